@@ -1,0 +1,39 @@
+"""Sentence embeddings learned from ordered text, as scikit-learn estimators."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Name -> file. The methods are loaded when they are first asked for, so that `import skembed` stays quick: the files
+# with compiled kernels import numba.
+_HOMES = {
+    "BOWPCA": "_bow_pca",
+    "CBOSVectorizer": "_cbos",
+    "MeanEmbeddingVectorizer": "_mean_embedding",
+    "Sent2VecVectorizer": "_sent2vec",
+    "SentenceCorpus": "_corpus",
+    "SiameseCBOWVectorizer": "_siamese_cbow",
+}
+
+__all__ = [*sorted(_HOMES), "__version__"]
+
+if TYPE_CHECKING:
+    from ._bow_pca import BOWPCA as BOWPCA
+    from ._cbos import CBOSVectorizer as CBOSVectorizer
+    from ._corpus import SentenceCorpus as SentenceCorpus
+    from ._mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
+    from ._sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
+    from ._siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

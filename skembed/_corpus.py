@@ -1,0 +1,418 @@
+"""Sentences as numbers: encode once, then slice, save, memory-map and share between processes."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ._corpus_content import (
+    Content,
+    as_rows,
+    check_content,
+    encode,
+    make_settings,
+    read_content,
+    read_handle,
+    sentence_frequencies,
+    take,
+)
+from ._corpus_files import Arrays, digest_of, lend, new_folder, write_folder
+from ._sentences import iter_batches, iter_text
+from ._tokenizer import TOKEN_PATTERN, Tokenizer
+from ._vocabulary import Vocabulary
+
+_BY_VALUE = 4 << 20  # bytes up to which a corpus in memory is pickled as it is
+
+
+class SentenceCorpus:
+    """Sentences in reading order, tokenized once and held as arrays of word ids.
+
+    Build one with :meth:`from_sentences` or :meth:`from_file`, or open a saved one with :meth:`load`. A corpus never
+    changes, so a copy of it is the corpus itself; one that lies on disk is memory-mapped and travels to another
+    process as the name of its folder.
+
+    Sentence i is ``tokens[sent_ptr[i]:sent_ptr[i + 1]]``, document d is the sentences ``doc_ptr[d]:doc_ptr[d + 1]``.
+
+    Parameters
+    ----------
+    tokens : ndarray of shape (n_tokens,), dtype int32
+        Word ids of all sentences, one sentence after the other. The arrays are not copied: do not change them.
+    sent_ptr : ndarray of shape (n_sentences + 1,), dtype int64
+        Where each sentence begins in `tokens`.
+    doc_ptr : ndarray of shape (n_documents + 1,), dtype int64
+        Where each document begins among the sentences. No document is empty.
+    vocabulary : Vocabulary
+        The words, by falling count.
+    tokenizer : Tokenizer or None, default=None
+        How sentences become words; None means the default options.
+    min_count : int, default=1
+        Words that occur less often were dropped when the corpus was built.
+    max_features : int or None, default=None
+        The largest number of words that were kept when the corpus was built.
+
+    Examples
+    --------
+    >>> from skembed import SentenceCorpus
+    >>> corpus = SentenceCorpus.from_sentences(["A cat sat.", "The cat slept.", "Rain!"], groups=[0, 0, 1])
+    >>> corpus
+    SentenceCorpus(n_documents=2, n_sentences=3, n_tokens=7, n_words=6)
+    >>> corpus[1]
+    ['the', 'cat', 'slept']
+    >>> corpus[1:]
+    SentenceCorpus(n_documents=2, n_sentences=2, n_tokens=4, n_words=4)
+    """
+
+    tokenizer: Tokenizer
+    _loaded: Content | None  # None: a handle from another process, opened at first use
+    _settings: dict[str, Any]  # the options as JSON holds them, min_count and max_features
+    _path: str | None
+    _digest: str | None
+
+    def __init__(
+        self,
+        tokens: np.ndarray,
+        sent_ptr: np.ndarray,
+        doc_ptr: np.ndarray,
+        vocabulary: Vocabulary,
+        *,
+        tokenizer: Tokenizer | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+    ) -> None:
+        self.tokenizer = Tokenizer() if tokenizer is None else tokenizer
+        self._settings = make_settings(self.tokenizer, min_count, max_features)
+        self._loaded = check_content(tokens, sent_ptr, doc_ptr, vocabulary)
+        self._path = self._digest = None
+
+    @classmethod
+    def from_sentences(
+        cls,
+        sentences: Iterable[Any],
+        groups: Iterable[Any] | None = None,
+        *,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        to: str | os.PathLike[str] | None = None,
+    ) -> SentenceCorpus:
+        """Build a corpus from sentences in reading order, in one pass.
+
+        Parameters
+        ----------
+        sentences : iterable of str
+            A list, array, pandas or polars Series, generator, ... It is consumed once. With a callable `analyzer` the
+            items may be anything.
+        groups : iterable or None, default=None
+            Document id of each sentence. A new document begins where the id changes. None means one document.
+        analyzer, token_pattern, lowercase, stop_words, stemmer
+            How a sentence becomes words, see :class:`skembed._tokenizer.Tokenizer`.
+        min_count : int, default=1
+            Drop words that occur less often.
+        max_features : int or None, default=None
+            Keep only this many of the most frequent words.
+        to : path-like or None, default=None
+            Folder to write the corpus to while it is read, so that it may be larger than memory. The corpus returned is
+            then memory-mapped from there. An older corpus at that place is replaced.
+
+        Returns
+        -------
+        corpus : SentenceCorpus
+
+        Raises
+        ------
+        ValueError
+            If there is no sentence or no word, or `groups` has another length than `sentences`.
+        TypeError
+            If a sentence is not a string; names the row.
+        FileExistsError
+            If there is something at `to` that is not a corpus.
+        """
+        if isinstance(sentences, SentenceCorpus):
+            raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
+        tokenizer = Tokenizer(
+            analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
+        )
+        return cls._build(iter_batches(sentences, groups), tokenizer, min_count, max_features, to)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        encoding: str = "utf-8",
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        to: str | os.PathLike[str] | None = None,
+    ) -> SentenceCorpus:
+        """Build a corpus from text files with one sentence a line and blank lines between documents.
+
+        Parameters
+        ----------
+        path : path-like
+            A text file, or a folder: then all files ``*.txt`` and ``*.txt.gz`` in it and its folders, in sorted order,
+            except hidden ones. A file whose name ends in ``.gz`` is decompressed. Each file begins a new document.
+        encoding : str, default="utf-8"
+            Encoding of the text. A byte order mark is skipped.
+        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to
+            As in :meth:`from_sentences`.
+
+        Returns
+        -------
+        corpus : SentenceCorpus
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at `path`.
+        ValueError
+            If there is no sentence or no word, or a file is not valid text in that encoding (names the file, the line
+            and the byte) or is a damaged gzip file.
+        """
+        tokenizer = Tokenizer(
+            analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
+        )
+        return cls._build(iter_text(path, encoding), tokenizer, min_count, max_features, to)
+
+    @classmethod
+    def _build(
+        cls,
+        batches: Iterable[tuple[list[Any], list[int]]],
+        tokenizer: Tokenizer,
+        min_count: int,
+        max_features: int | None,
+        to: str | os.PathLike[str] | None,
+    ) -> SentenceCorpus:
+        settings = make_settings(tokenizer, min_count, max_features)
+        if to is None:
+            built = encode(batches, tokenizer, min_count=min_count, max_features=max_features, folder=None)
+            return _make(built, tokenizer, settings)
+        with new_folder(to) as folder:
+            built = encode(batches, tokenizer, min_count=min_count, max_features=max_features, folder=folder)
+            write_folder(folder, built.arrays(), settings)
+            del built  # closes the memory maps: Windows does not rename a folder that holds an open file
+        content, _, settings, digest = read_content(to, mmap=True, verify=False, tokenizer=tokenizer)
+        return _make(content, tokenizer, settings, os.path.abspath(to), digest)
+
+    @property
+    def _content(self) -> Content:
+        if self._loaded is None:
+            assert self._path is not None and self._digest is not None
+            self._loaded = read_handle(self._path, self._digest, self.tokenizer)
+        return self._loaded
+
+    @property
+    def tokens(self) -> np.ndarray:
+        """Word ids, ndarray of shape (n_tokens,), dtype int32, read-only."""
+        return self._content.tokens
+
+    @property
+    def sent_ptr(self) -> np.ndarray:
+        """Offsets of the sentences in `tokens`, ndarray of shape (n_sentences + 1,), dtype int64, read-only."""
+        return self._content.sent_ptr
+
+    @property
+    def doc_ptr(self) -> np.ndarray:
+        """Offsets of the documents among the sentences, ndarray of shape (n_documents + 1,), dtype int64, read-only."""
+        return self._content.doc_ptr
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words and their counts."""
+        return self._content.vocabulary
+
+    @property
+    def min_count(self) -> int:
+        """Words that occur less often were dropped when the corpus was built."""
+        return int(self._settings["min_count"])
+
+    @property
+    def max_features(self) -> int | None:
+        """The largest number of words that were kept when the corpus was built."""
+        limit: int | None = self._settings["max_features"]
+        return limit
+
+    @property
+    def path(self) -> str | None:
+        """Folder that it is memory-mapped from, or None."""
+        return self._path
+
+    @property
+    def n_sentences(self) -> int:
+        """Number of sentences."""
+        return len(self.sent_ptr) - 1
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return len(self.doc_ptr) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens."""
+        return len(self.tokens)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_sentences,)``: scikit-learn asks for it."""
+        return (self.n_sentences,)
+
+    @property
+    def digest(self) -> str:
+        """Hexadecimal digest of the contents, computed once."""
+        if self._digest is None:
+            self._digest = digest_of(self._content.arrays(), self._settings)
+        return self._digest
+
+    def __len__(self) -> int:
+        return self.n_sentences
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"SentenceCorpus(n_documents={self.n_documents}, n_sentences={self.n_sentences}, "
+            f"n_tokens={self.n_tokens}, n_words={len(self.vocabulary)})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SentenceCorpus):
+            return NotImplemented
+        return self is other or self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return int(self.digest[:15], 16)
+
+    def doc_of(self) -> np.ndarray:
+        """Return the number of each sentence's document, ndarray of shape (n_sentences,), dtype int64."""
+        return np.repeat(np.arange(self.n_documents, dtype=np.int64), np.diff(self.doc_ptr))
+
+    def sentence_frequencies(self) -> np.ndarray:
+        """Return in how many sentences each word occurs, ndarray of shape (n_words,), dtype int64."""
+        return sentence_frequencies(self._content)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return the words of one sentence, or a new corpus of some sentences.
+
+        Parameters
+        ----------
+        key : int, slice, or array-like of int or bool
+            An int gives the words of that sentence. Anything else gives a corpus in memory of these sentences in this
+            order, whose vocabulary has the words of these sentences only. A document border stands wherever two
+            sentences were not neighbours before.
+        """
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # as scikit-learn indexes arrays
+            key = key[0]
+        if isinstance(key, numbers.Integral) and not isinstance(key, bool):
+            i = int(as_rows([key], len(self))[0])
+            words = self.vocabulary.words
+            return [words[t] for t in self.tokens[self.sent_ptr[i] : self.sent_ptr[i + 1]].tolist()]
+        return _make(take(self._content, as_rows(key, len(self))), self.tokenizer, self._settings)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save to a folder, to be opened with :meth:`load`.
+
+        The folder appears only when it is complete; an older corpus at that place is replaced.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something at `path` that is not a corpus.
+        """
+        if self._path is not None and os.path.exists(path) and os.path.samefile(path, self._path):
+            return  # it is there already
+        arrays = self._content.arrays()
+        with new_folder(path) as folder:
+            write_folder(folder, arrays, self._settings)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        mmap: bool = True,
+        verify: bool = True,
+        analyzer: Callable[[Any], Iterable[str]] | None = None,
+        stemmer: Callable[[str], str] | None = None,
+    ) -> SentenceCorpus:
+        """Open a corpus that :meth:`save` or ``to=`` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder.
+        mmap : bool, default=True
+            Memory-map the arrays instead of reading them.
+        verify : bool, default=True
+            Check the contents against the digest. This reads the files once; turn it off for a huge corpus on a disk
+            that you trust.
+        analyzer, stemmer : callable or None, default=None
+            The callables that the corpus was built with, if any: they are not stored.
+
+        Returns
+        -------
+        corpus : SentenceCorpus
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at `path`.
+        ValueError
+            If a file is missing, damaged, or from another version (names the file), or a callable is missing.
+        """
+        content, tokenizer, settings, digest = read_content(
+            path, mmap=mmap, verify=verify, analyzer=analyzer, stemmer=stemmer
+        )
+        return _make(content, tokenizer, settings, os.path.abspath(path) if mmap else None, digest)
+
+    def __copy__(self) -> SentenceCorpus:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SentenceCorpus:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        path = self._path
+        if path is None:
+            if self.tokens.nbytes + self.sent_ptr.nbytes <= _BY_VALUE:
+                return _from_value, (tuple(self._content.arrays()), self.tokenizer, self._settings)
+            path = lend(self.digest, self.save)
+        return _make, (None, self.tokenizer, self._settings, path, self.digest)
+
+
+def _make(
+    content: Content | None,
+    tokenizer: Tokenizer,
+    settings: dict[str, Any],
+    path: str | None = None,
+    digest: str | None = None,
+) -> SentenceCorpus:
+    """Make a corpus of what is known to be right; without content, of the folder that it can be read from."""
+    for array in () if content is None else content[:3]:
+        array.flags.writeable = False
+    corpus = SentenceCorpus.__new__(SentenceCorpus)
+    corpus.tokenizer, corpus._settings = tokenizer, settings
+    corpus._loaded, corpus._path, corpus._digest = content, path, digest
+    return corpus
+
+
+def _from_value(arrays: tuple[np.ndarray, ...], tokenizer: Tokenizer, settings: dict[str, Any]) -> SentenceCorpus:
+    return _make(check_content(*Content.from_arrays(Arrays(*arrays))), tokenizer, settings)

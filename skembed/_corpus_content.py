@@ -1,0 +1,268 @@
+"""What a corpus holds: built from text, taken from another corpus, or read from its folder."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ._corpus_files import Arrays, check_contents, create_array, read_folder
+from ._tokenizer import Encoder, Tokenizer
+from ._vocabulary import Vocabulary, check_limits, decode_words, encode_words
+
+
+class Content(NamedTuple):
+    """What a corpus holds; the arrays are read-only."""
+
+    tokens: np.ndarray  # int32 (n_tokens,)
+    sent_ptr: np.ndarray  # int64 (n_sentences + 1,)
+    doc_ptr: np.ndarray  # int64 (n_documents + 1,)
+    vocabulary: Vocabulary
+
+    def arrays(self) -> Arrays:
+        """Return everything as the arrays that a corpus has on disk."""
+        text, word_ptr = encode_words(self.vocabulary.words)
+        return Arrays(self.tokens, self.sent_ptr, self.doc_ptr, self.vocabulary.counts, word_ptr, text)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Content:
+        """Undo :meth:`arrays`."""
+        vocabulary = Vocabulary(decode_words(arrays.text, arrays.word_ptr), arrays.counts)
+        return cls(arrays.tokens, arrays.sent_ptr, arrays.doc_ptr, vocabulary)
+
+
+def check_content(tokens: Any, sent_ptr: Any, doc_ptr: Any, vocabulary: Vocabulary) -> Content:
+    """Return read-only arrays of the right types, not copied if possible, or say what is wrong with them."""
+    tokens = _read_only("tokens", tokens, np.int32)
+    sent_ptr, doc_ptr = _read_only("sent_ptr", sent_ptr, np.int64), _read_only("doc_ptr", doc_ptr, np.int64)
+    for name, ptr, size in (("sent_ptr", sent_ptr, len(tokens)), ("doc_ptr", doc_ptr, len(sent_ptr) - 1)):
+        if not len(ptr) or ptr[0] != 0 or ptr[-1] != size:
+            raise ValueError(f"{name} must run from 0 to {size}.")
+    check_contents(tokens, sent_ptr, doc_ptr, vocabulary.counts, name="SentenceCorpus")
+    return Content(tokens, sent_ptr, doc_ptr, vocabulary)
+
+
+def _read_only(name: str, array: Any, dtype: type) -> np.ndarray:
+    given = np.asarray(array)
+    view: np.ndarray = np.ascontiguousarray(given, dtype=dtype).view()
+    if given.ndim != 1 or (given.dtype != dtype and not np.array_equal(given, view)):
+        raise ValueError(f"{name} must be a one-dimensional array that fits {np.dtype(dtype)}.")
+    view.flags.writeable = False
+    return view
+
+
+def make_settings(tokenizer: Tokenizer, min_count: int, max_features: int | None) -> dict[str, Any]:
+    """Return the options of a corpus as JSON can hold them, or say what is wrong with them."""
+    min_count, max_features = check_limits(min_count, max_features)
+    return {"options": tokenizer.options(), "min_count": min_count, "max_features": max_features}
+
+
+def read_content(
+    path: str | os.PathLike[str],
+    *,
+    mmap: bool,
+    verify: bool,
+    tokenizer: Tokenizer | None = None,
+    analyzer: Callable[[Any], Iterable[str]] | None = None,
+    stemmer: Callable[[str], str] | None = None,
+) -> tuple[Content, Tokenizer, dict[str, Any], str]:
+    """Read a saved corpus: its content, tokenizer, settings and digest. A tokenizer that is given is not read."""
+    arrays, settings, digest = read_folder(path, mmap=mmap, verify=verify)
+    try:
+        check_limits(settings["min_count"], settings["max_features"])
+        tokenizer = tokenizer or Tokenizer.from_options(settings["options"], analyzer, stemmer)
+        content = Content.from_arrays(arrays)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{os.fspath(path)}: {error}") from error
+    return content, tokenizer, settings, digest
+
+
+def read_handle(path: str, digest: str, tokenizer: Tokenizer) -> Content:
+    """Read a corpus that another process sent as the name of its folder."""
+    try:
+        content, _, _, found = read_content(path, mmap=True, verify=False, tokenizer=tokenizer)
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"This corpus was kept in the folder {path}, which is gone. A corpus in memory lends a folder to other "
+            "processes only while its own process runs. To keep one, use corpus.save(path) and "
+            "SentenceCorpus.load(path)."
+        ) from None
+    if found != digest:
+        raise ValueError(f"The corpus in the folder {path} was replaced by another. Open it with SentenceCorpus.load.")
+    return content
+
+
+class _Spool:
+    """Encoded batches between the two passes: in memory, or in a file if a folder is given."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._batches: deque[Any] = deque()
+        self._file = None if folder is None else tempfile.TemporaryFile(dir=folder)
+
+    def put(self, arrays: list[np.ndarray]) -> None:
+        if self._file is None:
+            self._batches.append(arrays)
+        else:
+            for array in arrays:
+                self._file.write(array.tobytes())
+            self._batches.append([(array.dtype, len(array)) for array in arrays])
+
+    def take_all(self) -> Iterator[list[np.ndarray]]:
+        if self._file is not None:
+            self._file.seek(0)
+        while self._batches:
+            batch = self._batches.popleft()
+            if self._file is None:
+                yield batch
+            else:
+                yield [np.frombuffer(self._file.read(dtype.itemsize * size), dtype) for dtype, size in batch]
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def encode(
+    batches: Iterable[tuple[list[Any], list[int]]],
+    tokenizer: Tokenizer,
+    *,
+    min_count: int,
+    max_features: int | None,
+    folder: Path | None,
+) -> Content:
+    """Encode batches of sentences: one pass gives provisional ids and counts, a second one ids by falling count.
+
+    Parameters
+    ----------
+    batches : iterable of (sentences, starts)
+        As from :func:`iter_batches`.
+    tokenizer : Tokenizer
+        The options.
+    min_count, max_features
+        Which words to keep.
+    folder : Path or None
+        Folder to make the arrays in, memory-mapped; None keeps everything in memory.
+
+    Returns
+    -------
+    content : Content
+    """
+    encoder = Encoder(tokenizer)
+    counts = np.zeros(1024, dtype=np.int64)
+    n_documents = 0
+    spool = _Spool(folder)
+    try:
+        for sentences, starts in batches:
+            first_row = encoder.n_rows
+            ids, lengths = encoder.encode(sentences)
+            if len(encoder.words) > len(counts):  # twice what is needed, so that it grows seldom
+                counts = np.concatenate([counts, np.zeros(2 * len(encoder.words) - len(counts), np.int64)])
+            np.add.at(counts, ids, 1)
+            n_documents += len(starts)
+            spool.put([ids, lengths, np.array(starts, np.int64) + first_row])
+        if not encoder.n_rows:
+            raise ValueError(
+                "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
+            )
+        counts = counts[: len(encoder.words)]
+        vocabulary, remap = Vocabulary.from_counts(
+            encoder.words, counts, min_count=min_count, max_features=max_features
+        )
+        tokens = _new_array(folder, "tokens", int(vocabulary.counts.sum()), np.int32)
+        sent_ptr = _new_array(folder, "sent_ptr", encoder.n_rows + 1, np.int64)
+        doc_ptr = _new_array(folder, "doc_ptr", n_documents + 1, np.int64)
+        sent_ptr[0], doc_ptr[-1] = 0, encoder.n_rows
+        token = sentence = document = 0
+        for provisional, lengths, begins in spool.take_all():
+            ids = remap[provisional]
+            kept = np.zeros(len(ids) + 1, dtype=np.int64)  # how many of the first i tokens stay
+            np.cumsum(ids >= 0, out=kept[1:])
+            sent_ptr[sentence + 1 : sentence + 1 + len(lengths)] = token + kept[np.cumsum(lengths)]
+            tokens[token : token + kept[-1]] = ids[ids >= 0]
+            doc_ptr[document : document + len(begins)] = begins
+            token, sentence, document = token + int(kept[-1]), sentence + len(lengths), document + len(begins)
+    finally:
+        spool.close()
+    return Content(tokens, sent_ptr, doc_ptr, vocabulary)
+
+
+def _new_array(folder: Path | None, name: str, size: int, dtype: type) -> np.ndarray:
+    return np.empty(size, dtype) if folder is None else create_array(folder, name, size)
+
+
+def _row_blocks(ptr: np.ndarray, size: int = 1 << 20) -> Iterator[tuple[int, int]]:
+    """Cut rows into blocks of at most `size` tokens, or one longer row, to bound the memory of the work on each."""
+    first, n_rows = 0, len(ptr) - 1
+    while first < n_rows:
+        last = int(np.searchsorted(ptr, ptr[first] + size, side="right")) - 1
+        last = min(max(last, first + 1), first + size, n_rows)
+        yield first, last
+        first = last
+
+
+def as_rows(key: Any, n_rows: int) -> np.ndarray:
+    """Turn a slice, a mask, or a list of (negative) integers into row numbers from 0 to n_rows - 1."""
+    if isinstance(key, slice):
+        return np.arange(*key.indices(n_rows), dtype=np.int64)
+    rows = np.asarray(key)
+    if rows.ndim == 1 and rows.dtype == bool:
+        if len(rows) != n_rows:
+            raise IndexError(f"A mask of {len(rows)} entries for a corpus of {n_rows} sentences.")
+        return np.flatnonzero(rows)
+    if rows.ndim == 1 and rows.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise IndexError(f"Index a corpus with an int, a slice, or a list of ints or bools, not with {key!r:.80}.")
+    rows = rows.astype(np.int64)
+    if rows.min() < -n_rows or rows.max() >= n_rows:
+        raise IndexError(f"Sentence {rows[(rows < -n_rows) | (rows >= n_rows)][0]} of a corpus of {n_rows} sentences.")
+    return np.where(rows < 0, rows + n_rows, rows)
+
+
+def take(content: Content, rows: np.ndarray) -> Content:
+    """Return the sentences `rows` in this order, with the words that occur in them.
+
+    Words are counted again, so that nothing of the sentences that were left out remains; a document border stands
+    wherever two sentences were not neighbours before.
+    """
+    old_tokens, old_sent_ptr, old_doc_ptr, old_vocabulary = content
+    lengths = old_sent_ptr[rows + 1] - old_sent_ptr[rows]
+    sent_ptr = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=sent_ptr[1:])
+    tokens = np.empty(sent_ptr[-1], dtype=np.int32)
+    counts = np.zeros(len(old_vocabulary), dtype=np.int64)
+    for first, last in _row_blocks(sent_ptr):
+        a, b = sent_ptr[first], sent_ptr[last]
+        shift = old_sent_ptr[rows[first:last]] - sent_ptr[first:last]
+        tokens[a:b] = old_tokens[np.arange(a, b) + np.repeat(shift, lengths[first:last])]
+        np.add.at(counts, tokens[a:b], 1)
+    vocabulary = Vocabulary([], counts[:0])
+    if len(tokens):
+        vocabulary, remap = Vocabulary.from_counts(old_vocabulary.words, counts)
+        for start in range(0, len(tokens), 1 << 20):
+            tokens[start : start + (1 << 20)] = remap[tokens[start : start + (1 << 20)]]
+    begins = np.zeros(len(old_sent_ptr), dtype=bool)
+    begins[old_doc_ptr] = True
+    border = np.ones(len(rows) + 1, dtype=bool)
+    border[1:-1] = begins[rows[1:]] | (np.diff(rows) != 1)
+    doc_ptr = np.flatnonzero(border) if len(rows) else np.zeros(1, dtype=np.int64)
+    return Content(tokens, sent_ptr, doc_ptr, vocabulary)
+
+
+def sentence_frequencies(content: Content) -> np.ndarray:
+    """Return in how many sentences each word occurs, ndarray of shape (n_words,), dtype int64."""
+    tokens, sent_ptr, _, vocabulary = content
+    found = np.zeros(len(vocabulary), dtype=np.int64)
+    for first, last in _row_blocks(sent_ptr):
+        ptr = sent_ptr[first : last + 1]
+        ids = tokens[ptr[0] : ptr[-1]].copy()  # a copy: scipy sorts it in place
+        rows = sparse.csr_array((np.ones(len(ids), bool), ids, ptr - ptr[0]), shape=(last - first, len(found)))
+        rows.sum_duplicates()
+        found += np.bincount(rows.indices, minlength=len(found))
+    return found

@@ -1,0 +1,286 @@
+"""The folder that a corpus is saved in: one file for each array and a header in JSON, no pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import threading
+import uuid
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+HEADER = "corpus.json"
+FORMAT = "skembed corpus"
+VERSION = 1
+
+
+class Arrays(NamedTuple):
+    """All arrays of a corpus; each is one file ``<name>.npy``."""
+
+    tokens: np.ndarray  # int32 (n_tokens,): word ids of all sentences, one sentence after the other
+    sent_ptr: np.ndarray  # int64 (n_sentences + 1,): sentence i is tokens[sent_ptr[i]:sent_ptr[i + 1]]
+    doc_ptr: np.ndarray  # int64 (n_documents + 1,): document d is the sentences doc_ptr[d]:doc_ptr[d + 1]
+    counts: np.ndarray  # int64 (n_words,): how often each word occurs
+    word_ptr: np.ndarray  # int64 (n_words + 1,): word i is text[word_ptr[i]:word_ptr[i + 1]]
+    text: np.ndarray  # uint8 (n_bytes,): UTF-8 of all words
+
+
+# Little-endian on disk, whatever the machine.
+DTYPES: dict[str, np.dtype[Any]] = {
+    "tokens": np.dtype("<i4"),
+    "sent_ptr": np.dtype("<i8"),
+    "doc_ptr": np.dtype("<i8"),
+    "counts": np.dtype("<i8"),
+    "word_ptr": np.dtype("<i8"),
+    "text": np.dtype("u1"),
+}
+_STEP = 1 << 22  # entries of an array that are worked on at a time
+_FILES = frozenset([HEADER, *(f"{name}.npy" for name in Arrays._fields)])
+
+
+def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
+    """Return a hexadecimal digest of everything that a corpus is.
+
+    Parameters
+    ----------
+    arrays : Arrays
+        The arrays.
+    settings : dict
+        The options, as they stand in the header.
+    """
+    digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
+    for name, array in arrays._asdict().items():
+        digest.update(f"{name} {len(array)};".encode())
+        for start in range(0, len(array), _STEP):  # in pieces, so that a memory map need not be in memory at once
+            piece = np.ascontiguousarray(array[start : start + _STEP], dtype=DTYPES[name])
+            digest.update(piece.data)
+    return digest.hexdigest()
+
+
+@contextmanager
+def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary folder to write a corpus to; rename it to `path` if all goes well, and remove it if not.
+
+    Raises
+    ------
+    FileExistsError
+        If there is something at `path` that is neither a saved corpus nor an empty folder.
+    """
+    target = Path(os.path.realpath(path))
+    _check_replaceable(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    mark = uuid.uuid4().hex
+    folder, old = target.with_name(f".{target.name}.{mark}.new"), target.with_name(f".{target.name}.{mark}.old")
+    folder.mkdir()
+    try:
+        yield folder
+        _check_replaceable(target)
+        try:
+            if target.exists():
+                target.rename(old)
+            folder.rename(target)
+        except PermissionError as error:  # Windows does not rename a folder while a file in it is memory-mapped
+            if old.exists() and not target.exists():
+                old.rename(target)
+            raise PermissionError(f"{target} is in use and cannot be replaced. Save under another name.") from error
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_replaceable(target: Path) -> None:
+    if not target.exists():
+        return
+    if target.is_dir():
+        names = {entry.name for entry in target.iterdir()}
+        if not names or (HEADER in names and names <= _FILES):
+            return
+    raise FileExistsError(f"{target} exists and is not a saved corpus (or holds other files too). Choose another name.")
+
+
+def create_array(folder: Path, name: str, size: int) -> np.ndarray:
+    """Create the file of one array and return it memory-mapped, to be filled."""
+    return np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=DTYPES[name], shape=(size,))
+
+
+def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None:
+    """Write the arrays that :func:`create_array` did not make there already, then the header.
+
+    Parameters
+    ----------
+    folder : Path
+        An existing folder.
+    arrays : Arrays
+        The arrays.
+    settings : dict
+        The options; JSON must be able to hold them.
+    """
+    for name, array in arrays._asdict().items():
+        file = folder / f"{name}.npy"
+        if not file.exists():
+            np.save(file, np.ascontiguousarray(array, dtype=DTYPES[name]), allow_pickle=False)
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "digest": digest_of(arrays, settings),
+        "sizes": {name: len(array) for name, array in arrays._asdict().items()},
+        "settings": settings,
+    }
+    (folder / HEADER).write_text(json.dumps(header, indent=1), encoding="ascii")
+
+
+def read_folder(path: str | os.PathLike[str], *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
+    """Read what :func:`write_folder` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder.
+    mmap : bool
+        Map the arrays read-only instead of reading them.
+    verify : bool
+        Also check the contents of the arrays against the digest, which reads them once.
+
+    Returns
+    -------
+    arrays : Arrays
+        Read-only.
+    settings : dict
+        The options.
+    digest : str
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+    ValueError
+        If a file is missing, damaged, or not what it should be; names the file.
+    """
+    folder = Path(path)
+    if not folder.exists():
+        raise FileNotFoundError(f"There is no saved corpus at {folder}.")
+    header = _read_header(folder / HEADER)
+    arrays = Arrays(*(_read_array(folder, name, header["sizes"][name], mmap) for name in Arrays._fields))
+    _check_ends(folder, arrays)
+    if verify:
+        if digest_of(arrays, header["settings"]) != header["digest"]:
+            raise ValueError(f"{folder} is damaged: the arrays do not fit the digest in {HEADER}.")
+        check_contents(*arrays[:4], name=str(folder))
+    return arrays, header["settings"], header["digest"]
+
+
+def _read_header(file: Path) -> dict[str, Any]:
+    try:
+        header = json.loads(file.read_text(encoding="ascii"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{file.parent} is not a saved corpus: it has no file {HEADER}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError(f"{file} is not the header of a skembed corpus.")
+    if header.get("version") != VERSION:
+        raise ValueError(
+            f"{file} has format version {header.get('version')!r}; this skembed reads version {VERSION}. "
+            "Use the skembed that wrote it, or build the corpus again."
+        )
+    sizes, settings = header.get("sizes"), header.get("settings")
+    if not (
+        isinstance(header.get("digest"), str)
+        and isinstance(sizes, dict)
+        and isinstance(settings, dict)
+        and set(sizes) == set(Arrays._fields)
+        and all(type(size) is int for size in sizes.values())
+        and set(settings) == {"options", "min_count", "max_features"}
+    ):
+        raise ValueError(f"{file} is damaged: entries are missing or wrong.")
+    return cast(dict[str, Any], header)
+
+
+def _read_array(folder: Path, name: str, size: int, mmap: bool) -> np.ndarray:
+    file, dtype = folder / f"{name}.npy", DTYPES[name]
+    # Mapped even if it is to be read: a damaged header then cannot ask for more memory than the file has bytes.
+    try:
+        array = np.lib.format.open_memmap(file, mode="r")
+    except FileNotFoundError:
+        raise ValueError(f"{file} is missing; the corpus is not complete.") from None
+    except Exception as error:  # a damaged header can raise nearly anything while numpy parses it
+        raise ValueError(f"{file} is truncated, damaged or not an array: {error}") from None
+    if array.dtype != dtype or array.shape != (size,):
+        raise ValueError(f"{file} holds {array.dtype} {array.shape}, expected {dtype} {(size,)}.")
+    plain = np.asarray(array) if mmap else np.array(array, subok=False)
+    plain = plain.astype(dtype.newbyteorder("="), copy=False)
+    plain.flags.writeable = False
+    return plain
+
+
+def _check_ends(folder: Path, arrays: Arrays) -> None:
+    lengths = {"sent_ptr": len(arrays.tokens), "doc_ptr": len(arrays.sent_ptr) - 1, "word_ptr": len(arrays.text)}
+    for name, length in lengths.items():
+        ptr = getattr(arrays, name)
+        if not len(ptr) or ptr[0] != 0 or ptr[-1] != length:
+            raise ValueError(f"{folder / name}.npy does not run from 0 to {length}, as it must.")
+    if len(arrays.word_ptr) != len(arrays.counts) + 1:
+        raise ValueError(f"{folder}: {len(arrays.counts)} counts for {len(arrays.word_ptr) - 1} words.")
+
+
+def check_contents(
+    tokens: np.ndarray, sent_ptr: np.ndarray, doc_ptr: np.ndarray, counts: np.ndarray, *, name: str
+) -> None:
+    """Check that every offset and word id is one that can be used as an index; `name` is for the messages."""
+    for pointer, ptr, smallest in (("sent_ptr", sent_ptr, 0), ("doc_ptr", doc_ptr, 1)):
+        for start in range(0, len(ptr) - 1, _STEP):
+            if np.diff(ptr[start : start + _STEP + 1]).min() < smallest:
+                raise ValueError(f"{name}: {pointer} must rise by at least {smallest} at each step.")
+    if len(tokens) and not 0 <= tokens.min() <= tokens.max() < len(counts):
+        raise ValueError(f"{name}: tokens must be from 0 to {len(counts) - 1}, the ids of the words.")
+    if len(counts) and (counts[-1] < 0 or np.diff(counts).max(initial=0) > 0):
+        raise ValueError(f"{name}: counts must fall, as ids are given by falling count.")
+
+
+class _LentFolder:
+    """Temporary folder for corpora that this process sends to others; removed when the process ends."""
+
+    lock = threading.Lock()
+    current: _LentFolder | None = None
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.path = tempfile.mkdtemp(prefix="skembed-")
+        weakref.finalize(self, self._remove, self.path, self.pid)
+
+    @staticmethod
+    def _remove(path: str, pid: int) -> None:
+        if os.getpid() == pid:  # a forked child must not remove its parent's folder
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def lend(digest: str, save: Callable[[str], None]) -> str:
+    """Save a corpus once to this process's temporary folder and return the path that other processes can open.
+
+    Parameters
+    ----------
+    digest : str
+        Digest of the corpus; equal corpora share a folder.
+    save : callable
+        Writes the corpus to the path that it is given.
+
+    Returns
+    -------
+    path : str
+    """
+    with _LentFolder.lock:
+        lent = _LentFolder.current
+        if lent is None or lent.pid != os.getpid() or not os.path.isdir(lent.path):
+            lent = _LentFolder.current = _LentFolder()
+        path = os.path.join(lent.path, digest)
+        if not os.path.exists(path):
+            save(path)
+        return path

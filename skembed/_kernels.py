@@ -1,0 +1,217 @@
+"""Compiled pieces that all training kernels share.
+
+A training kernel is entered once by each of ``n_threads`` Python threads and works through many blocks of sentences.
+Within a block every quantity is computed by exactly one thread against weights that nobody writes; then each row of
+the weights is updated by the one thread that owns it, in the order of the corpus. The threads meet at a `barrier`
+between these phases. So the number of threads decides who computes a number, never which number it is.
+
+With ``NUMBA_DISABLE_JIT=1`` everything here runs as plain Python with one thread.
+"""
+
+import math
+import sys
+
+import numpy as np
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# NaN and infinity keep their meaning (no "nnan", "ninf"): a diverging fit must stay visible.
+FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
+COMPILE = {"nogil": True, "cache": True, "fastmath": FASTMATH, "error_model": "numpy"}
+
+# sync[ARRIVED] counts arrivals at barriers, sync[ABORTED] tells waiting threads to give up. They lie a cache line apart.
+ARRIVED, ABORTED, SYNC_SIZE = 0, 8, 16
+_SPINS_BEFORE_YIELD = 2000
+
+# Below this a row has felt nothing but rounding, and the square root's reciprocal may overflow in single precision.
+SMALLEST_ACCUMULATOR = np.float32(1e-30)
+
+_yield_processor = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
+
+
+@intrinsic
+def _atomic_add(typingctx, array, index, value):
+    """``array[index] += value`` as one indivisible operation on an int64 array."""
+
+    def codegen(context, builder, signature, args):
+        item = context.make_array(signature.args[0])(context, builder, args[0])
+        pointer = cgutils.get_item_pointer(context, builder, signature.args[0], item, [args[1]], wraparound=False)
+        return builder.atomic_rmw("add", pointer, args[2], "seq_cst")
+
+    return types.int64(array, types.intp, types.int64), codegen
+
+
+@intrinsic
+def _atomic_load(typingctx, array, index):
+    """Read ``array[index]`` of an int64 array, seeing all that was written before the matching `_atomic_add`."""
+
+    def codegen(context, builder, signature, args):
+        item = context.make_array(signature.args[0])(context, builder, args[0])
+        pointer = cgutils.get_item_pointer(context, builder, signature.args[0], item, [args[1]], wraparound=False)
+        return builder.load_atomic(pointer, "seq_cst", 8)
+
+    return types.int64(array, types.intp), codegen
+
+
+@njit(**COMPILE)
+def barrier(sync, n_threads, n_passed):
+    """Wait until all threads have come here; returns the number of barriers passed, or -1 to stop.
+
+    ``sync`` (SYNC_SIZE,) int64 is shared by the threads, ``n_passed`` is the caller's own count of barriers so far.
+    """
+    if n_threads == 1:
+        return n_passed + 1
+    _atomic_add(sync, ARRIVED, 1)
+    everybody = (n_passed + 1) * n_threads
+    spins = 0
+    while _atomic_load(sync, ARRIVED) < everybody:
+        spins += 1
+        if spins > _SPINS_BEFORE_YIELD:
+            # More threads than free cores: let the others arrive.
+            _yield_processor()
+            if _atomic_load(sync, ABORTED) != 0:
+                return -1
+    return n_passed + 1
+
+
+@njit(**COMPILE)
+def share(n_items, thread, n_threads):
+    """First and last+1 of the items that a thread works on: contiguous and as equal as can be."""
+    return n_items * thread // n_threads, n_items * (thread + 1) // n_threads
+
+
+@njit(**COMPILE)
+def random_bits(seed, stream, item, draw):
+    """64 random bits as a pure function of four uint64 numbers (two rounds of the splitmix64 finaliser).
+
+    Nothing is remembered between calls, so it does not matter which thread draws, or when.
+    """
+    bits = seed + stream * np.uint64(0x9E3779B97F4A7C15) + item * np.uint64(0xD1B54A32D192ED03)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits = (bits ^ (bits >> np.uint64(31))) + draw * np.uint64(0x8CB92BA72F3D8DD7)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@njit(**COMPILE)
+def uniform(bits):
+    """A float64 in [0, 1) from 64 random bits."""
+    return float(bits >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(**COMPILE)
+def below(bits, n):
+    """An int64 in [0, n) from 64 random bits, for n below 2**31."""
+    return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+
+
+@njit(**COMPILE)
+def alias_draw(bits, threshold, alias):
+    """A row number with the probabilities that `alias_table` was made from."""
+    row = below(bits, threshold.shape[0])
+    # The low bits: `below` used the high ones.
+    if float(bits & np.uint64(0xFFFFFFFF)) * (1.0 / 4294967296.0) < threshold[row]:
+        return row
+    return np.int64(alias[row])
+
+
+@njit(**COMPILE)
+def alias_table(probability):
+    """Walker's alias method: ``threshold`` float32 and ``alias`` int32, each (n,), from (n,) float64 probabilities."""
+    n = probability.shape[0]
+    threshold = np.ones(n, np.float32)
+    alias = np.arange(n).astype(np.int32)
+    scaled = probability * (n / probability.sum())
+    small = np.empty(n, np.int64)
+    large = np.empty(n, np.int64)
+    n_small = n_large = 0
+    for i in range(n):
+        if scaled[i] < 1.0:
+            small[n_small] = i
+            n_small += 1
+        else:
+            large[n_large] = i
+            n_large += 1
+    while n_small > 0 and n_large > 0:
+        n_small -= 1
+        poor = small[n_small]
+        rich = large[n_large - 1]
+        threshold[poor] = scaled[poor]
+        alias[poor] = rich
+        scaled[rich] -= 1.0 - scaled[poor]
+        if scaled[rich] < 1.0:
+            n_large -= 1
+            small[n_small] = rich
+            n_small += 1
+    return threshold, alias
+
+
+@njit(**COMPILE)
+def fill_uniform(rows, seed, scale):
+    """Start values in [-scale, scale), each a function of (seed, row, column) alone."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            bits = random_bits(np.uint64(seed), np.uint64(0), np.uint64(i), np.uint64(j))
+            rows[i, j] = np.float32((2.0 * uniform(bits) - 1.0) * scale)
+
+
+@njit(**COMPILE)
+def sigmoid(x):
+    """1 / (1 + exp(-x)) without overflow."""
+    if x >= 0.0:
+        return 1.0 / (1.0 + math.exp(-x))
+    e = math.exp(x)
+    return e / (1.0 + e)
+
+
+@njit(**COMPILE)
+def log_sigmoid(x):
+    """log(1 / (1 + exp(-x))) without overflow."""
+    return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
+
+
+@njit(**COMPILE)
+def dot(a, b):
+    total = np.float32(0.0)
+    for j in range(a.shape[0]):
+        total += a[j] * b[j]
+    return total
+
+
+@njit(**COMPILE)
+def add_scaled(out, scale, a):
+    """``out += scale * a``"""
+    for j in range(out.shape[0]):
+        out[j] += scale * a[j]
+
+
+@njit(**COMPILE)
+def shrink(a, threshold):
+    """Soft threshold: move every number towards zero by ``threshold``, not past it."""
+    for j in range(a.shape[0]):
+        a[j] = math.copysign(max(abs(a[j]) - threshold, np.float32(0.0)), a[j])
+
+
+@njit(**COMPILE)
+def mean_square(a):
+    return dot(a, a) / np.float32(a.shape[0])
+
+
+@njit(**COMPILE)
+def update_row(rows, accumulator, row, scale, gradient, gradient_square, rate, adagrad):
+    """One touch of one row: ``row -= step * scale * gradient``.
+
+    AdaGrad with one accumulator a row (Duchi et al., 2011): the accumulator grows by the mean over the dimensions of
+    the squared gradient, and the step is ``rate / sqrt(accumulator)``. Otherwise the step is ``rate``.
+    ``gradient_square`` is the mean square of ``gradient``.
+    """
+    step = rate
+    if adagrad:
+        accumulator[row] += scale * scale * gradient_square
+        if accumulator[row] < SMALLEST_ACCUMULATOR:
+            return
+        step = rate / np.float32(math.sqrt(accumulator[row]))
+    add_scaled(rows[row], -step * scale, gradient)

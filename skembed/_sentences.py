@@ -1,0 +1,208 @@
+"""Where sentences come from: a collection that the user passes, or text files."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from itertools import chain, islice, pairwise
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+BATCH_SIZE = 8192  # sentences that are worked on at a time
+READ_SIZE = 1 << 20  # characters of a file that are read at a time
+
+
+def iter_sentences(X: Any, *, name: str = "X") -> Iterable[Any]:
+    """Check that `X` is a one-dimensional collection of sentences and return something to iterate over.
+
+    Parameters
+    ----------
+    X : list, tuple, 1-D array, pandas or polars Series, pyarrow array, or any iterable
+        An iterator is not consumed here.
+    name : str, default="X"
+        What the error messages call it.
+
+    Returns
+    -------
+    sentences : iterable
+
+    Raises
+    ------
+    ValueError
+        If `X` is a single string, or a table.
+    TypeError
+        If `X` cannot be iterated over, or has no order.
+    """
+    if isinstance(X, (str, bytes, bytearray)):
+        raise ValueError(
+            f"{name} must be an iterable of sentences, got one {type(X).__name__}. Wrap it in a list: [{name}]."
+        )
+    if isinstance(X, (Mapping, set, frozenset)):
+        raise TypeError(
+            f"{name} is a {type(X).__name__}, which has no reading order. Pass a list, for example "
+            f"list({name}{'.values()' if isinstance(X, Mapping) else ''})."
+        )
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple) and len(shape) > 1:
+        column = f'{name}["text"]' if hasattr(X, "columns") or hasattr(X, "column_names") else f"{name}[:, 0]"
+        raise ValueError(
+            f"{name} must be one-dimensional, got a {type(X).__name__} of shape {shape}. Pass one column: {column}."
+        )
+    if hasattr(X, "to_pylist"):  # a pyarrow array gives pyarrow scalars when iterated over, not strings
+        return _iter_arrow(X)
+    try:
+        iter(X)
+    except TypeError:
+        raise TypeError(f"{name} must be an iterable of sentences, got {X!r:.80} of type {type(X).__name__}.") from None
+    return X
+
+
+def _iter_arrow(values: Any, step: int = BATCH_SIZE) -> Iterator[Any]:
+    for start in range(0, len(values), step):
+        yield from values[start : start + step].to_pylist()
+
+
+def describe_wrong_item(item: Any) -> str:
+    """Say what a row that is not a string is, and what to do about it."""
+    kind = type(item).__name__
+    if item is None or kind in ("NAType", "NaTType") or (isinstance(item, (float, np.floating)) and item != item):
+        return f'missing ({item!r}). Replace missing sentences first: X = X.fillna("") for a pandas Series.'
+    if isinstance(item, (bytes, bytearray)):
+        return f"bytes ({item!r:.60}). Decode it first, for example with item.decode('utf-8')."
+    if isinstance(item, (list, tuple, np.ndarray)):
+        return (
+            f"a {kind} ({item!r:.60}), not a string. If it already holds the tokens of a sentence, pass analyzer= "
+            "a named function that returns its argument: def as_is(tokens): return tokens."
+        )
+    return f"{item!r:.60} of type {kind}, not a string. Convert it first, for example with str(item)."
+
+
+def iter_batches(
+    sentences: Iterable[Any], groups: Iterable[Any] | None, size: int = BATCH_SIZE
+) -> Iterator[tuple[list[Any], list[int]]]:
+    """Yield sentences, some at a time, with the positions among them at which a new document begins."""
+    items = iter(iter_sentences(sentences, name="sentences"))
+    if groups is None:
+        first = True
+        while batch := list(islice(items, size)):
+            yield batch, [0] if first else []
+            first = False
+        return
+    if isinstance(sentences, Sized) and isinstance(groups, Sized) and len(sentences) != len(groups):
+        raise ValueError(f"groups has {len(groups)} entries for {len(sentences)} sentences; each sentence needs one.")
+    labels = iter(iter_sentences(groups, name="groups"))
+    n_sentences = 0
+    previous: Any = object()  # equal to no label
+    while batch := list(islice(items, size)):
+        ids = list(islice(labels, len(batch)))
+        if len(ids) < len(batch):
+            raise ValueError(
+                f"groups has {n_sentences + len(ids)} entries for at least {n_sentences + len(batch)} sentences; each "
+                "sentence needs one."
+            )
+        yield batch, _document_starts(previous, ids, n_sentences)
+        previous = ids[-1]
+        n_sentences += len(batch)
+    if any(True for _ in labels):
+        raise ValueError(f"groups has more than {n_sentences} entries for {n_sentences} sentences.")
+
+
+def _document_starts(previous: Any, ids: list[Any], first_row: int) -> list[int]:
+    try:
+        missing = [i for i, label in enumerate(ids) if label is None or label != label]
+        starts = [i for i, (a, b) in enumerate(pairwise(chain([previous], ids))) if a != b]
+    except (TypeError, ValueError):  # an array, or pandas.NA, does not compare to True or False
+        raise TypeError(
+            "groups must hold one plain document id, such as an integer or a string, per sentence."
+        ) from None
+    if missing:
+        raise ValueError(f"groups has no document id at row {first_row + missing[0]}; every sentence needs one.")
+    return starts
+
+
+def iter_text(path: str | os.PathLike[str], encoding: str) -> Iterator[tuple[list[str], list[int]]]:
+    """Yield sentences, some at a time, with the positions among them at which a new document begins.
+
+    See :meth:`skembed.SentenceCorpus.from_file` for what is read and what is refused.
+    """
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise ValueError(f"There is no encoding called {encoding!r}.") from None
+    for file in _text_files(Path(path)):
+        new_document = True
+        for lines in _iter_lines(file, encoding):
+            sentences: list[str] = []
+            starts: list[int] = []
+            for line in lines:
+                if line.isspace() or not line:
+                    new_document = True
+                    continue
+                if new_document:
+                    starts.append(len(sentences))
+                    new_document = False
+                sentences.append(line.rstrip("\r\n"))
+            yield sentences, starts
+
+
+def _text_files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if not path.exists():
+            raise FileNotFoundError(f"There is no file or folder {path}.")
+        return [path]
+    found = []
+    for folder, folders, names in os.walk(path):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [
+            Path(folder, name)
+            for name in names
+            if name.lower().endswith((".txt", ".txt.gz")) and not name.startswith(".")
+        ]
+    if not found:
+        raise ValueError(f"The folder {path} has no file *.txt or *.txt.gz.")
+    return sorted(found, key=lambda file: file.relative_to(path).parts)  # parts: the same order on every system
+
+
+def _open_bytes(file: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(file, "rb") if file.name.lower().endswith(".gz") else open(file, "rb"))
+
+
+def _iter_lines(file: Path, encoding: str) -> Iterator[list[str]]:
+    """Yield lists of lines that end only at a line feed; other Unicode line separators are text."""
+    first = True
+    try:
+        with _open_bytes(file) as raw, io.TextIOWrapper(raw, encoding=encoding, newline="\n") as stream:
+            while lines := stream.readlines(READ_SIZE):
+                if first:
+                    lines[0] = lines[0].removeprefix("\ufeff")  # the byte order mark
+                    first = False
+                yield lines
+    except UnicodeError as error:
+        raise ValueError(_decoding_message(file, encoding, error)) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{file} is not a complete gzip file: {error}") from error
+    except LookupError as error:  # a codec such as "hex" that is not for text
+        raise ValueError(f"encoding={encoding!r} cannot be used: {error}") from None
+
+
+def _decoding_message(file: Path, encoding: str, error: UnicodeError) -> str:
+    advice = "If the text has another encoding, pass it, for example encoding='latin-1'."
+    if "\n".encode(encoding) == b"\n":
+        # The decoder counts from the start of its own buffer, so find the line by reading again.
+        with _open_bytes(file) as raw:
+            for number, line in enumerate(raw, 1):
+                try:
+                    line.decode(encoding)
+                except UnicodeDecodeError as found:
+                    wrong = found.object[found.start : found.end]
+                    return (
+                        f"{file}, line {number}, byte offset {found.start} in the line: {wrong!r} is not valid "
+                        f"{encoding}. {advice}"
+                    )
+    return f"{file} is not valid {encoding}: {error}. {advice}"

@@ -1,0 +1,278 @@
+"""Base of the estimators that learn their vectors by gradient descent: `fit` and `partial_fit`."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, PooledVectorizer, warn_if_unordered
+from ._blocks import EncodedText
+from ._corpus import SentenceCorpus
+from ._kernels import fill_uniform
+from ._training import LARGEST_WEIGHT, Objective, Progress, Trainer, hold_out
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # scikit-learn before 1.9 has no callbacks
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in for scikit-learn's class of this name."""
+
+
+TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_components": [Interval(Integral, 1, None, closed="left")],
+    "solver": [StrOptions({"adagrad", "sgd"})],
+    "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "early_stopping": ["boolean"],
+    "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
+    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0.0, None, closed="left")],
+    "warm_start": ["boolean"],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+}
+
+
+class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
+    """Base of the estimators that learn their vectors by gradient descent.
+
+    A method adds `_make_objective`, and `_needs_order` if it learns from neighbouring sentences.
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **TEXT_CONSTRAINTS,
+        **POOLING_CONSTRAINTS,
+        **TRAINING_CONSTRAINTS,
+    }
+    _needs_order = False
+    _vectors_name = "word_vectors_"
+    _default_batch_size = 64
+    _run_length = 1
+
+    n_components: int
+    solver: str
+    learning_rate: float
+    max_iter: int
+    batch_size: int | str
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
+    warm_start: bool
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+        """Learn word vectors from sentences in reading order.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences in reading order. Any iterable is read once. Where the parameter `corpus` is given, that is
+            learned from and `X` is not.
+        y : ignored
+            Not used, present by convention.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence; a change from one sentence to the next begins a new document. None means
+            that all sentences are one document.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
+            weights diverge; then the estimator is as it was before.
+        """
+        corpus = self._corpus_to_learn_from(X, groups)
+        if self._needs_order:
+            warn_if_unordered(corpus, type(self).__name__)
+        keep = self.warm_start and hasattr(self, "vocabulary_")
+        fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+        self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+        """Make one pass over some more sentences.
+
+        The first call learns the vocabulary, the word counts and the word weights; later calls keep them, so that
+        a word that was not in the first batch stays unknown. The learning rate does not fall.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences in reading order.
+        y : ignored
+            Not used, present by convention.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        corpus = self._corpus_to_learn_from(X, groups)
+        keep = hasattr(self, "vocabulary_")
+        fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+        self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
+        return self
+
+    def _start(self, corpus: SentenceCorpus) -> dict[str, Any]:
+        """Fitted attributes before the first epoch."""
+        fitted = self._learn_vocabulary(corpus)
+        fitted |= self._word_weights(corpus, fitted["vocabulary_"])
+        fitted["_seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
+        fitted["_n_tokens"] = corpus.n_tokens
+        fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0, "n_features_out_": self.n_components}
+        return fitted | self._start_weights(fitted)
+
+    def _keep_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
+        """Fitted attributes of an earlier fit, to go on from; weights are copied, so a failure costs nothing."""
+        if corpus.tokenizer != self._tokenizer:
+            raise ValueError(f"X was split with {corpus.tokenizer}, the vocabulary with {self._tokenizer}.")
+        if self.n_components != self.n_features_out_:
+            raise ValueError(
+                f"n_components={self.n_components} differs from the {self.n_features_out_} that were learned before. "
+                "Fit a new estimator, or with warm_start=False."
+            )
+        return {
+            name: value.copy() if isinstance(value, np.ndarray) else value
+            for name, value in vars(self).items()
+            if name in self._fitted_names()
+        }
+
+    def _fitted_names(self) -> set[str]:
+        return {name for name in vars(self) if name.endswith("_") or (name.startswith("_") and "callback" not in name)}
+
+    def _start_weights(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """`word_vectors_` and `_accumulator`; small random numbers and zeros."""
+        n_words = len(fitted["word_counts_"])
+        vectors = np.empty((n_words, self.n_components), np.float32)
+        fill_uniform(vectors, fitted["_seed"], 0.5 / self.n_components)
+        return {"word_vectors_": vectors, "_accumulator": np.zeros(n_words, np.float32)}
+
+    def _make_objective(self, fitted: dict[str, Any]) -> Objective:
+        raise TypeError(f"{type(self).__name__} does not say what it learns.")
+
+    def _encode_text(self, corpus: SentenceCorpus, fitted: dict[str, Any]) -> EncodedText:
+        """The corpus for the kernels, in word ids of the vocabulary."""
+        weights = fitted["word_weights_"]
+        tokens = np.asarray(corpus.tokens)
+        words = corpus.vocabulary.words
+        vocabulary = fitted["vocabulary_"]
+        n_words = len(vocabulary)
+        if not (len(words) >= n_words and all(vocabulary.get(words[i]) == i for i in range(n_words))):
+            # Another corpus than the one the vocabulary comes from.
+            ids = np.fromiter((vocabulary.get(word, n_words) for word in words), np.int32, len(words))
+            tokens = ids[tokens]
+            tokens.flags.writeable = False
+        return EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights)
+
+    def _train(self, corpus: SentenceCorpus, fitted: dict[str, Any], *, X: Any, n_epochs: int, partial: bool) -> None:
+        held_out = None
+        if self.early_stopping and not partial:
+            corpus, held_out = hold_out(corpus, self.validation_fraction, fitted["_seed"])
+            held_out = self._encode_text(held_out, fitted)
+        text = self._encode_text(corpus, fitted)
+        objective = self._make_objective(fitted)
+        trainer = Trainer(
+            objective,
+            self.solver == "adagrad",
+            self.learning_rate,
+            self.batch_size,
+            self._default_batch_size,
+            max(self._run_length, 2 * objective.border),
+            fitted["_seed"],
+            effective_n_jobs(self.n_jobs),
+        )
+        losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
+        first_epoch = fitted["n_iter_"]
+        best_loss, best_weights, n_worse = np.inf, None, 0
+
+        def state() -> dict[str, Any]:
+            return fitted | {"loss_curve_": losses, "validation_loss_curve_": validation, "n_iter_": first_epoch + done}
+
+        done = 0
+        decays = self.solver == "sgd" and not partial
+        context = None
+        if hasattr(self, "_init_callback_context") and not partial:
+            context = self._init_callback_context(max_subtasks=n_epochs)
+            context.call_on_fit_task_begin(estimator=self, X=X)
+        trainer.compile(text)
+        progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens))
+        for epoch in range(n_epochs):
+            task = context.subcontext(task_name="epoch") if context is not None else None
+            if task is not None:
+                task.call_on_fit_task_begin(estimator=self, X=X)
+            rates = [
+                self.learning_rate * (1 - (epoch + i) / n_epochs) if decays else self.learning_rate for i in (0, 1)
+            ]
+            progress.begin(epoch)
+            loss = trainer.run_epoch(
+                text, first_epoch + epoch, learn=True, first_rate=rates[0], last_rate=rates[1], on_call=progress.advance
+            )
+            largest = max(float(np.abs(m.weights).max()) for m in objective.matrices)
+            if not (np.isfinite(loss) and largest < LARGEST_WEIGHT):
+                raise ValueError(
+                    f"{type(self).__name__} diverged in epoch {epoch + 1} with learning_rate={self.learning_rate} and "
+                    f"solver={self.solver!r} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
+                    "learning_rate. Nothing of this fit was kept."
+                )
+            losses.append(loss)
+            done = epoch + 1
+            stop = False
+            if held_out is not None:
+                # The same sentences against the same negatives every time.
+                validation.append(
+                    trainer.run_epoch(
+                        held_out, 2**31, learn=False, first_rate=0.0, last_rate=0.0, on_call=lambda done: None
+                    )
+                )
+                if validation[-1] < best_loss - self.tol:
+                    best_loss, n_worse = validation[-1], 0
+                    best_weights = [m.weights.copy() for m in objective.matrices]
+                else:
+                    n_worse += 1
+                    stop = n_worse >= self.n_iter_no_change
+            progress.end(loss, validation[-1] if held_out is not None else None)
+            if task is not None:
+                stop |= task.call_on_fit_task_end(
+                    estimator=self, X=X, reconstruction_attributes=lambda: self._finish_fit(_copied(state()))
+                )
+            if stop:
+                break
+        if best_weights is not None:
+            for matrix, weights in zip(objective.matrices, best_weights):
+                matrix.weights[:] = weights
+        final = self._finish_fit(state())
+        for name, value in final.items():
+            setattr(self, name, value)
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self, X=X, reconstruction_attributes=lambda: final)
+
+    def _finish_fit(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """What follows from the learned weights."""
+        vectors = fitted[self._vectors_name][: len(fitted["word_counts_"])]
+        return fitted | {"_unknown_length": self._length_of_unknown(vectors)}
+
+
+def _copied(fitted: dict[str, Any]) -> dict[str, Any]:
+    return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in fitted.items()}

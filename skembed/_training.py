@@ -1,0 +1,195 @@
+"""The one training loop: epochs, blocks, threads, learning rate, loss curve, early stopping, callbacks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numba
+import numpy as np
+
+from ._blocks import EncodedText, Plan, Rows, Update
+from ._corpus import SentenceCorpus
+from ._kernels import ABORTED, SYNC_SIZE
+
+# A row that occurs more often than this in a block takes smaller steps; measured, see the user guide.
+MAX_TOUCHES = 8
+# How many tokens a compiled call works through before Python looks for Ctrl-C and for divergence.
+TOKENS_PER_CALL = 2_000_000
+# No useful weight comes near this; beyond it, squares overflow in single precision.
+LARGEST_WEIGHT = 1e8
+
+
+class Matrix(NamedTuple):
+    """Weights that are learned."""
+
+    weights: np.ndarray  # (n_rows, n_components) float32
+    accumulator: np.ndarray  # (n_rows,) float32, AdaGrad's
+    mass: np.ndarray  # (n_rows,) float64, how often each row is touched, in proportion; shares rows out to threads
+
+
+class Objective(Protocol):
+    """What a method brings to the loop."""
+
+    matrices: list[Matrix]
+    border: int
+
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Any:
+        """Work space of one block; its `total` (2,) float64 receives the sum of losses and the number of targets."""
+
+    def run(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, *threads: Any) -> None:
+        """Call the compiled kernel; `threads` are sync, thread, n_threads."""
+
+
+@dataclass
+class Trainer:
+    """Runs epochs of an objective over a corpus, with as many threads as asked for and the same bits for any number."""
+
+    objective: Objective
+    adagrad: bool
+    learning_rate: float
+    batch_size: int | str
+    default_batch_size: int
+    run_length: int
+    seed: int
+    n_threads: int
+    rows: list[Rows] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if numba.config.DISABLE_JIT:
+            self.n_threads = 1  # the barrier between threads exists only in compiled code
+        self.rows = [
+            Rows(m.weights, m.accumulator, np.zeros(len(m.weights), np.int32), _owner_ptr(m.mass, self.n_threads))
+            for m in self.objective.matrices
+        ]
+
+    def compile(self, text: EncodedText) -> None:
+        """Have the kernel compiled, or loaded from the cache, by working through no block."""
+        plan = self._plan(text, 0)
+        scratch = self.objective.make_scratch(text, plan, self.n_threads)
+        self._call(text, scratch, plan, Update(0.0, 0.0, self.adagrad, MAX_TOUCHES, False))
+
+    def run_epoch(
+        self, text: EncodedText, epoch: int, *, learn: bool, first_rate: float, last_rate: float, on_call: Callable
+    ) -> float:
+        """One pass over all sentences; returns the mean loss of a target.
+
+        The learning rate falls from `first_rate` to `last_rate` with the blocks.
+        """
+        plan = self._plan(text, epoch)
+        n_runs = len(plan.run_starts)
+        n_blocks = -(-n_runs // plan.runs_per_block)
+        rate_decay = (first_rate - last_rate) / n_blocks
+        scratch = self.objective.make_scratch(text, plan, self.n_threads)
+        scratch.total[:] = 0.0
+        blocks_per_call = max(1, n_blocks * TOKENS_PER_CALL // max(1, len(text.tokens)))
+        for first in range(0, n_blocks, blocks_per_call):
+            last = min(first + blocks_per_call, n_blocks)
+            update = Update(first_rate - first * rate_decay, rate_decay, self.adagrad, MAX_TOUCHES, learn)
+            self._call(text, scratch, plan._replace(first_block=first, last_block=last), update)
+            if learn and not np.isfinite(scratch.total[0]):
+                break
+            on_call(last / n_blocks)
+        n_targets = scratch.total[1]
+        return float(scratch.total[0] / n_targets) if n_targets else 0.0
+
+    def _plan(self, text: EncodedText, epoch: int) -> Plan:
+        """Runs of consecutive sentences in random order; the shape of a block follows from the size of the corpus."""
+        n_sentences = len(text.document)
+        batch = self.batch_size
+        if batch == "auto":
+            # At least some tens of updates an epoch, however small the corpus.
+            batch = int(np.clip(n_sentences // 64, min(16, self.default_batch_size), self.default_batch_size))
+            batch = max(self.run_length, batch - batch % self.run_length)
+        # The longest run that divides the block evenly.
+        length = max(n for n in range(1, self.run_length + 1) if batch % n == 0)
+        starts = np.arange(0, n_sentences, length, dtype=np.int64)
+        generator = np.random.default_rng([self.seed, epoch])
+        seed = int(generator.integers(2**63))
+        return Plan(generator.permutation(starts), length, self.objective.border, batch // length, 0, 0, seed)
+
+    def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
+        """Enter the kernel with all threads at once."""
+        sync = np.zeros(SYNC_SIZE, np.int64)
+        if self.n_threads == 1:
+            self.objective.run(text, self.rows, scratch, plan, update, sync, 0, 1)
+            return
+        # Nobody enters the kernel, where threads wait for each other, before all have really started.
+        ready = threading.Barrier(self.n_threads)
+
+        def work(thread: int) -> None:
+            ready.wait()
+            self.objective.run(text, self.rows, scratch, plan, update, sync, thread, self.n_threads)
+
+        with ThreadPoolExecutor(self.n_threads, thread_name_prefix="skembed") as pool:
+            try:
+                for future in [pool.submit(work, thread) for thread in range(self.n_threads)]:
+                    future.result()
+            except BaseException:
+                ready.abort()
+                sync[ABORTED] = 1
+                raise
+
+
+def _owner_ptr(mass: np.ndarray, n_threads: int) -> np.ndarray:
+    """Borders that give each thread consecutive rows of about the same mass."""
+    total = np.cumsum(mass, dtype=np.float64)
+    ptr = np.searchsorted(total, np.arange(n_threads + 1) / n_threads * total[-1]).astype(np.int64)
+    ptr[0], ptr[-1] = 0, len(mass)
+    return ptr
+
+
+def hold_out(corpus: SentenceCorpus, fraction: float, seed: int) -> tuple[SentenceCorpus, SentenceCorpus]:
+    """Split off whole documents at random, or the end of the text where there are too few documents."""
+    n_sentences = corpus.n_sentences
+    n_wanted = max(1, int(round(fraction * n_sentences)))
+    if n_wanted >= n_sentences:
+        raise ValueError(
+            f"early_stopping with validation_fraction={fraction} leaves nothing to learn from: the corpus has "
+            f"{n_sentences} sentences."
+        )
+    held = np.zeros(n_sentences, bool)
+    if corpus.n_documents >= 20:
+        lengths = np.diff(corpus.doc_ptr)
+        order = np.random.default_rng([seed, 2**31]).permutation(corpus.n_documents)
+        chosen = order[np.cumsum(lengths[order]) <= n_wanted]
+        chosen = order[:1] if len(chosen) == 0 else chosen
+        held[np.isin(corpus.doc_of(), chosen)] = True
+    if not held.any() or held.all():
+        held[:] = False
+        held[n_sentences - n_wanted :] = True
+    return corpus[~held], corpus[held]
+
+
+class Progress:
+    """With `verbose`, prints a line an epoch: loss, words a second, time left."""
+
+    def __init__(self, name: str, verbose: int, n_epochs: int, n_tokens: int) -> None:
+        self.name, self.verbose, self.n_epochs, self.n_tokens = name, verbose, n_epochs, n_tokens
+        self.start = time.perf_counter()
+        self.epoch = 0
+        self.epoch_start = self.start
+
+    def begin(self, epoch: int) -> None:
+        self.epoch, self.epoch_start = epoch, time.perf_counter()
+
+    def advance(self, fraction: float) -> None:
+        if self.verbose > 1:
+            print(f"[{self.name}] epoch {self.epoch + 1}/{self.n_epochs}, {fraction:.0%} done", flush=True)
+
+    def end(self, loss: float, validation_loss: float | None) -> None:
+        if not self.verbose:
+            return
+        now = time.perf_counter()
+        speed = self.n_tokens / max(now - self.epoch_start, 1e-9)
+        left = (now - self.start) / (self.epoch + 1) * (self.n_epochs - self.epoch - 1)
+        held_out = "" if validation_loss is None else f", validation loss {validation_loss:.4f}"
+        print(
+            f"[{self.name}] epoch {self.epoch + 1}/{self.n_epochs}, loss {loss:.4f}{held_out}, {speed:,.0f} words/s, "
+            f"{left:.0f} s left",
+            flush=True,
+        )

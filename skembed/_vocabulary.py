@@ -1,0 +1,244 @@
+"""The words that a model knows, ordered by falling frequency, and vectors for words that it does not know."""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+_GOLDEN = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio: the step of splitmix64
+_U64 = (1 << 64) - 1
+
+
+class Vocabulary:
+    """Words with their counts, in the order of falling count; words of equal count in the order of code points.
+
+    The number of a word in this order is its id, so a higher `min_count` or a lower `max_features` keeps a prefix.
+
+    Parameters
+    ----------
+    words : list of str
+        Distinct words, already in that order.
+    counts : array-like of shape (n_words,)
+        How often each word occurs.
+
+    Attributes
+    ----------
+    words : list of str
+        The words. Do not change the list.
+    counts : ndarray of shape (n_words,), dtype int64
+        Read-only.
+
+    Examples
+    --------
+    >>> from skembed._vocabulary import Vocabulary
+    >>> vocabulary, remap = Vocabulary.from_counts(["b", "a", "c"], [2, 2, 5], min_count=2)
+    >>> vocabulary.words, vocabulary.counts.tolist()
+    (['c', 'a', 'b'], [5, 2, 2])
+    >>> remap.tolist()
+    [2, 1, 0]
+    """
+
+    def __init__(self, words: list[str], counts: np.ndarray) -> None:
+        self.words = words
+        self.counts = np.array(counts, dtype=np.int64)
+        self.counts.flags.writeable = False
+        if self.counts.shape != (len(words),):
+            raise ValueError(f"{len(words)} words but counts of shape {self.counts.shape}.")
+
+    @classmethod
+    def from_counts(
+        cls,
+        words: Sequence[str],
+        counts: np.ndarray,
+        *,
+        min_count: int = 1,
+        max_features: int | None = None,
+    ) -> tuple[Vocabulary, np.ndarray]:
+        """Order words by falling count and keep the frequent ones.
+
+        Parameters
+        ----------
+        words : sequence of str
+            Distinct words, by provisional id.
+        counts : array-like of shape (n_words,)
+            How often each occurs.
+        min_count : int, default=1
+            Keep words that occur at least this often.
+        max_features : int or None, default=None
+            Keep at most this many words.
+
+        Returns
+        -------
+        vocabulary : Vocabulary
+        remap : ndarray of shape (n_words,), dtype int32
+            New id of each provisional id; -1 where the word was not kept.
+
+        Raises
+        ------
+        ValueError
+            If no word is left.
+        """
+        counts = np.asarray(counts, dtype=np.int64)
+        by_text = np.array(sorted(range(len(words)), key=words.__getitem__), dtype=np.int64)
+        order = by_text[np.argsort(-counts[by_text], kind="stable")]
+        order = order[: _n_kept(counts[order], min_count, max_features)]
+        remap = np.full(len(words), -1, dtype=np.int32)
+        remap[order] = np.arange(len(order), dtype=np.int32)
+        return cls([words[i] for i in order.tolist()], counts[order]), remap
+
+    def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
+        """Return the vocabulary of the words that occur at least `min_count` times, at most `max_features` of them.
+
+        The ids of the words that stay do not change.
+
+        Raises
+        ------
+        ValueError
+            If no word is left.
+        """
+        n_kept = _n_kept(self.counts, min_count, max_features)
+        return self if n_kept == len(self) else Vocabulary(self.words[:n_kept], self.counts[:n_kept])
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Id of each word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        return self.words == other.words and np.array_equal(self.counts, other.counts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"words": self.words, "counts": self.counts}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self.counts.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
+
+
+def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | None]:
+    """Return both as int, or say which one is wrong."""
+    for name, value in (("min_count", min_count), ("max_features", max_features)):
+        if value is None and name == "max_features":
+            continue
+        try:
+            number = operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            raise TypeError(f"{name} must be an integer, got {value!r}.") from None
+        if isinstance(value, (bool, np.bool_)) or number < 1:
+            raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+    return int(min_count), None if max_features is None else int(max_features)
+
+
+def _n_kept(counts: np.ndarray, min_count: int, max_features: int | None) -> int:
+    """Return how many words stay, for `counts` in falling order."""
+    min_count, max_features = check_limits(min_count, max_features)
+    if not len(counts):
+        raise ValueError(
+            "The text has no words: it is empty, or token_pattern, stop_words or the analyzer left nothing of it."
+        )
+    n_kept = int(np.searchsorted(-counts, -min_count, side="right"))
+    if not n_kept:
+        raise ValueError(
+            f"No word is left: the text has {len(counts)} distinct words and the most frequent occurs {counts[0]} "
+            f"times, below min_count={min_count}. Lower min_count to {counts[0]} or less."
+        )
+    return n_kept if max_features is None else min(n_kept, max_features)
+
+
+def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Pack words into one array of bytes; undone by :func:`decode_words`.
+
+    Returns
+    -------
+    text : ndarray of shape (n_bytes,), dtype uint8
+        UTF-8 of all words; lone surrogates, which UTF-8 does not allow, are kept as three bytes.
+    ptr : ndarray of shape (n_words + 1,), dtype int64
+        Word i is ``text[ptr[i]:ptr[i + 1]]``.
+    """
+    encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+    ptr = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, count=len(encoded)), out=ptr[1:])
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ptr
+
+
+def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
+    """Undo :func:`encode_words`."""
+    buffer, bounds = text.tobytes(), ptr.tolist()
+    return [buffer[part].decode("utf-8", "surrogatepass") for part in map(slice, bounds[:-1], bounds[1:])]
+
+
+def hash_vectors(words: Sequence[str], n_components: int, seed: int = 0) -> np.ndarray:
+    """Return a random direction for each word, a function of its text and of nothing else.
+
+    So a word that was never learned still matches itself, in any process and on any machine.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The words.
+    n_components : int
+        Length of each vector.
+    seed : int, default=0
+        Another seed gives other vectors; from 0 to 2**64 - 1.
+
+    Returns
+    -------
+    vectors : ndarray of shape (n_words, n_components), dtype float32
+        Nearly Gaussian entries, each row scaled to length one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed._vocabulary import hash_vectors
+    >>> vectors = hash_vectors(["cat", "dog", "cat"], 100)
+    >>> bool((vectors[0] == vectors[2]).all()), round(float(np.linalg.norm(vectors[1])), 3)
+    (True, 1.0)
+    """
+    if n_components < 1:
+        raise ValueError(f"n_components must be at least 1, got {n_components}.")
+    seed = operator.index(seed)
+    if not 0 <= seed <= _U64:
+        raise ValueError(f"seed must be from 0 to 2**64 - 1, got {seed}.")
+    salt = seed.to_bytes(8, "little")
+    keys = np.array(
+        [
+            int.from_bytes(
+                hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8, salt=salt).digest(), "little"
+            )
+            for word in words
+        ],
+        dtype=np.uint64,
+    )
+    vectors = np.empty((len(words), n_components), dtype=np.float32)
+    steps = np.arange(1, n_components + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
+    rows = max(1, (1 << 20) // n_components)  # bounds the memory of the intermediate arrays
+    for start in range(0, len(words), rows):
+        bits = _mix(keys[start : start + rows, None] + steps)
+        # The sum of four 16-bit numbers is nearly Gaussian. All of this is exact integer arithmetic up to the square
+        # root, so neither the order of a sum nor the machine changes a bit; an odd number is never zero.
+        total = sum((bits >> np.uint64(16 * lane)) & np.uint64(0xFFFF) for lane in range(4))
+        entries = (2 * np.asarray(total).astype(np.int64) - (4 * 0xFFFF - 1)).astype(np.float64)
+        norms = np.sqrt(np.square(entries).sum(axis=1, keepdims=True))
+        vectors[start : start + rows] = entries / norms
+    return vectors
+
+
+def _mix(state: np.ndarray) -> np.ndarray:
+    """Return the output function of splitmix64; arithmetic on uint64 arrays wraps around silently, as it must."""
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(state ^ (state >> np.uint64(31)))

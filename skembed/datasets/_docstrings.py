@@ -1,0 +1,265 @@
+"""Ordered English text that is already on the machine: the docstrings of installed packages.
+
+The source files are parsed, never imported: importing all of scipy takes longer than reading it
+and has side effects.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import importlib.util
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import Bunch, check_scalar
+
+from skembed.datasets._prose import docstring_prose
+
+__all__ = ["load_docstrings"]
+
+_LETTER = re.compile(r"[^\W\d_]")
+# Tests, build scripts, examples, and the code of other projects that these packages carry along under other licences.
+_SKIPPED = frozenset(
+    "__pycache__ tests test conftest _build_utils _examples examples distutils externals _externals extern _vendor "
+    "vendor vendored array_api_compat array_api_extra _uarray uarray cobyqa pyprima _highspy decorator _pep440 "
+    "__config__ _distributor_init _distributor_init_local setup".split()
+)
+# Functions that give a docstring to an object written in C, and what stands before the name that they are given.
+_DOC_HELPERS = {"add_newdoc": "", "add_newdoc_for_scalar_type": "", "_array_method_doc": "ndarray."}
+
+
+class _Document(NamedTuple):
+    """One docstring: the qualified name of its object, the subpackage it counts for, its sentences."""
+
+    name: str
+    target: str
+    sentences: tuple[str, ...]
+
+
+def _source_files(package: str) -> list[tuple[tuple[str, ...], Path]]:
+    """Module path below the package and file of each source file, in an order that no file system changes."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except ValueError:  # a module made by hand, without a spec
+        spec = None
+    if spec is None:
+        raise ImportError(
+            f"load_docstrings cannot find the package {package!r}: install it, or leave it out of packages="
+        )
+    if not spec.submodule_search_locations:
+        origin = Path(spec.origin) if spec.origin else None
+        return [((), origin)] if origin is not None and origin.suffix == ".py" and origin.is_file() else []
+    found: list[tuple[tuple[str, ...], Path]] = []
+    folders: list[tuple[tuple[str, ...], Path]] = [((), Path(location)) for location in spec.submodule_search_locations]
+    while folders:
+        parts, folder = folders.pop()
+        for path in folder.iterdir() if folder.is_dir() else ():
+            name = path.stem
+            if name in _SKIPPED or name.startswith("test_"):
+                continue
+            if path.suffix in (".py", ".pyi"):
+                found.append((parts if name == "__init__" else (*parts, name), path))
+            elif path.is_dir() and name.isidentifier():
+                folders.append(((*parts, name), path))
+    return sorted(found, key=lambda item: (item[0], item[1].suffix, item[1].name))
+
+
+def _string(node: ast.AST) -> str | None:
+    """The text of a string literal, also under a method call such as ``"...".replace("a", "b")``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _added_docs(call: ast.Call) -> Iterator[tuple[str, str]]:
+    """Name and text of the docstrings that a call such as ``add_newdoc(...)`` gives to objects written in C."""
+    function = call.func
+    called = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+    if called not in _DOC_HELPERS or len(call.args) < 2:
+        return
+    named_by = call.args[:-1] if called == "add_newdoc" else call.args[:1]  # numpy's own helpers: name, signature, text
+    owner = _DOC_HELPERS[called] + ".".join(filter(None, map(_string, named_by)))
+    last = call.args[-1]
+    for node in last.elts if isinstance(last, ast.List) else [last]:  # a list of (attribute, text), one, or a text
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+            attribute, text = _string(node.elts[0]), _string(node.elts[1])
+            if attribute is not None and text is not None:
+                yield f"{owner}.{attribute}", text
+        elif (text := _string(node)) is not None:
+            yield owner, text
+
+
+def _raw_docstrings(body: Sequence[ast.stmt], prefix: str, package: str) -> Iterator[tuple[str, str]]:
+    """Qualified name and text of each docstring below `body` in source order, nested functions left out."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            name = f"{prefix}.{node.name}"
+            if text := ast.get_docstring(node, clean=False):
+                yield name, text
+            if isinstance(node, ast.ClassDef):
+                yield from _raw_docstrings(node.body, name, package)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            for name, text in _added_docs(node.value):
+                full = name == package or name.startswith(f"{package}.")
+                yield (name if full else f"{prefix.rpartition('.')[0] or package}.{name}"), text
+        elif isinstance(node, (ast.If, ast.Try, ast.With)):
+            for field in ("body", "orelse", "finalbody"):
+                yield from _raw_docstrings(getattr(node, field, ()), prefix, package)
+
+
+@lru_cache(maxsize=16)
+def _extract(package: str) -> tuple[_Document, ...]:
+    """All documents of one package, read once a process."""
+    documents = []
+    for parts, path in _source_files(package):
+        source = path.read_text(encoding="utf-8", errors="replace")
+        if '"""' not in source and "'''" not in source:
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about the escape sequences of other people's strings
+                tree = ast.parse(source)
+        except (SyntaxError, ValueError):  # a template, or a file for another version of Python
+            continue
+        # A private subpackage is a place of storage: users know numpy._core, or numpy.core in older versions, as numpy.
+        inside = len(parts) > 1 or (parts and path.stem == "__init__")
+        public = inside and not parts[0].startswith("_") and (package, parts[0]) != ("numpy", "core")
+        target = f"{package}.{parts[0]}" if public else package
+        module = ".".join((package, *parts))
+        texts = _raw_docstrings(tree.body, module, package)
+        if header := ast.get_docstring(tree, clean=False):
+            documents.append(_Document(module, target, docstring_prose(header)))
+        documents.extend(_Document(name, target, docstring_prose(text)) for name, text in texts)
+    return tuple(documents)
+
+
+def _version(package: str) -> str:
+    """The version of the distribution that a package came with."""
+    for distribution in (package, {"sklearn": "scikit-learn"}.get(package, package)):
+        try:
+            return importlib.metadata.version(distribution)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return "of unknown version"
+
+
+def load_docstrings(
+    *, packages: Sequence[str] = ("numpy", "scipy", "sklearn"), min_words: int = 3, return_X_y: bool = False
+) -> Any:
+    """Load the prose of the docstrings of installed packages, sentence by sentence.
+
+    A real English text of some tens of thousands of sentences in reading order that every machine with skembed has:
+    no download is needed. One docstring is one document. The text is narrow (it is about arrays, statistics and
+    machine learning) and it changes with the installed versions, so it serves examples, tests and first
+    experiments; results that others should repeat need a fixed corpus.
+
+    Parameters
+    ----------
+    packages : sequence of str, default=("numpy", "scipy", "sklearn")
+        The names, as in an ``import`` statement, of the top-level packages to read, in this order. Any installed
+        package works whose ``.py`` files are on disk.
+
+    min_words : int, default=3
+        Shorter sentences are left out. A word is a run of characters between blanks with at least one letter.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    docstrings : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object with these attributes:
+
+        data : list of str of length n_sentences
+            The sentences in reading order.
+        groups : ndarray of shape (n_sentences,), dtype int64
+            The document of each sentence, from 0, never decreasing.
+        target : ndarray of shape (n_sentences,), dtype int64
+            The subpackage of each sentence, as an index into `target_names`.
+        target_names : list of str
+            The subpackages, such as ``"numpy.linalg"``, sorted. Modules directly in a package and its private
+            subpackages count as the package itself: ``"numpy"``.
+        document_names : list of str of length n_documents
+            The qualified name of the object that each document describes.
+        DESCR : str
+            Source, versions, licence and way of extraction.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array described above.
+
+    Raises
+    ------
+    ImportError
+        If a package is not installed.
+
+    ValueError
+        If `packages` is empty, a plain string, or names something twice or something without docstrings on disk.
+
+    Notes
+    -----
+    The source files are parsed and never imported, so docstrings made at import time and those of compiled modules
+    without a source file (numpy's ufuncs, most of ``numpy.random``) are missing. Kept are summaries, notes, the
+    descriptions of parameters and results, and the text between examples. Dropped are code, doctests, literal
+    blocks, tables, headings, displayed formulas, references, cross-reference lists, and documents that repeat an
+    earlier one. The first call takes a few seconds; later calls in the same process use what it found.
+
+    Examples
+    --------
+    >>> from skembed.datasets import load_docstrings
+    >>> docstrings = load_docstrings(packages=["joblib"])
+    >>> len(docstrings.data) == len(docstrings.groups) == len(docstrings.target)
+    True
+    >>> docstrings.target_names[0]
+    'joblib'
+    """
+    if isinstance(packages, str):
+        raise ValueError(f"packages must be a sequence of names, got the string {packages!r}; use [{packages!r}]")
+    packages = list(packages)
+    if not packages:
+        raise ValueError("packages is empty: name at least one installed package")
+    for package in packages:
+        if not isinstance(package, str) or not package.isidentifier():
+            raise ValueError(f"packages must hold names of top-level packages such as 'numpy', got {package!r}")
+    if len(set(packages)) < len(packages):
+        raise ValueError(f"packages names a package twice: {packages}")
+    min_words = check_scalar(min_words, "min_words", int, min_val=1)
+
+    seen: set[tuple[str, ...]] = set()
+    data: list[str] = []
+    kept: list[_Document] = []
+    lengths: list[int] = []
+    for package in packages:
+        documents = _extract(package)
+        if not any(document.sentences for document in documents):
+            raise ValueError(f"the package {package!r} has no docstrings in source files on this machine")
+        for document in documents:
+            if document.sentences in seen:  # inherited and copied docstrings
+                continue
+            seen.add(document.sentences)
+            long = [s for s in document.sentences if sum(1 for w in s.split() if _LETTER.search(w)) >= min_words]
+            if long:
+                data += long
+                kept.append(document)
+                lengths.append(len(long))
+    target_names = sorted({document.target for document in kept})
+    codes = {name: code for code, name in enumerate(target_names)}
+    target = np.repeat(np.array([codes[document.target] for document in kept], dtype=np.int64), lengths)
+    if return_X_y:
+        return data, target
+    template = (resources.files("skembed.datasets") / "data" / "docstrings.rst").read_text(encoding="utf-8")
+    versions = ", ".join(f"{package} {_version(package)}" for package in packages)
+    return Bunch(
+        data=data,
+        groups=np.repeat(np.arange(len(kept), dtype=np.int64), lengths),
+        target=target,
+        target_names=target_names,
+        document_names=[document.name for document in kept],
+        DESCR=template.format(versions=versions, sentences=len(data), documents=len(kept), min_words=min_words),
+    )

@@ -1,0 +1,333 @@
+"""Tokenizer, Encoder and the guard at the door for sentences."""
+
+import pickle
+import sys
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+
+from skembed._sentences import BATCH_SIZE
+from skembed._tokenizer import Encoder, Tokenizer, _WordIds, iter_sentences
+
+# Every kind of character that has broken a text program: surrogates, NUL, combining marks, final sigma, dotted I,
+# line separators that are not line feeds, ideographs and digits of other scripts.
+NASTY = st.text(
+    st.characters()
+    | st.sampled_from("aAbB\u00df _'\u0130\u03a3\u0307\u0301\ud800\udc00\x00\x85\u2028\u00a0\u4e2d\u0663")
+)
+
+
+def as_is(item):
+    return item
+
+
+def split_spaces(text):
+    return text.split()
+
+
+def decode(encoder, sentences):
+    ids, lengths = encoder.encode(sentences)
+    words = [encoder.words[i] for i in ids]
+    ends = np.cumsum(lengths).tolist()
+    return [words[a:b] for a, b in zip([0, *ends], ends)]
+
+
+# -- what a token is ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:Your stop_words may be inconsistent")
+@given(
+    st.lists(NASTY),
+    st.sampled_from([r"(?u)\b\w+\b", r"(?u)\b\w\w+\b", r"\w*", r"(\S)\S*"]),
+    st.booleans(),
+    st.sampled_from([None, "english", ["a", "b"]]),
+)
+def test_tokens_are_those_of_count_vectorizer(sentences, token_pattern, lowercase, stop_words):
+    options = {"token_pattern": token_pattern, "lowercase": lowercase, "stop_words": stop_words}
+    analyze = CountVectorizer(**options).build_analyzer()
+    assert decode(Encoder(Tokenizer(**options)), sentences) == [analyze(sentence) for sentence in sentences]
+
+
+def test_ids_by_first_appearance_and_types():
+    encoder = Encoder(Tokenizer())
+    ids, lengths = encoder.encode(["b a b", "", "c!"])
+    assert encoder.words == ["b", "a", "c"]
+    assert ids.dtype == np.int32 and lengths.dtype == np.int64
+    assert ids.tolist() == [0, 1, 0, 2] and lengths.tolist() == [3, 0, 1]
+    ids, lengths = encoder.encode([])
+    assert (ids.dtype, lengths.dtype, ids.shape, lengths.shape) == (np.int32, np.int64, (0,), (0,))
+
+
+@given(st.lists(NASTY, max_size=20), st.integers(0, 20))
+def test_chunks_give_what_one_call_gives(sentences, cut):
+    whole, parts = Encoder(Tokenizer()), Encoder(Tokenizer())
+    ids, lengths = whole.encode(sentences)
+    pieces = [parts.encode(sentences[:cut]), parts.encode(sentences[cut:])]
+    assert np.concatenate([p[0] for p in pieces]).tolist() == ids.tolist()
+    assert np.concatenate([p[1] for p in pieces]).tolist() == lengths.tolist()
+    assert parts.words == whole.words and parts.n_rows == len(sentences)
+
+
+def test_more_than_one_batch_and_a_generator_consumed_once():
+    n = BATCH_SIZE + 3
+    generator = (f"w{i} x" for i in range(n))
+    encoder = Encoder(Tokenizer())
+    ids, lengths = encoder.encode(generator)
+    assert len(lengths) == n and len(encoder.words) == n + 1 and ids[-2] == n
+    assert next(generator, None) is None
+
+
+def test_callable_analyzer_takes_any_item():
+    encoder = Encoder(Tokenizer(analyzer=as_is))
+    assert decode(encoder, [["A", "b"], ("b",), (token for token in "xy"), []]) == [["A", "b"], ["b"], ["x", "y"], []]
+    numpy_words = Encoder(Tokenizer(analyzer=as_is))
+    numpy_words.encode([np.array(["q", "r"])])
+    assert [type(word) for word in numpy_words.words] == [str, str]
+
+
+# -- stemming ----------------------------------------------------------------------------------------------------------
+
+
+def test_stemmer_is_called_once_for_each_distinct_word():
+    calls = []
+
+    def stem(word):
+        calls.append(word)
+        return word[:3]
+
+    encoder = Encoder(Tokenizer(stemmer=stem))
+    for _ in range(3):
+        encoder.encode(["walking walked walk", "talk walk"])
+    assert calls == ["walking", "walked", "walk", "talk"]
+    assert encoder.words == ["wal", "tal"]
+
+
+def test_stem_that_is_also_a_word():
+    swap = {"a": "b", "b": "a", "c": "c"}
+    encoder = Encoder(Tokenizer(stemmer=swap.__getitem__))
+    assert decode(encoder, ["a b c a"]) == [["b", "a", "c", "b"]]
+
+
+def test_language_names():
+    pytest.importorskip("snowballstemmer")
+    assert decode(Encoder(Tokenizer(stemmer="english")), ["running runs"]) == [["run", "run"]]
+    assert decode(Encoder(Tokenizer(stemmer="german")), ["häuser"]) == [["haus"]]
+    with pytest.raises(ValueError, match="no stemmer called 'klingon'.*english.*german"):
+        Encoder(Tokenizer(stemmer="klingon"))
+
+
+def test_missing_stemmer_library_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "snowballstemmer", None)
+    with pytest.raises(ImportError, match=r"pip install skembed\[stem\]"):
+        Encoder(Tokenizer(stemmer="english"))
+
+
+def test_stemmer_must_return_strings():
+    with pytest.raises(TypeError, match="stemmer must return a string, got None for the word 'cat'"):
+        Encoder(Tokenizer(stemmer=lambda word: None)).encode(["cat"])
+
+
+# -- wrong rows --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("item", "advice"),
+    [
+        (None, r"missing \(None\).*fillna"),
+        (float("nan"), r"missing \(nan\).*fillna"),
+        (np.float32("nan"), "missing.*fillna"),
+        (pd.NA, r"missing \(<NA>\).*fillna"),
+        (pd.NaT, r"missing \(NaT\).*fillna"),
+        (b"bytes", "bytes.*decode"),
+        (["a", "b"], "a list.*analyzer= a named function"),
+        (("a",), "a tuple.*analyzer="),
+        (7, "7 of type int, not a string.*str"),
+        ({"a": 1}, "type dict, not a string"),
+    ],
+)
+def test_rows_that_are_not_strings(item, advice):
+    encoder = Encoder(Tokenizer())
+    encoder.encode(["one", "two"])
+    with pytest.raises(TypeError, match=f"^Row 3 is .*{advice}"):
+        encoder.encode(["three", item, "five"])
+
+
+def test_row_number_beyond_the_first_batch():
+    with pytest.raises(TypeError, match=f"^Row {BATCH_SIZE + 1} is missing"):
+        Encoder(Tokenizer()).encode(chain(["a"] * (BATCH_SIZE + 1), [None]))
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ("text", "Row 101: analyzer must return a list of tokens, got 'text' of type str"),
+        (None, "Row 101: analyzer must return a list of tokens, got None"),
+        (["a", 3], "Row 101: analyzer must return strings, got the token 3 of type int"),
+        (["a", ["b"]], r"Row 101: analyzer must return strings, got the token \['b'\]"),
+        ([b"a"], "Row 101: analyzer must return strings, got the token b'a'"),
+    ],
+)
+def test_rows_that_a_callable_does_not_turn_into_tokens(item, message):
+    encoder = Encoder(Tokenizer(analyzer=as_is))
+    encoder.encode([["fine"]] * 10)
+    with pytest.raises(TypeError, match=message):
+        encoder.encode([["fine"]] * 91 + [item])
+
+
+def test_an_error_of_the_analyzer_itself_passes_through():
+    def fail(item):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        Encoder(Tokenizer(analyzer=fail)).encode(["a"])
+
+
+def test_more_words_than_int32(monkeypatch):
+    monkeypatch.setattr(_WordIds, "max_words", 3)
+    encoder = Encoder(Tokenizer())
+    encoder.encode(["a b c", "a b c"])
+    with pytest.raises(ValueError, match="More than 3 distinct words"):
+        encoder.encode(["d"])
+
+
+# -- options -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"analyzer": "char"}, ValueError, 'analyzer must be "word" or a callable'),
+        ({"analyzer": None}, ValueError, "analyzer must be"),
+        ({"token_pattern": "("}, ValueError, "not a valid regular expression"),
+        ({"token_pattern": r"(a)(b)"}, ValueError, "2 capturing groups"),
+        ({"token_pattern": None}, TypeError, "token_pattern must be a string"),
+        ({"lowercase": "yes"}, TypeError, "lowercase must be True or False"),
+        ({"stop_words": "french"}, ValueError, 'stop_words must be "english", a list'),
+        ({"stop_words": [1]}, TypeError, "stop_words must be strings"),
+        ({"stemmer": 3}, TypeError, "stemmer must be None, a callable, or the name"),
+    ],
+)
+def test_wrong_options(options, error, message):
+    with pytest.raises(error, match=message):
+        Tokenizer(**options)
+
+
+def test_equal_options_make_equal_tokenizers():
+    a, b = Tokenizer(stop_words=["x", "y"]), Tokenizer(stop_words={"y", "x"})
+    assert a == b and hash(a) == hash(b)
+    for other in (
+        Tokenizer(),
+        Tokenizer(stop_words=["x"]),
+        Tokenizer(stop_words=["x", "y"], lowercase=False),
+        Tokenizer(stop_words=["x", "y"], stemmer="english"),
+        Tokenizer(stop_words=["x", "y"], analyzer=as_is),
+    ):
+        assert a != other
+    with pytest.raises(AttributeError):
+        a.lowercase = False
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"stop_words": ["x"], "lowercase": False}, {"analyzer": split_spaces, "stemmer": str.upper}]
+)
+def test_pickle(options):
+    tokenizer = Tokenizer(**options)
+    size = len(pickle.dumps(tokenizer))
+    Encoder(tokenizer).encode([])  # builds the analyzer, which must not travel
+    copy = pickle.loads(pickle.dumps(tokenizer))
+    assert copy == tokenizer and len(pickle.dumps(tokenizer)) == size
+    assert decode(Encoder(copy), ["x Y"]) == decode(Encoder(tokenizer), ["x Y"])
+
+
+def test_options_round_trip():
+    tokenizer = Tokenizer(token_pattern=r"\S+", lowercase=False, stop_words=["b", "a"], stemmer="german")
+    assert Tokenizer.from_options(tokenizer.options()) == tokenizer
+    with pytest.raises(ValueError, match=r"analyzer='word'; analyzer=<function as_is"):
+        Tokenizer.from_options(tokenizer.options(), analyzer=as_is)
+    with pytest.raises(ValueError, match="Expected the options"):
+        Tokenizer.from_options({"analyzer": "word"})
+
+
+def test_options_with_callables():
+    tokenizer = Tokenizer(analyzer=split_spaces, stemmer=str.upper)
+    options = tokenizer.options()
+    assert options["analyzer"] == {"callable": f"{__name__}:split_spaces"}
+    assert Tokenizer.from_options(options, analyzer=split_spaces, stemmer=str.upper) == tokenizer
+    with pytest.raises(ValueError, match="the analyzer '.*:split_spaces'.*Pass it again: analyzer="):
+        Tokenizer.from_options(options, stemmer=str.upper)
+    with pytest.raises(ValueError, match="Pass it again: stemmer="):
+        Tokenizer.from_options(options, analyzer=split_spaces)
+
+
+# -- the guard at the door ---------------------------------------------------------------------------------------------
+
+
+def containers():
+    text = ["a b", "c"]
+    yield from (text, tuple(text), np.array(text), np.array(text, dtype=object), pd.Series(text, index=[5, 5]))
+    yield from (pd.Series(text, dtype="category"), pd.Index(text), iter(text), dict(enumerate(text)).values())
+    for library, build in (
+        ("polars", lambda m: m.Series(text)),
+        ("pyarrow", lambda m: m.array(text)),
+        ("pyarrow", lambda m: m.chunked_array([text[:1], text[1:]])),
+    ):
+        if (module := pytest.importorskip(library) if library in sys.modules or _has(library) else None) is not None:
+            yield build(module)
+
+
+def _has(library):
+    from importlib.util import find_spec
+
+    return find_spec(library) is not None
+
+
+def test_containers():
+    seen = 0
+    for X in containers():
+        assert decode(Encoder(Tokenizer()), iter_sentences(X)) == [["a", "b"], ["c"]], type(X)
+        seen += 1
+    assert seen >= 9
+
+
+def test_guard_does_not_consume():
+    generator = (text for text in ["a", "b"])
+    assert iter_sentences(generator) is generator
+    assert list(generator) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        ("text", ValueError, r"got one str. Wrap it in a list: \[X\]"),
+        (b"text", ValueError, r"got one bytes. Wrap it in a list"),
+        ({"a": 1}, TypeError, r"dict, which has no reading order.*list\(X.values\(\)\)"),
+        ({"a"}, TypeError, r"set, which has no reading order.*list\(X\)"),
+        (frozenset("a"), TypeError, "no reading order"),
+        (3, TypeError, "X must be an iterable of sentences, got 3 of type int"),
+        (None, TypeError, "got None"),
+        (np.array("text"), TypeError, "iterable of sentences"),
+        (np.array([["a"], ["b"]]), ValueError, r"shape \(2, 1\). Pass one column: X\[:, 0\]"),
+        (pd.DataFrame({"text": ["a"]}), ValueError, r'DataFrame of shape \(1, 1\). Pass one column: X\["text"\]'),
+        (sparse.csr_matrix(np.eye(2)), ValueError, "Pass one column"),
+        (sparse.csr_array(np.eye(2)), ValueError, "Pass one column"),
+    ],
+)
+def test_what_is_not_a_column_of_sentences(X, error, message):
+    with pytest.raises(error, match=message):
+        iter_sentences(X)
+
+
+def test_tables_of_other_libraries():
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for table in (polars.DataFrame({"text": ["a"]}), pyarrow.table({"text": ["a"]})):
+        with pytest.raises(ValueError, match=r'Pass one column: X\["text"\]'):
+            iter_sentences(table)
+    for column in (polars.Series(["a", None]), pyarrow.array(["a", None]), pd.Series(["a", None])):
+        with pytest.raises(TypeError, match="^Row 1 is missing"):
+            Encoder(Tokenizer()).encode(iter_sentences(column))
