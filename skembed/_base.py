@@ -86,7 +86,7 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         Returns
         -------
-        X_new : ndarray of shape (n_sentences, n_features_out_)
+        X_new : ndarray of shape (n_sentences, n_features_out)
             The same as `fit(X).transform(X)`.
         """
         if not isinstance(X, Sized):  # a generator can be read only once
@@ -104,9 +104,9 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _corpus_to_learn_from(self, X: Any, groups: Any) -> SentenceCorpus:
         """`corpus` where it is given, else `X` where it is a corpus already, else `X` encoded."""
+        if not isinstance(X, SentenceCorpus):
+            iter_sentences(X)  # here first, where it is called X
         if self.corpus is not None:
-            if not isinstance(X, SentenceCorpus):
-                iter_sentences(X)
             self._check_agreement(self.corpus, "corpus")
             return self.corpus
         if isinstance(X, SentenceCorpus):
@@ -200,8 +200,8 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
 
         Returns
         -------
-        X_new : ndarray of shape (n_sentences, n_features_out_), dtype float32
-            A sentence without a known word is a row of zeros.
+        X_new : ndarray of shape (n_sentences, n_features_out), dtype float32
+            A sentence without a word is a row of zeros; so is one of unknown words alone with ``unknown="zero"``.
 
         Raises
         ------

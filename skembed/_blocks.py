@@ -59,6 +59,7 @@ class Slots(NamedTuple):
     sums: np.ndarray  # (n_slots, n_components) float32
     gradients: np.ndarray  # (n_slots, n_components) float32
     scale: np.ndarray  # (n_slots,) float32: 1 or 1 / (number of known words); 0 where there is no sentence
+    sentence: np.ndarray  # (n_slots,) int64
     document: np.ndarray  # (n_slots,) int64, -1 where there is no sentence
 
 
@@ -68,6 +69,7 @@ def make_slots(plan, n_components):
         np.zeros((n_slots, n_components), np.float32),
         np.zeros((n_slots, n_components), np.float32),
         np.zeros(n_slots, np.float32),
+        np.zeros(n_slots, np.int64),
         np.full(n_slots, -1, np.int64),
     )
 
@@ -103,6 +105,7 @@ def sum_sentences(text, rows, mean, plan, block, slots, thread, n_threads):
                 add_scaled(total, text.word_weight[word], rows.weights[word])
         if n_known == 0:
             continue
+        slots.sentence[slot] = sentence
         slots.document[slot] = text.document[sentence]
         slots.scale[slot] = 1.0
         if mean:
@@ -125,7 +128,7 @@ def update_words(text, rows, update, rate, plan, block, slots, thread):
         for slot in range(n_slots):
             if slots.scale[slot] == 0.0:
                 continue
-            sentence = plan.run_starts[first_run + slot // width] - plan.border + slot % width
+            sentence = slots.sentence[slot]
             gradient = slots.gradients[slot]
             square = mean_square(gradient)
             if square == 0.0:
@@ -145,7 +148,7 @@ def update_words(text, rows, update, rate, plan, block, slots, thread):
     for slot in range(n_slots):
         if slots.scale[slot] == 0.0:
             continue
-        sentence = plan.run_starts[first_run + slot // width] - plan.border + slot % width
+        sentence = slots.sentence[slot]
         for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
             word = text.tokens[p]
             if first_row <= word < last_row:
@@ -154,9 +157,12 @@ def update_words(text, rows, update, rate, plan, block, slots, thread):
 
 @njit(**COMPILE)
 def is_neighbour(slots, plan, a, b):
-    """Whether two different slots are at most ``border`` sentences apart in one document."""
-    width = plan.run_length + 2 * plan.border
-    return a != b and a // width == b // width and abs(a - b) <= plan.border and slots.document[a] == slots.document[b]
+    """Whether two slots hold different sentences of one document, at most ``border`` places apart.
+
+    They may lie in different runs: a random sentence may be the neighbour that a run has as its border.
+    """
+    distance = abs(slots.sentence[a] - slots.sentence[b])
+    return slots.document[a] == slots.document[b] and slots.document[a] >= 0 and 0 < distance <= plan.border
 
 
 @njit(**COMPILE)

@@ -19,7 +19,86 @@ from ._corpus import SentenceCorpus
 
 
 class BOWPCA(TextVectorizer):
-    __doc__ = """XX"""
+    r"""Bags of words, plain or reduced by principal component analysis [1]_.
+
+    Counts the words of a sentence and projects the counts on their principal components. Use it as the baseline that
+    shows what word choice alone can do: it needs no other text and no order. With ``n_components=None`` it is the plain
+    bag of words, as a sparse matrix.
+
+    Read more in the :ref:`User Guide <bow_pca>`.
+
+    Parameters
+    ----------
+    n_components : int or None, default=300
+        Number of principal components, fewer than sentences and fewer than words. The paper uses 300. None keeps the
+        counts as they are.
+    weighting : {"idf"} or None, default=None
+        "idf" turns counts into tf-idf with rows of length one, as
+        :class:`~sklearn.feature_extraction.text.TfidfTransformer` does. None, as in the paper, keeps counts.
+    min_count : int, default=1
+        Leave out words that occur less often. The paper keeps all.
+    max_features : int or None, default=None
+        Keep only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word. The paper counts punctuation too: ``r"(?u)\w+|[^\w\s]"``.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, list of str or None, default=None
+        Words to leave out, as in scikit-learn.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solver of the principal component analysis, where it uses random numbers.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words and their column numbers in the bag of words.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    components_ : ndarray of shape (n_components, n_words), dtype float32
+        Principal components of the bags of words. Missing with ``n_components=None``.
+    mean_ : ndarray of shape (n_words,), dtype float32
+        Mean of the bags of words. Missing with ``n_components=None``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the variance that each component explains. Missing with ``n_components=None``.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    MeanEmbeddingVectorizer : The other simple baseline.
+    sklearn.decomposition.TruncatedSVD : The same without centring.
+
+    Notes
+    -----
+    The components are learned from the text of `fit` alone, on sparse counts that are centred implicitly. A word that
+    `fit` did not see is left out.
+
+    *The paper's own setting:* ``BOWPCA(300, weighting=None, min_count=1, token_pattern=r"(?u)\w+|[^\w\s]")``, and
+    ``n_components=None`` for its plain bag of words. As there, put it in a pipeline: cross-validation then learns
+    the components from the training sentences alone.
+
+    References
+    ----------
+    .. [1] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning", Australasian
+       Document Computing Symposium, 2015.
+
+    Examples
+    --------
+    >>> from skembed import BOWPCA
+    >>> sentences = ["A cat drinks milk.", "The cat sleeps.", "A bank lends money.", "The bank closes."]
+    >>> BOWPCA(n_components=2, random_state=0).fit_transform(sentences).shape
+    (4, 2)
+    >>> bags = BOWPCA(n_components=None).fit(sentences)
+    >>> int(bags.transform(["a cat and a cat"]).toarray()[0, bags.vocabulary_["cat"]])
+    2
+    """
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TEXT_CONSTRAINTS,
@@ -148,13 +227,18 @@ class BOWPCA(TextVectorizer):
         known = columns >= 0
         ptr = np.concatenate([[0], np.cumsum(known)])[sentences.ptr]
         shape = (len(ptr) - 1, len(self.vocabulary_))
-        counts = csr_array((np.ones(int(known.sum()), np.float32), columns[known], ptr), shape=shape)
+        # Many estimators of scikit-learn refuse 64-bit positions.
+        position = np.int32 if max(ptr[-1], shape[1]) <= np.iinfo(np.int32).max else np.int64
+        places = columns[known].astype(position), ptr.astype(position)
+        counts = csr_array((np.ones(len(places[0]), np.float32), *places), shape=shape)
         counts.sum_duplicates()
         return counts
 
     def _weighted_counts(self, sentences: EncodedSentences) -> csr_array:
         counts = self._counts(sentences)
-        return counts if self._tfidf is None else csr_array(self._tfidf.transform(counts))
+        if self._tfidf is None or counts.shape[0] == 0:
+            return counts
+        return csr_array(self._tfidf.transform(counts))
 
     def transform(self, X: Any) -> Any:
         """Count words and project on the principal components.
@@ -167,14 +251,17 @@ class BOWPCA(TextVectorizer):
         Returns
         -------
         X_new : ndarray of shape (n_sentences, n_components), dtype float32
-            With `n_components=None` a sparse matrix of shape (n_sentences, n_words).
+            With `n_components=None` a sparse matrix of shape (n_sentences, n_words). A sentence without a known word
+            is a row of zeros.
         """
         check_is_fitted(self)
         table = self._weighted_counts(self._encode(X))
         if self._pca is None:
             return table
         # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.
-        return np.asarray(table @ self.components_.T.copy()) - (self.components_ * self.mean_).sum(axis=1)
+        rows = np.asarray(table @ self.components_.T.copy()) - (self.components_ * self.mean_).sum(axis=1)
+        rows[np.diff(table.indptr) == 0] = 0.0  # nothing is known of them: the mean sentence
+        return rows
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns: the words of a plain bag of words, else numbered.

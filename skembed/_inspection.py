@@ -97,7 +97,7 @@ class WordVectorInspection:
         --------
         >>> from skembed import MeanEmbeddingVectorizer
         >>> vectors = {"cat": [1.0, 0.0], "dog": [0.8, 0.6]}
-        >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors).fit(["a cat", "a dog"])
+        >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(["a cat", "a dog"])
         >>> round(emb.similarity("a cat", "the dog"), 3)
         0.8
         """

@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 COMPILE = {"nogil": True, "cache": True, "fastmath": FASTMATH, "error_model": "numpy"}
 
-# sync[ARRIVED] counts arrivals at barriers, sync[ABORTED] tells waiting threads to give up. They lie a cache line apart.
+# sync[ARRIVED] counts arrivals at barriers, sync[ABORTED] tells waiting threads to give up. A cache line lies between.
 ARRIVED, ABORTED, SYNC_SIZE = 0, 8, 16
 _SPINS_BEFORE_YIELD = 2000
 
@@ -183,7 +183,7 @@ def dot(a, b):
 
 @njit(**COMPILE)
 def add_scaled(out, scale, a):
-    """``out += scale * a``"""
+    """``out += scale * a``."""
     for j in range(out.shape[0]):
         out[j] += scale * a[j]
 

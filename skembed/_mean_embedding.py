@@ -1,14 +1,12 @@
-r"""Means and sums of word vectors (MOWE and SOWE), given or learned by word2vec with negative sampling.
+r"""Means and sums of word vectors (MOWE and SOWE of paper 004), given or learned by word2vec.
 
-The vectors may be weighted and freed of their common components as Arora, Liang and Ma (2017) do. Word2vec
-(Mikolov et al., 2013) learns a source vector :math:`v` and a target vector :math:`u` of each word:
+The vectors may be weighted and freed of their common components as Arora, Liang and Ma (2017) do:
 
 .. math::
 
-    \text{skip-gram:} \quad \sum_{c \in C_i} \ell(u_c^T v_{w_i}) + \sum_{n} \ell(-u_n^T v_{w_i}), \qquad
-    \text{CBOW:} \quad \ell(u_{w_i}^T \bar v_{C_i}) + \sum_{n} \ell(-u_n^T \bar v_{C_i})
+    s = \frac{1}{|S|} \sum_{w \in S} \frac{a}{a + f_w} v_w, \qquad s' = s - P s
 
-where :math:`C_i` are the words at most :math:`b` places from word :math:`i`, :math:`b` drawn from 1 to `window`.
+where :math:`f_w` is the frequency of a word and :math:`P` projects on the strongest common directions of sentences.
 """
 
 from __future__ import annotations
@@ -16,222 +14,164 @@ from __future__ import annotations
 from collections.abc import Mapping
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import njit
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from ._blocks import Edges, EncodedText, Plan, Rows, Update, largest_block, list_sentences, make_edges, update_edges
 from ._corpus import SentenceCorpus
-from ._kernels import (
-    COMPILE,
-    add_scaled,
-    alias_draw,
-    alias_table,
-    barrier,
-    below,
-    dot,
-    log_sigmoid,
-    mean_square,
-    random_bits,
-    share,
-    sigmoid,
-    uniform,
-)
 from ._trained import TrainedVectorizer
-from ._training import Matrix
+from ._word2vec import Word2VecObjective
 from ._word_vectors import read_word_vectors
 
 
-class Draws(NamedTuple):
-    """What is drawn at random, and how often."""
-
-    keep: np.ndarray  # (n_words,) float32, the probability that an occurrence of a word is kept
-    threshold: np.ndarray  # (n_words,) float32, alias table of the negatives
-    alias: np.ndarray  # (n_words,) int32
-    window: int
-    negative: int
-    skipgram: bool
-
-
-class Windows(NamedTuple):
-    """Work space of one block."""
-
-    first_token: np.ndarray  # (n_sentences_of_block + 1,) int64
-    sentence: np.ndarray  # (n_sentences_of_block,) int64
-    words: np.ndarray  # (n_tokens,) int32, the words that are kept
-    source: Edges
-    target: Edges
-    loss: np.ndarray  # (n_sentences_of_block,) float64
-    n_targets: np.ndarray  # (n_sentences_of_block + 1,) int64; the last is the number of sentences
-    total: np.ndarray  # (2,) float64
-
-
-@njit(**COMPILE)
-def learn_word(words, i, near, sentence, source_weights, target_weights, draws, seed, source, target, place):
-    """One position of a sentence against frozen weights; ``near`` is the size of its window. Returns the loss.
-
-    Skip-gram predicts each word of the window from the vector of word i, with one set of negatives for all of them,
-    counted as often as there are words in the window: the same expectation as a set for each, at a fraction of the
-    cost. CBOW predicts word i from the mean of the window.
-    """
-    span = 2 * draws.window
-    first_edge = place * (span + draws.negative)
-    hidden, gradient = target.vectors[place], source.vectors[place]
-    gradient[:] = 0.0
-    hidden[:] = 0.0
-    n_context = 0
-    first, last = max(0, i - near), min(words.shape[0], i + near + 1)
-    n_context = last - first - 1
-    loss = 0.0
-    edge = first_edge
-    if draws.skipgram:
-        hidden[:] = source_weights[words[i]]
-        source.row[place * span] = words[i]
-        source.vector[place * span] = place
-        source.scale[place * span] = 1.0
-    else:
-        for c in range(first, last):
-            if c != i:
-                add_scaled(hidden, np.float32(1.0 / n_context), source_weights[words[c]])
-                k = place * span + c - first
-                source.row[k] = words[c]
-                source.vector[k] = place
-                source.scale[k] = np.float32(1.0 / n_context)
-    for c in range(first, last):
-        if (c != i) == draws.skipgram:
-            word = words[c]
-            z = dot(target_weights[word], hidden)
-            loss -= log_sigmoid(z)
-            error = np.float32(sigmoid(z) - 1.0)
-            add_scaled(gradient, error, target_weights[word])
-            target.row[edge], target.vector[edge], target.scale[edge] = word, place, error
-            edge += 1
-    times = n_context if draws.skipgram else 1
-    for j in range(draws.negative):
-        bits = random_bits(np.uint64(seed), np.uint64(5 + i), np.uint64(sentence), np.uint64(j))
-        word = alias_draw(bits, draws.threshold, draws.alias)
-        if word != words[i]:
-            z = dot(target_weights[word], hidden)
-            loss -= times * log_sigmoid(-z)
-            error = np.float32(times * sigmoid(z))
-            add_scaled(gradient, error, target_weights[word])
-            target.row[edge], target.vector[edge], target.scale[edge] = word, place, error
-            edge += 1
-    target.square[place] = mean_square(hidden)
-    source.square[place] = mean_square(gradient)
-    return loss
-
-
-@njit(**COMPILE)
-def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync, thread, n_threads):
-    n_passed = 0
-    n_words = text.word_weight.shape[0]
-    span = 2 * draws.window
-    for block in range(plan.first_block, plan.last_block):
-        if thread == 0:
-            sc.n_targets[-1] = list_sentences(text, plan, block, sc.first_token, sc.sentence)
-        n_passed = barrier(sync, n_threads, n_passed)
-        n_sentences = sc.n_targets[-1]
-        first, last = share(n_sentences, thread, n_threads)
-        for s in range(first, last):
-            sentence = sc.sentence[s]
-            begin, end = sc.first_token[s], sc.first_token[s + 1]
-            sc.source.row[begin * span : end * span] = -1
-            sc.target.row[begin * (span + draws.negative) : end * (span + draws.negative)] = -1
-            words = sc.words[begin:end]
-            n = 0
-            for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
-                word = text.tokens[p]
-                if word < n_words:
-                    bits = random_bits(
-                        np.uint64(plan.seed), np.uint64(3), np.uint64(sentence), np.uint64(p - text.sent_ptr[sentence])
-                    )
-                    if uniform(bits) < draws.keep[word]:
-                        words[n] = word
-                        n += 1
-            words = words[:n]
-            sc.loss[s] = 0.0
-            sc.n_targets[s] = 0
-            if n < 2:
-                continue
-            for i in range(n):
-                bits = random_bits(np.uint64(plan.seed), np.uint64(4), np.uint64(sentence), np.uint64(i))
-                near = 1 + below(bits, draws.window)
-                sc.loss[s] += learn_word(
-                    words,
-                    i,
-                    near,
-                    sentence,
-                    source_rows.weights,
-                    target_rows.weights,
-                    draws,
-                    plan.seed,
-                    sc.source,
-                    sc.target,
-                    begin + i,
-                )
-                sc.n_targets[s] += (min(n, i + near + 1) - max(0, i - near) - 1) if draws.skipgram else 1
-        n_passed = barrier(sync, n_threads, n_passed)
-        if thread == 0:
-            for s in range(n_sentences):
-                sc.total[0] += sc.loss[s]
-                sc.total[1] += sc.n_targets[s]
-        if update.learn:
-            rate = np.float32(update.rate - update.rate_decay * (block - plan.first_block))
-            n_tokens = sc.first_token[n_sentences]
-            update_edges(source_rows, sc.source, n_tokens * span, update, rate, 0.0, thread)
-            update_edges(target_rows, sc.target, n_tokens * (span + draws.negative), update, rate, 0.0, thread)
-        n_passed = barrier(sync, n_threads, n_passed)
-        if n_passed < 0:
-            return
-
-
-class Word2VecObjective:
-    """What `MeanEmbeddingVectorizer` brings to the training loop."""
-
-    border = 0
-
-    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
-        counts = fitted["word_counts_"].astype(np.float64)
-        ratio = vectorizer.subsample * fitted["_n_tokens"] / np.maximum(counts, 1)
-        keep = np.minimum(1.0, np.sqrt(ratio) + ratio).astype(np.float32)
-        drawn = np.power(counts, 0.75)  # the power that Mikolov et al. found best
-        drawn /= max(drawn.sum(), 1e-300)
-        threshold, alias = alias_table(drawn)
-        self.draws = Draws(
-            keep, threshold, alias, vectorizer.window, vectorizer.negative, vectorizer.algorithm == "skipgram"
-        )
-        kept = keep * counts
-        targets = kept + drawn * kept.sum() * vectorizer.negative
-        self.matrices = [
-            Matrix(fitted["word_vectors_"], fitted["_accumulator"], kept),
-            Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], targets),
-        ]
-
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Windows:
-        n_sentences, n_tokens = largest_block(text, plan)
-        n_components = self.matrices[0].weights.shape[1]
-        span = 2 * self.draws.window
-        return Windows(
-            first_token=np.zeros(n_sentences + 1, np.int64),
-            sentence=np.zeros(n_sentences, np.int64),
-            words=np.zeros(n_tokens, np.int32),
-            source=make_edges(n_tokens * span, n_tokens, n_components),
-            target=make_edges(n_tokens * (span + self.draws.negative), n_tokens, n_components),
-            loss=np.zeros(n_sentences, np.float64),
-            n_targets=np.zeros(n_sentences + 1, np.int64),
-            total=np.zeros(2, np.float64),
-        )
-
-    def run(self, text: EncodedText, rows: list[Rows], scratch: Windows, plan: Plan, update: Update, *threads: Any):
-        train_word2vec(text, rows[0], rows[1], self.draws, scratch, plan, update, *threads)
-
-
 class MeanEmbeddingVectorizer(TrainedVectorizer):
-    __doc__ = """XX"""
+    r"""Mean or sum of word vectors, given or learned by word2vec, with optional weights and common part removed.
+
+    Use it with vectors that somebody else learned, as the baseline that sentence models must beat (MOWE and SOWE [1]_),
+    and for the weighted mean without its first component (Arora et al. [2]_). Without `word_vectors` it learns them
+    from your text by skip-gram or continuous bag of words with negative sampling [3]_.
+
+    Read more in the :ref:`User Guide <mean_embedding>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of learned vectors. Not used with `word_vectors`. The papers' baselines use 300.
+    word_vectors : dict, KeyedVectors, path, fitted estimator or None, default=None
+        Vectors to use: a mapping of word to vector, gensim's KeyedVectors, the path of a file in word2vec text or
+        binary or GloVe format (also .gz), or a fitted estimator of this package. None means to learn them.
+    algorithm : {"skipgram", "cbow"}, default="skipgram"
+        Whether a word predicts each word of its window, or the mean of the window predicts the word.
+    window : int, default=5
+        Largest distance of two words in a window. The distance is drawn from 1 to `window` for each word.
+    negative : int, default=5
+        Random words to compare with, drawn by the 0.75th power of their frequency.
+    subsample : float, default=1e-3
+        Threshold t, above 0. A word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``.
+    pooling : {"mean", "sum"}, default="mean"
+        Whether a sentence is the mean (MOWE) or the sum (SOWE) of its words at transform.
+    weighting : {"idf", "sif"} or None, default=None
+        Weight of a word in that mean at transform. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of
+        ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share ``f`` of the text [2]_.
+        Both come from the text given to `fit`, also where the vectors are given.
+    n_removed_components : int, default=0
+        Strongest common directions of the sentences to remove; fewer than `n_components`. Arora et al. remove 1.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word without a vector. "zero", as in the papers, leaves it out. "hash" gives it a random
+        direction that depends on its text alone, so that it still matches itself.
+    solver : {"adagrad", "sgd"}, default="adagrad"
+        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd",
+        word2vec's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.1
+        Size of the steps, above 0. The two solvers need different values; for "sgd" begin with word2vec's 0.025
+        (skip-gram) or 0.05 (bag of words).
+    max_iter : int, default=5
+        Passes over the text.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64.
+    min_count : int, default=5
+        Words that occur less often are not learned. Given vectors are all kept.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words. Given vectors are all kept.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split. Use False for given vectors of words with capitals.
+    stop_words : {"english"}, list of str or None, default=None
+        Words to leave out, as in scikit-learn.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Given vectors must then be vectors of stems.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and all draws.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words that have a vector, and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
+        Vectors of the words, before common components are removed.
+    target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Target vectors of learned words. They are not used after training.
+    components_ : ndarray of shape (n_removed_components, n_features_out), dtype float32
+        The common directions that are removed.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a target in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made; 0 for given vectors.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    Sent2VecVectorizer : Learns words for being averaged over a whole sentence.
+    BOWPCA : The other simple baseline.
+
+    Notes
+    -----
+    *Common components* are the strongest directions of the sentences of `fit`, not centred. They are taken out of every
+    word vector, which takes them out of every sentence and leaves each row independent of the others.
+
+    *Differences from word2vec.* The gradient of a mean is divided by the number of its words; the program does not do
+    this for its bag of words. In skip-gram one set of negatives serves all words of a window, and counts as often as
+    there are words. Blocks are computed from the same weights, and then each word is updated in the order of the block;
+    a row with c > 8 updates in one block takes steps of 8/c the size.
+
+    *The papers' own settings:* MOWE of [1]_ is ``MeanEmbeddingVectorizer(word_vectors=path, lowercase=False,
+    pooling="mean", weighting=None, n_removed_components=0, unknown="zero")`` with the Google News vectors at ``path``,
+    SOWE the same with ``pooling="sum"``. W and R of [2]_ are ``weighting="sif"`` and ``n_removed_components=1``. The
+    word2vec baselines of the sentence models' papers are in :ref:`papers`.
+
+    References
+    ----------
+    .. [1] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning", Australasian
+       Document Computing Symposium, 2015.
+    .. [2] S. Arora, Y. Liang and T. Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR, 2017.
+    .. [3] T. Mikolov, I. Sutskever, K. Chen, G. Corrado and J. Dean, "Distributed Representations of Words and Phrases
+       and their Compositionality", NIPS, 2013.
+
+    Examples
+    --------
+    With given vectors:
+
+    >>> from skembed import MeanEmbeddingVectorizer
+    >>> vectors = {"cat": [1.0, 0.0], "dog": [0.0, 1.0]}
+    >>> MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit_transform(["A cat!", "Cat and dog.", ""])
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 0. ]], dtype=float32)
+
+    With learned vectors:
+
+    >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
+    >>> MeanEmbeddingVectorizer(n_components=16, random_state=0).fit_transform(sentences).shape
+    (100, 16)
+    """
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TrainedVectorizer._parameter_constraints,
@@ -257,10 +197,10 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         pooling: str = "mean",
         weighting: str | None = None,
         n_removed_components: int = 0,
-        unknown: str = "zero",
+        unknown: str = "hash",
         solver: str = "adagrad",
-        learning_rate: float = 0.1,
-        max_iter: int = 3,
+        learning_rate: float = 0.3,
+        max_iter: int = 5,
         batch_size: int | str = "auto",
         min_count: int = 5,
         max_features: int | None = None,

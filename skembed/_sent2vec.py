@@ -11,255 +11,17 @@ the sentence without it, with the logistic loss :math:`\ell(x) = \log(1 + e^{-x}
 """
 
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import njit
 from sklearn.utils._param_validation import Interval
 
 from ._base import EncodedSentences
-from ._blocks import Edges, EncodedText, Plan, Rows, Update, largest_block, list_sentences, make_edges, update_edges
-from ._kernels import (
-    COMPILE,
-    add_scaled,
-    alias_draw,
-    alias_table,
-    barrier,
-    below,
-    dot,
-    fill_uniform,
-    log_sigmoid,
-    mean_square,
-    random_bits,
-    share,
-    sigmoid,
-    uniform,
-)
+from ._blocks import EncodedText, Plan, Rows, Update, largest_block, make_edges
+from ._kernels import alias_table, fill_uniform
+from ._sent2vec_kernel import Draws, Sentences, add_ngrams, train_sent2vec
 from ._trained import TrainedVectorizer
 from ._training import Matrix
-
-NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program, so that equal ids share a bucket
-
-
-class Draws(NamedTuple):
-    """What is drawn at random, and how often."""
-
-    keep: np.ndarray  # (n_words,) float32: q_p, the probability that a word is taken as a target
-    threshold: np.ndarray  # (n_words,) float32, alias table of the negatives
-    alias: np.ndarray  # (n_words,) int32
-    negative: int
-    dropout: int
-    max_order: int
-    n_buckets: int
-    penalty: float
-
-
-class Sentences(NamedTuple):
-    """Scratch space of one block."""
-
-    first_token: np.ndarray  # (n_sentences_of_block + 1,) int64, where each sentence's place begins
-    sentence: np.ndarray  # (n_sentences_of_block,) int64
-    words: np.ndarray  # (n_tokens,) int32, known words only
-    negatives: np.ndarray  # (n_sentences_of_block, negative) int32
-    source: Edges
-    target: Edges
-    loss: np.ndarray  # (n_sentences_of_block,) float64
-    n_targets: np.ndarray  # (n_sentences_of_block,) int64
-    total: np.ndarray  # (2,) float64
-
-
-@njit(**COMPILE)
-def list_features(words, word_weight, draws, seed, sentence, row, scale):
-    """R(S): words, then n-grams of each order. Returns how many places and how many kept features."""
-    n = words.shape[0]
-    f = n
-    for i in range(n):
-        row[i] = words[i]
-        scale[i] = word_weight[words[i]]
-    for order in range(2, draws.max_order + 1):
-        for i in range(n - order + 1):
-            bits = np.uint64(words[i])
-            weight = word_weight[words[i]]
-            for j in range(i + 1, i + order):
-                bits = bits * NGRAM_MULTIPLIER + np.uint64(words[j])
-                weight += word_weight[words[j]]
-            row[f] = word_weight.shape[0] + np.int64(bits % np.uint64(draws.n_buckets))
-            scale[f] = weight / np.float32(order)
-            f += 1
-    n_ngrams = f - n
-    n_dropped = min(draws.dropout, n_ngrams)
-    if n_dropped == n_ngrams:
-        row[n:f] = -1
-    else:
-        draw = 0
-        for _ in range(n_dropped):
-            fresh = False
-            while not fresh:
-                g = n + below(
-                    random_bits(np.uint64(seed), np.uint64(3), np.uint64(sentence), np.uint64(draw)), n_ngrams
-                )
-                draw += 1
-                fresh = row[g] >= 0
-            row[g] = -1
-    return f, f - n_dropped
-
-
-@njit(**COMPILE)
-def learn_sentence(
-    words, sentence, negatives, source_weights, target_weights, word_weight, mean, draws, seed, source, s0, target, t0
-):
-    """All targets of one sentence against frozen weights.
-
-    The sum of the sentence is kept and each target taken out of it, so a sentence costs O(words), not O(words^2).
-    ``source`` has its places from ``s0`` on (vector ``s0`` holds what all features share), ``target`` from ``t0``.
-    Returns the loss and the number of targets.
-    """
-    n = words.shape[0]
-    row, scale = source.row[s0 + 1 :], source.scale[s0 + 1 :]
-    n_places, n_features = list_features(words, word_weight, draws, seed, sentence, row, scale)
-    n_negative = negatives.shape[0]
-    for j in range(n_negative):
-        negatives[j] = alias_draw(
-            random_bits(np.uint64(seed), np.uint64(2), np.uint64(sentence), np.uint64(j)), draws.threshold, draws.alias
-        )
-        target.vectors[t0 + j, :] = 0.0
-        target.row[t0 + j] = negatives[j]
-        target.vector[t0 + j] = t0 + j
-        target.scale[t0 + j] = 1.0
-    total = target.vectors[t0 + n_negative + n]
-    total[:] = 0.0
-    for f in range(n_places):
-        source.vector[s0 + 1 + f] = s0
-        if row[f] >= 0:
-            add_scaled(total, scale[f], source_weights[row[f]])
-    shared = source.vectors[s0]
-    shared[:] = 0.0
-    own = source.vectors[s0 + 1 + n_places]
-    loss = 0.0
-    n_targets = 0
-    for i in range(n):
-        word = words[i]
-        place = t0 + n_negative + i
-        target.row[place] = -1
-        u = uniform(random_bits(np.uint64(seed), np.uint64(4), np.uint64(sentence), np.uint64(i)))
-        if u >= draws.keep[word]:
-            continue
-        # v_{S \ {w_t}}, eq. 2: take out the word and the n-grams that hold it.
-        hidden = target.vectors[place]
-        hidden[:] = total
-        n_left = n_features
-        begin = 0
-        for order in range(1, draws.max_order + 1):
-            for f in range(begin + max(0, i - order + 1), begin + min(i, n - order) + 1):
-                if row[f] >= 0:
-                    add_scaled(hidden, -scale[f], source_weights[row[f]])
-                    n_left -= 1
-            begin += max(0, n - order + 1)
-        if n_left == 0:
-            continue
-        n_targets += 1
-        if mean:
-            hidden /= np.float32(n_left)
-        target.row[place] = word
-        target.vector[place] = place
-        z = dot(target_weights[word], hidden)
-        loss -= log_sigmoid(z)
-        error = np.float32(sigmoid(z) - 1.0)
-        target.scale[place] = error
-        own[:] = 0.0
-        add_scaled(own, error, target_weights[word])
-        for j in range(n_negative):
-            if negatives[j] != word:
-                z = dot(target_weights[negatives[j]], hidden)
-                loss -= log_sigmoid(-z)
-                error = np.float32(sigmoid(z))
-                add_scaled(own, error, target_weights[negatives[j]])
-                add_scaled(target.vectors[t0 + j], error, hidden)
-        if mean:
-            own /= np.float32(n_left)
-        add_scaled(shared, np.float32(1.0), own)
-        target.square[place] = mean_square(hidden)
-        begin = 0
-        for order in range(1, draws.max_order + 1):
-            for f in range(begin + max(0, i - order + 1), begin + min(i, n - order) + 1):
-                if row[f] >= 0:
-                    k = s0 + 1 + f
-                    if source.vector[k] == s0:
-                        source.vector[k] = k
-                        source.vectors[k, :] = 0.0
-                    add_scaled(source.vectors[k], np.float32(-1.0), own)
-            begin += max(0, n - order + 1)
-    source.square[s0] = mean_square(shared)
-    for f in range(n_places):
-        k = s0 + 1 + f
-        if source.vector[k] == k:
-            add_scaled(source.vectors[k], np.float32(1.0), shared)
-            source.square[k] = mean_square(source.vectors[k])
-        if n_targets == 0:
-            row[f] = -1
-    for j in range(n_negative):
-        target.square[t0 + j] = mean_square(target.vectors[t0 + j])
-        if n_targets == 0:
-            target.row[t0 + j] = -1
-    return loss, n_targets
-
-
-@njit(**COMPILE)
-def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update, sync, thread, n_threads):
-    n_passed = 0
-    n_words = text.word_weight.shape[0]
-    for block in range(plan.first_block, plan.last_block):
-        if thread == 0:
-            sc.n_targets[-1] = list_sentences(text, plan, block, sc.first_token, sc.sentence)
-        n_passed = barrier(sync, n_threads, n_passed)
-        n_sentences = sc.n_targets[-1]
-        first, last = share(n_sentences, thread, n_threads)
-        for i in range(first, last):
-            s = sc.sentence[i]
-            words = sc.words[sc.first_token[i] :]
-            n = 0
-            for p in range(text.sent_ptr[s], text.sent_ptr[s + 1]):
-                if text.tokens[p] < n_words:
-                    words[n] = text.tokens[p]
-                    n += 1
-            s0 = sc.first_token[i] * draws.max_order + 2 * i
-            t0 = sc.first_token[i] + i * (draws.negative + 1)
-            s1 = sc.first_token[i + 1] * draws.max_order + 2 * i + 2
-            t1 = sc.first_token[i + 1] + (i + 1) * (draws.negative + 1)
-            sc.source.row[s0:s1] = -1
-            sc.target.row[t0:t1] = -1
-            sc.loss[i] = 0.0
-            sc.n_targets[i] = 0
-            if n > 1:
-                sc.loss[i], sc.n_targets[i] = learn_sentence(
-                    words[:n],
-                    s,
-                    sc.negatives[i],
-                    source_rows.weights,
-                    target_rows.weights,
-                    text.word_weight,
-                    mean,
-                    draws,
-                    plan.seed,
-                    sc.source,
-                    s0,
-                    sc.target,
-                    t0,
-                )
-        n_passed = barrier(sync, n_threads, n_passed)
-        if thread == 0:
-            for i in range(n_sentences):
-                sc.total[0] += sc.loss[i]
-                sc.total[1] += sc.n_targets[i]
-        if update.learn:
-            rate = np.float32(update.rate - update.rate_decay * (block - plan.first_block))
-            n_edges = sc.first_token[n_sentences] * draws.max_order + 2 * n_sentences
-            update_edges(source_rows, sc.source, n_edges, update, rate, draws.penalty, thread)
-            n_edges = sc.first_token[n_sentences] + n_sentences * (draws.negative + 1)
-            update_edges(target_rows, sc.target, n_edges, update, rate, draws.penalty, thread)
-        n_passed = barrier(sync, n_threads, n_passed)
-        if n_passed < 0:
-            return
 
 
 def keep_probability(counts: np.ndarray, n_tokens: int, subsample: float) -> np.ndarray:
@@ -322,7 +84,150 @@ class Sent2VecObjective:
 
 
 class Sent2VecVectorizer(TrainedVectorizer):
-    __doc__ = """XX"""
+    r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec [1]_.
+
+    A sentence is the mean of the source vectors of its words and, if asked for, its word n-grams. They are learned so
+    that this mean, without one word, predicts that word's target vector. Sentences are learned one by one, so their
+    order does not matter: use it for reviews, tweets, queries or titles, and where `X` comes shuffled.
+
+    Read more in the :ref:`User Guide <sent2vec>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors. The paper uses 600 and 700.
+    ngram_range : tuple of (1, n), default=(1, 1)
+        Longest word n-grams to learn with the words; (1, 1) means words alone. The paper uses (1, 1) and (1, 2).
+    n_buckets : int, default=500_000
+        Rows that all n-grams share by hashing; each row costs `n_components` numbers. Used only with n-grams.
+    dropout_k : int, default=2
+        Word n-grams that are dropped at random in each sentence and pass, K in the paper, which uses 3 to 7.
+    negative : int, default=10
+        Random words that a target is compared with, drawn by the root of their frequency. The paper uses 10.
+    subsample : float, default=1e-4
+        Threshold t, above 0. A word of frequency f is taken as a target with probability
+        ``min(1, sqrt(t / f) + t / f)``. Only targets are thinned out, never the sentence. The paper uses 1e-6 to 1e-5.
+    min_target_count : int, default=1
+        Words that occur less often are never targets. The paper uses 5 to 20.
+    alpha : float, default=0.0
+        Strength of the L1 norm, 0 or more. At each update the numbers of a row move towards zero by the learning rate
+        times alpha.
+    pooling : {"mean", "sum"}, default="mean"
+        Whether a sentence is the mean (the paper, eq. 2) or the sum of its parts, in training and transform alike.
+    weighting : {"idf", "sif"} or None, default=None
+        Weight of a word in that mean, in training and transform alike; an n-gram has the mean weight of its words.
+        "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of ``n`` sentences hold, "sif" is
+        ``a / (a + f)`` with ``a = 0.001`` and the word's share ``f`` of the text [2]_. None, as in the paper, means 1.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
+        direction that depends on its text alone, so that it still matches itself.
+    solver : {"adagrad", "sgd"}, default="adagrad"
+        "adagrad" divides the steps of a row by the root of its summed squared gradients, one sum a row. "sgd", the
+        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.5
+        Size of the steps, above 0. The two solvers need different values. The paper uses 0.2 for "sgd".
+    max_iter : int, default=5
+        Passes over the text. The paper makes 3 to 13.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. The published program goes word by word; 1 comes
+        nearest. "auto" is 1/64 of the sentences, but between 16 and 64.
+    min_count : int, default=5
+        Words that occur less often are not learned. The paper uses 5 to 20.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, list of str or None, default=None
+        Words to leave out, as in scikit-learn.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and all draws.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Source vectors of the words.
+    ngram_vectors_ : ndarray of shape (n_buckets, n_components), dtype float32
+        Source vectors of the hashed n-grams; no rows for words alone.
+    target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Target vectors of the words. They are not used after training.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a target in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    CBOSVectorizer : Learns from neighbouring sentences, where the text has an order.
+    MeanEmbeddingVectorizer : Learns from windows of a few words, or takes given vectors.
+
+    Notes
+    -----
+    Where paper and published program differ, we follow the paper:
+
+    - *What is averaged.* The target and the n-grams that hold it are taken out, and the mean is over what is left. The
+      program puts a placeholder in the target's place, averages and trains its row, and has no such row at transform.
+    - *Dropout.* `dropout_k` n-grams are dropped for a whole sentence and pass. The program draws K words anew for each
+      target and drops all n-grams that touch them.
+    - *Passes.* `max_iter` is the true number. The program counts line ends and rare words into its goal but not into
+      its progress, so it makes more passes than it was asked for.
+
+    And what is ours: all targets of a sentence share one set of negatives (a target skips itself). N-gram rows start at
+    zero, so an n-gram that was never seen adds nothing, though it still counts in the mean; the program's start at
+    random. With "sgd" and small blocks, the same `learning_rate` as the program's is in order. All gradients of a block
+    come from the same weights; then each row is updated, in the order of the block. A row with c > 8 updates in one
+    block takes steps of 8/c the size.
+
+    *The paper's own setting,* for Wikipedia and words alone: ``Sent2VecVectorizer(600, ngram_range=(1, 1), negative=10,
+    subsample=1e-5, min_target_count=20, pooling="mean", weighting=None, unknown="zero", solver="sgd",
+    learning_rate=0.2, max_iter=9, batch_size=1, min_count=8)``. The five others are in :ref:`papers`.
+
+    References
+    ----------
+    .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
+       n-Gram Features", NAACL, 2018.
+    .. [2] S. Arora, Y. Liang and T. Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR, 2017.
+
+    Examples
+    --------
+    >>> from skembed import Sent2VecVectorizer
+    >>> sentences = ["The cat drinks milk.", "A cat likes milk.", "The bank lends money.", "A bank wants money."] * 50
+    >>> emb = Sent2VecVectorizer(16, ngram_range=(1, 2), n_buckets=1000, subsample=0.01, random_state=0).fit(sentences)
+    >>> emb.transform(["The cat wants milk.", "A bank."]).shape
+    (2, 16)
+    >>> emb.similarity("cat", "milk") > emb.similarity("cat", "money")
+    True
+    """
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TrainedVectorizer._parameter_constraints,
@@ -351,10 +256,10 @@ class Sent2VecVectorizer(TrainedVectorizer):
         alpha: float = 0.0,
         pooling: str = "mean",
         weighting: str | None = None,
-        unknown: str = "zero",
+        unknown: str = "hash",
         solver: str = "adagrad",
         learning_rate: float = 0.5,
-        max_iter: int = 3,
+        max_iter: int = 5,
         batch_size: int | str = "auto",
         min_count: int = 5,
         max_features: int | None = None,
@@ -460,42 +365,3 @@ class Sent2VecVectorizer(TrainedVectorizer):
         for order in range(2, self.ngram_range[1] + 1):
             names = names + [" ".join(known[i : i + order]) for i in range(len(known) - order + 1)]
         return names
-
-
-def add_ngrams(
-    rows: np.ndarray,
-    weights: np.ndarray,
-    is_unknown: np.ndarray,
-    ptr: np.ndarray,
-    max_order: int,
-    n_words: int,
-    n_buckets: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Append to each sentence the n-grams of its known words, hashed as in training.
-
-    Unknown words are bridged over, as the training does.
-    """
-    sentence = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    known = ~is_unknown
-    ids, owner, weight = rows[known].astype(np.uint64), sentence[known], weights[known]
-    all_rows, all_weights, all_unknown, all_owners = [rows], [weights], [is_unknown], [sentence]
-    bits, total = ids, weight
-    for order in range(2, max_order + 1):
-        # Position i of bits holds the hash of words i .. i + order - 2: take one more word in.
-        bits = bits[:-1] * NGRAM_MULTIPLIER + ids[order - 1 :]
-        total = total[:-1] + weight[order - 1 :]
-        inside = owner[: len(bits)] == owner[order - 1 :]
-        all_rows.append(n_words + (bits[inside] % np.uint64(n_buckets)).astype(np.int64))
-        all_weights.append(total[inside] / np.float32(order))
-        all_unknown.append(np.zeros(int(inside.sum()), bool))
-        all_owners.append(owner[: len(bits)][inside])
-    owners = np.concatenate(all_owners)
-    order_of_sentences = np.argsort(owners, kind="stable")
-    lengths = np.bincount(owners, minlength=len(ptr) - 1)
-    new_ptr = np.concatenate([[0], np.cumsum(lengths)])
-    return (
-        np.concatenate(all_rows)[order_of_sentences],
-        np.concatenate(all_weights)[order_of_sentences],
-        np.concatenate(all_unknown)[order_of_sentences],
-        new_ptr,
-    )

@@ -206,7 +206,134 @@ class SiameseCBOWObjective:
 
 
 class SiameseCBOWVectorizer(TrainedVectorizer):
-    __doc__ = """XX"""
+    r"""Sentence embeddings learned by telling neighbours from strangers by cosine: Siamese CBOW [1]_.
+
+    A sentence is the mean of its words' vectors. The vectors are learned so that its cosine with the sentence before
+    and after it is larger than with random ones. Use it where you have text in reading order and compare sentences by
+    cosine. `temperature` matters more than any other parameter.
+
+    Read more in the :ref:`User Guide <siamese_cbow>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors. The paper uses 300.
+    window : int, default=1
+        Sentences on each side that count as neighbours; the paper takes 1. They are of the same document.
+    negative : int, default=10
+        Random sentences, not neighbours, to compare with. The paper uses 2.
+    temperature : float, default=0.1
+        The cosines are divided by it before the softmax; above 0. The paper has none, that is 1, but cosines are at
+        most 1, and then even a perfect model is unsure.
+    pooling : {"mean", "sum"}, default="mean"
+        Whether a sentence is the mean (the paper) or the sum of its words. A cosine does not see the difference, so
+        this changes only the length of the output.
+    weighting : {"idf", "sif"} or None, default=None
+        Weight of a word in that mean, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
+        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
+        ``f`` of the text [2]_. None, as in the paper, means 1.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
+        direction that depends on its text alone, so that it still matches itself.
+    solver : {"adagrad", "sgd"}, default="adagrad"
+        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
+        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.1
+        Size of the steps, above 0. The two solvers need different values. The paper uses 0.0001 for "sgd".
+    max_iter : int, default=5
+        Passes over the text. The paper makes 1.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. The paper uses 100. "auto" is 1/64 of the sentences,
+        but between 16 and 512.
+    min_count : int, default=5
+        Words that occur less often are not learned. The paper uses 5.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, list of str or None, default=None
+        Words to leave out, as in scikit-learn.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`: see Notes.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and the negatives.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Vectors of the words.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    CBOSVectorizer : Compares with the mean of all neighbours at once, by dot product.
+
+    Notes
+    -----
+    *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, and the method would learn
+    from strangers. Pass the ordered text, a :class:`SentenceCorpus`, as `corpus`: each fold then learns from that text,
+    and `X` is only transformed for the next step. More than half of the sentences alone in their document: a warning.
+
+    *The published program.* It leaves words of earlier, longer sentences in its batches and cuts word numbers to 16
+    bits; both are errors, and not repeated here. Its options with errors (a sigmoid output of the wrong sign, a
+    regulariser without effect) are not offered. It takes negatives that may be neighbours, and crosses the borders of
+    documents; here neither happens. A sentence at a border has one neighbour, with target probability 1.
+
+    *Blocks.* A block is a random sample of short runs of the text, and its negatives are other sentences of it. All
+    gradients come from the same weights; then each word's row is updated, in the order of the block. A row with c > 8
+    updates in one block takes steps of 8/c the size. Gradients are added, where the program averages them over a batch,
+    and start values are smaller, so the same `learning_rate` moves further here.
+
+    *The paper's own setting:* ``SiameseCBOWVectorizer(300, window=1, negative=2, temperature=1.0, pooling="mean",
+    weighting=None, unknown="zero", solver="sgd", learning_rate=0.0001, max_iter=1, batch_size=100, min_count=5)``.
+
+    References
+    ----------
+    .. [1] T. Kenter, A. Borisov and M. de Rijke, "Siamese CBOW: Optimizing Word Embeddings for Sentence
+       Representations", ACL, 2016.
+    .. [2] S. Arora, Y. Liang and T. Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR, 2017.
+
+    Examples
+    --------
+    >>> from skembed import SiameseCBOWVectorizer
+    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> documents = [i // 2 for i in range(200)]
+    >>> emb = SiameseCBOWVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    True
+    """
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TrainedVectorizer._parameter_constraints,
@@ -227,10 +354,10 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         temperature: float = 0.1,
         pooling: str = "mean",
         weighting: str | None = None,
-        unknown: str = "zero",
+        unknown: str = "hash",
         solver: str = "adagrad",
         learning_rate: float = 0.1,
-        max_iter: int = 3,
+        max_iter: int = 5,
         batch_size: int | str = "auto",
         min_count: int = 5,
         max_features: int | None = None,

@@ -11,7 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, PooledVectorizer, warn_if_unordered
+from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, PooledVectorizer, warn_if_unordered
 from ._blocks import EncodedText
 from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform
@@ -141,6 +141,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         fitted |= self._word_weights(corpus, fitted["vocabulary_"])
         fitted["_seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         fitted["_n_tokens"] = corpus.n_tokens
+        fitted["_layout"] = self._layout_of_options()
         fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0, "n_features_out_": self.n_components}
         return fitted | self._start_weights(fitted)
 
@@ -148,16 +149,30 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         """Fitted attributes of an earlier fit, to go on from; weights are copied, so a failure costs nothing."""
         if corpus.tokenizer != self._tokenizer:
             raise ValueError(f"X was split with {corpus.tokenizer}, the vocabulary with {self._tokenizer}.")
-        if self.n_components != self.n_features_out_:
-            raise ValueError(
-                f"n_components={self.n_components} differs from the {self.n_features_out_} that were learned before. "
-                "Fit a new estimator, or with warm_start=False."
-            )
+        self._check_layout()
         return {
             name: value.copy() if isinstance(value, np.ndarray) else value
             for name, value in vars(self).items()
             if name in self._fitted_names()
         }
+
+    def _layout_of_options(self) -> dict[str, Any]:
+        """Parameters that decide which rows the weights have; with others, a kernel would reach past their end."""
+        names = (name for name in ("n_components", "ngram_range", "n_buckets") if hasattr(self, name))
+        return {name: tuple(v) if isinstance(v := getattr(self, name), list) else v for name in names}
+
+    def _check_layout(self, *, but: str = "") -> None:
+        now = self._layout_of_options()
+        for name, value in getattr(self, "_layout", now).items():
+            if name != but and now[name] != value:
+                raise ValueError(
+                    f"{name}={now[name]!r} differs from {value!r}, with which {type(self).__name__} has learned. Fit "
+                    "a new estimator, or with warm_start=False."
+                )
+
+    def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        self._check_layout(but="n_components")
+        return super()._features(sentences)
 
     def _fitted_names(self) -> set[str]:
         return {name for name in vars(self) if name.endswith("_") or (name.startswith("_") and "callback" not in name)}

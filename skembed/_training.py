@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -127,7 +127,9 @@ class Trainer:
 
         with ThreadPoolExecutor(self.n_threads, thread_name_prefix="skembed") as pool:
             try:
-                for future in [pool.submit(work, thread) for thread in range(self.n_threads)]:
+                futures = [pool.submit(work, thread) for thread in range(self.n_threads)]
+                # Not one after the other: the first may be waiting in the kernel for one that has failed.
+                for future in wait(futures, return_when=FIRST_EXCEPTION).done:
                     future.result()
             except BaseException:
                 ready.abort()

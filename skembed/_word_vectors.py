@@ -8,8 +8,9 @@ import re
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import takewhile
 from typing import IO, Any
 
 import numpy as np
@@ -31,9 +32,8 @@ _ACCEPTED = (
     "a dict of word -> vector, gensim KeyedVectors or a gensim model with .wv, a fitted estimator with vocabulary_ "
     "and word_vectors_, or the path of a file in word2vec text, word2vec binary or GloVe format (also .gz)"
 )
-
-
 _File = IO[bytes] | gzip.GzipFile
+_Rows = Iterator[tuple[bytes, np.ndarray]]  # the words and vectors of a file
 _Found = tuple[list[str], np.ndarray, Any, str]  # words, float32 copy of vectors, counts or None, name for messages
 
 
@@ -86,18 +86,14 @@ def read_word_vectors(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | 
     >>> words, vectors, counts
     (['cat', 'dog'], array([[1., 2.], [3., 4.]], dtype=float32), None)
     """
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # a number beyond float32 becomes infinite, which is refused below by its word
+    with np.errstate(over="ignore", invalid="ignore"):  # what is infinite as float32 is refused below
         words, vectors, counts, name = _find(source)
-    if not words:
-        raise ValueError(f"{name} has no words. Give a source with at least one word.")
+    if not words or vectors.shape[1] == 0:
+        raise ValueError(f"{name} has {len(words)} words and vectors of length {vectors.shape[1]}. Give at least one.")
     for word in words:
         if not isinstance(word, str):
             raise TypeError(f"{name}: words must be str, got {word!r} of type {type(word).__name__}.")
     words = list(map(str, words))  # numpy has a str of its own
-    if vectors.shape[1] == 0:
-        raise ValueError(f"{name}: the vectors have length 0. Give vectors of at least one number.")
     step = max(1, (1 << 20) // vectors.shape[1])  # in pieces, to spend little memory
     for start in range(0, len(words), step):
         bad = np.flatnonzero(~np.isfinite(vectors[start : start + step]).all(axis=1))
@@ -111,13 +107,9 @@ def read_word_vectors(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | 
         first.setdefault(word, row)
     if len(first) < len(words):
         word = next(word for row, word in enumerate(words) if first[word] != row)
-        warnings.warn(
-            f"{name}: {len(words) - len(first)} rows repeat a word of an earlier row, for example {word!r}; "
-            "the first vector of each word is kept.",
-            UserWarning,
-            stacklevel=2,
-        )
-        rows = np.fromiter(first.values(), dtype=np.int64, count=len(first))
+        message = f"{name}: {len(words) - len(first)} rows repeat a word of an earlier row, for example {word!r}; "
+        warnings.warn(message + "the first vector of each word is kept.", UserWarning, stacklevel=2)
+        rows = list(first.values())
         words, vectors, counts = list(first), vectors[rows], None if counts is None else counts[rows]
     return words, vectors, counts
 
@@ -139,9 +131,7 @@ def _find(source: Any) -> _Found:
             words = list(keyed.index_to_key)
             return words, _as_vectors(keyed.vectors, len(words), False, name), _gensim_counts(keyed), name
         if hasattr(source, "fit"):
-            raise NotFittedError(
-                f"This {name} has no word_vectors_. Call fit first, or give an estimator that learns word vectors."
-            )
+            raise NotFittedError(f"This {name} has no word_vectors_. Call fit first, or give another estimator.")
     got = repr(source) if isinstance(source, type) else name
     raise TypeError(f"Word vectors are read from {_ACCEPTED}. Got {got}.")
 
@@ -150,7 +140,7 @@ def _find(source: Any) -> _Found:
 
 
 def _read_mapping(source: Mapping[Any, Any], name: str) -> _Found:
-    vectors = np.empty((0, 1), dtype=np.float32)
+    vectors = np.empty((0, 0), dtype=np.float32)
     for row, (word, value) in enumerate(source.items()):
         try:
             vector = np.asarray(value)
@@ -159,12 +149,9 @@ def _read_mapping(source: Mapping[Any, Any], name: str) -> _Found:
         if vector.ndim != 1 or vector.dtype.kind not in "fiub":
             raise ValueError(f"{name}: the vector of {word!r} must be a 1-D array of numbers, got {value!r:.80}.")
         if row == 0:
-            first, vectors = word, np.empty((len(source), len(vector)), dtype=np.float32)
+            vectors = np.empty((len(source), len(vector)), dtype=np.float32)
         if len(vector) != vectors.shape[1]:
-            raise ValueError(
-                f"{name}: the vector of {word!r} has length {len(vector)}, that of {first!r} {vectors.shape[1]}. "
-                "Give vectors of one length."
-            )
+            raise ValueError(f"{name}: the vector of {word!r} has length {len(vector)}, others {vectors.shape[1]}.")
         vectors[row] = vector
     return list(source), vectors, None, name
 
@@ -181,33 +168,29 @@ def _read_estimator(source: Any, name: str) -> _Found:
 def _as_vectors(vectors: Any, n_words: int, more_rows: bool, name: str) -> np.ndarray:
     """Return a float32 copy of the first `n_words` rows, or say what is wrong with the shape or the type."""
     vectors = np.asarray(vectors)
-    if vectors.ndim != 2 or vectors.dtype.kind not in "fiub":
+    n_rows = len(vectors) if vectors.ndim == 2 and vectors.dtype.kind in "fiub" else -1
+    if n_rows < n_words or (n_rows > n_words and not more_rows):
         raise ValueError(
-            f"{name}: the vectors must be a 2-D array of numbers, got shape {vectors.shape} and dtype {vectors.dtype}."
+            f"{name}: the vectors of {n_words} words must be a 2-D array of numbers with a row a word, got shape "
+            f"{vectors.shape} and dtype {vectors.dtype}."
         )
-    if len(vectors) < n_words or (len(vectors) > n_words and not more_rows):
-        raise ValueError(f"{name} has {n_words} words but {len(vectors)} vectors. Give one vector a word.")
     return np.array(vectors[:n_words], dtype=np.float32, order="C")
 
 
 def _as_counts(counts: Any, n_words: int, name: str) -> np.ndarray:
     """Return counts as int64, or raise ValueError."""
     counts = np.asarray(counts)
-    if (
-        counts.shape != (n_words,)
-        or counts.dtype.kind not in "iuf"
-        or not ((counts >= 0) & (counts < 2**63) & (counts == np.floor(counts))).all()
-    ):
+    good = counts.shape == (n_words,) and counts.dtype.kind in "iuf"
+    if not good or not ((counts >= 0) & (counts < 2**63) & (counts == np.floor(counts))).all():
         raise ValueError(f"{name}: the word counts must be {n_words} whole numbers of at least 0, one for each word.")
     return counts.astype(np.int64)
 
 
 def _gensim_counts(keyed: Any) -> list[Any] | None:
     """Return the counts of gensim's KeyedVectors, or None where it has none or made them up."""
-    expandos = getattr(keyed, "expandos", None)
     try:
-        if isinstance(expandos, Mapping) and "count" in expandos:
-            counts = list(expandos["count"])
+        if "count" in getattr(keyed, "expandos", ()):
+            counts = list(keyed.expandos["count"])
         else:
             counts = [keyed.get_vecattr(word, "count") for word in keyed.index_to_key]
     except (AttributeError, KeyError, TypeError):
@@ -221,37 +204,14 @@ def _gensim_counts(keyed: Any) -> list[Any] | None:
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-class _Rows:
-    """Words and vectors that grow as a file is read, by no more than the file really holds."""
-
-    def __init__(self, n_components: int, n_rows: int | None) -> None:
-        self.words: list[str] = []
-        at_once = max(1, (1 << 26) // n_components)
-        self._vectors = np.empty((min(n_rows or 1024, at_once), n_components), dtype=np.float32)
-
-    def append(self, word: bytes, vector: np.ndarray) -> None:
-        n_rows, n_components = self._vectors.shape
-        if len(self.words) == n_rows:  # no view of the array is ever handed out before the end
-            self._vectors.resize((n_rows + n_rows // 2 + 1, n_components), refcheck=False)
-        self._vectors[len(self.words)] = vector
-        self.words.append(word.decode("utf-8", "surrogateescape"))
-
-    def finish(self) -> np.ndarray:
-        self._vectors.resize((len(self.words), self._vectors.shape[1]), refcheck=False)
-        return self._vectors
-
-
 def _read_file(path: str) -> _Found:
     """Recognise the format of a file and read it."""
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"There is no file at {path!r}. Word vectors are read from {_ACCEPTED}.")
     if os.path.isdir(path):
         raise ValueError(f"{path} is a folder. Give the path of the file of word vectors in it.")
-    try:
-        raw = open(path, "rb")
-    except FileNotFoundError:
-        raise FileNotFoundError(f"There is no file at {path!r}. Word vectors are read from {_ACCEPTED}.") from None
-    with raw:
-        start = raw.read(8)
-        raw.seek(0)
+    with open(path, "rb") as raw:
+        start = raw.peek(8)
         for magic, meaning in _FOREIGN.items():
             if start.startswith(magic):
                 raise ValueError(f"{path} is {meaning}.")
@@ -274,30 +234,39 @@ def _read_stream(file: _File, max_bytes: int, path: str) -> _Found:
     if header is None:
         n_components = _guess_n_components(head[skip:], path)
         file.seek(skip)
-        rows = _Rows(n_components, None)
-        _read_text(file, rows, n_components, None, path)
-        return rows.words, rows.finish(), None, path
+        return _gather(_read_text(file, n_components, 1, path), n_components, None, path)
 
     n_rows, n_components = int(header[1]), int(header[2])
-    if n_rows < 1 or n_components < 1:
-        raise ValueError(f"{path}: the first line promises {n_rows} words and vectors of length {n_components}.")
     is_text = _is_text(rest, n_components)
-    # In text a number takes two bytes at least: itself and what stands before it.
-    least = n_rows * (2 * n_components if is_text else 4 * n_components + 1)
-    if least > max_bytes:
+    least = n_rows * (2 * n_components if is_text else 4 * n_components + 1)  # a digit and a space take two bytes
+    if min(n_rows, n_components) < 1 or least > max_bytes:
         raise ValueError(
-            f"{path}: the first line promises {n_rows} words and vectors of length {n_components}, more than the file "
-            "can hold. It is cut short or not a file of word vectors; get it again."
+            f"{path}: the first line promises {n_rows} words and vectors of length {n_components}, which is less than "
+            "one or more than the file can hold. It is cut short or not a file of word vectors; get it again."
         )
     file.seek(skip + len(first) + len(newline))
-    rows = _Rows(n_components, n_rows)
-    (_read_text if is_text else _read_binary)(file, rows, n_components, n_rows, path)
-    if len(rows.words) < n_rows:
+    rows = _read_text(file, n_components, 2, path) if is_text else _read_binary(file, n_components, n_rows, path)
+    return _gather(rows, n_components, n_rows, path)
+
+
+def _gather(rows: _Rows, n_components: int, n_rows: int | None, path: str) -> _Found:
+    """Collect the words and vectors of a file in memory that grows by no more than the file really holds."""
+    words: list[str] = []
+    vectors = np.empty((min(n_rows or 1024, (1 << 26) // n_components + 1), n_components), dtype=np.float32)
+    for word, vector in rows:
+        if len(words) == n_rows:
+            raise ValueError(f"{path} holds more than the {n_rows} words that its first line promises. Correct it.")
+        if len(words) == len(vectors):  # there are no views of the array, so its memory may move
+            vectors.resize((len(words) + len(words) // 2 + 1, n_components), refcheck=False)
+        vectors[len(words)] = vector
+        words.append(word.decode("utf-8", "surrogateescape"))
+    if n_rows is not None and len(words) < n_rows:
         raise ValueError(
-            f"{path}: the first line promises {n_rows} words but the file ends after {len(rows.words)}. It is cut "
-            "short, or its first line is wrong; get it again."
+            f"{path}: the first line promises {n_rows} words but the file ends after {len(words)}. It is cut short, "
+            "or its first line is wrong; get it again."
         )
-    return rows.words, rows.finish(), None, path
+    vectors.resize((len(words), n_components), refcheck=False)
+    return words, vectors, None, path
 
 
 def _is_number(field: bytes) -> bool:
@@ -324,48 +293,40 @@ def _guess_n_components(head: bytes, path: str) -> int:
     found: Counter[int] = Counter()
     for line in [line for line in lines if line.strip()][:100]:
         fields = line.split()[0 if line[:1].isspace() else 1 :]
-        numbers = 0
-        while numbers < len(fields) and _is_number(fields[-1 - numbers]):
-            numbers += 1
-        found[numbers] += 1
-    if not found:
-        raise ValueError(f"{path} is empty. Give a file with a word and its vector on each line.")
-    n_components = found.most_common(1)[0][0]  # of equally frequent ones the first
+        found[sum(1 for _ in takewhile(_is_number, reversed(fields)))] += 1
+    n_components = found.most_common(1)[0][0] if found else 0  # of equally frequent ones the first
     if n_components == 0:
-        raise ValueError(f"{path} is not a file of word vectors: its first lines do not end in numbers.")
+        raise ValueError(f"{path} is empty or has no word vectors: its first lines must be a word and numbers each.")
     return n_components
 
 
-def _read_text(file: _File, rows: _Rows, n_components: int, n_rows: int | None, path: str) -> None:
-    """Append the lines "word number ... number"; the last fields are the numbers and the rest is the word."""
-    reason = "as most of the first lines have" if n_rows is None else "as the first line says"
-    lines = iter(partial(file.readline, _MAX_LINE), b"")
-    for number, line in enumerate(lines, start=1 if n_rows is None else 2):
+def _read_text(file: _File, n_components: int, start: int, path: str) -> _Rows:
+    """Yield the lines "word number ... number" from line `start` on; what stands before the numbers is the word."""
+    expected = f"not the {n_components} that the first {'lines have' if start == 1 else 'line says'}"
+    for number, line in enumerate(iter(partial(file.readline, _MAX_LINE), b""), start):
         if line.isspace():
             continue
         where = f"{path}, line {number}"
         if len(line) == _MAX_LINE:
             raise ValueError(f"{where} is longer than {_MAX_LINE} bytes: this is not a file of word vectors.")
-        if len(rows.words) == n_rows:
-            raise ValueError(f"{where}: the first line of the file promises only {n_rows} words. Correct it.")
         fields = line.rsplit(None, n_components)
         if len(fields) == n_components and line[:1].isspace():
             fields.insert(0, b"")  # the empty word
         if len(fields) <= n_components:
-            raise ValueError(f"{where}: {len(fields) - 1} numbers after the word, not {n_components} {reason}.")
+            raise ValueError(f"{where}: {len(fields) - 1} numbers after the word, {expected}.")
         parts = fields[0].split()
-        if len(parts) > 1 and parts[-1][-1:].isdigit() and _is_number(parts[-1]):
-            raise ValueError(f"{where}: more than {n_components} numbers after the word, not {n_components} {reason}.")
+        if len(parts) > 1 and parts[-1].rstrip(b".")[-1:].isdigit() and _is_number(parts[-1]):
+            raise ValueError(f"{where}: more than {n_components} numbers after the word, {expected}.")
         try:
             vector = np.fromiter(map(float, fields[1:]), dtype=np.float32, count=n_components)
         except ValueError:
             bad = next(field for field in fields[1:] if not _is_number(field))
             raise ValueError(f"{where}: {bad[:40].decode('utf-8', 'replace')!r} is not a number.") from None
-        rows.append(fields[0].strip(), vector)
+        yield fields[0].strip(), vector
 
 
-def _read_binary(file: _File, rows: _Rows, n_components: int, n_rows: int, path: str) -> None:
-    """Append what the word2vec program writes: a word, a space, little-endian floats and possibly a line end."""
+def _read_binary(file: _File, n_components: int, n_rows: int, path: str) -> _Rows:
+    """Yield what the word2vec program writes: a word, a space, little-endian floats and possibly a line end."""
     n_bytes = 4 * n_components
     buffer, start, space = b"", 0, -1
     for row in range(n_rows):
@@ -378,8 +339,8 @@ def _read_binary(file: _File, rows: _Rows, n_components: int, n_rows: int, path:
                 return  # with fewer rows than promised
             buffer, start = buffer[start:] + more, 0
             space = buffer.find(b" ", 0, _MAX_WORD)
-        word = buffer[start:space].lstrip(b"\n")
-        rows.append(word, np.frombuffer(buffer, dtype="<f4", count=n_components, offset=space + 1))
+        vector = np.frombuffer(buffer, dtype="<f4", count=n_components, offset=space + 1)
+        yield buffer[start:space].lstrip(b"\n"), vector
         start = space + 1 + n_bytes
     rest = buffer[start:]
     while rest:

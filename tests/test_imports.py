@@ -34,6 +34,7 @@ RANKS = [
     ["_blocks"],
     ["_training"],
     ["_trained"],
+    ["_sent2vec_kernel", "_word2vec"],
     ["_cbos", "_sent2vec", "_siamese_cbow", "_mean_embedding", "_bow_pca"],
     ["datasets"],
     ["evaluation"],

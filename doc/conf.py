@@ -1,0 +1,60 @@
+"""Build the documentation: ``python -m sphinx -W doc doc/_build/html``."""
+
+import os
+
+import skembed
+
+project = "skembed"
+author = "The skembed developers"
+copyright = author
+version = release = skembed.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "**/*.inc"]
+default_role = "literal"
+nitpicky = False
+
+# Links into other projects need the network, and a build must not fail without it.
+if os.environ.get("SKEMBED_DOC_INTERSPHINX"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say it in words
+autodoc_preserve_defaults = True
+python_maximum_signature_line_length = 88
+numpydoc_show_class_members = False  # the template lists them
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "backreferences_dir": None,
+    "download_all_examples": False,
+}
+suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "skembed"
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"install": [], "papers": [], "whats_new": []}

@@ -1,0 +1,165 @@
+"""The estimators that the common tests run through, each with small, quick settings.
+
+A class is found by its name in `skembed.__all__`; a new one takes part in every common test by itself. What is listed
+here are the variants that matter beside its defaults.
+"""
+
+from functools import cache
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+import skembed
+from skembed import SentenceCorpus
+
+
+def stem(word):
+    """Drop a plural s; at module level, so that it can be pickled."""
+    return word.removesuffix("s")
+
+
+def _make_text():
+    """Ten documents of nine sentences; each keeps to one of four topics, so its sentences can be told by their words."""
+    topics = [
+        "cat dog mouse purr bark tail whisker kitten puppy paw",
+        "rain snow storm wind cloud thunder sunny forecast frost umbrella",
+        "bread butter oven flour bake cheese soup recipe spoon kitchen",
+        "train station ticket rail track engine driver delay platform journey",
+    ]
+    generator = np.random.default_rng(0)
+    sentences, groups = [], []
+    for document in range(10):
+        words = topics[document % 4].split()
+        words = words + [word + "s" for word in words]
+        for _ in range(9):
+            chosen = [*generator.choice(words, 4), *generator.choice(["the", "a", "and", "in"], 3)]
+            sentences.append(" ".join(generator.permutation(chosen)).capitalize() + ".")
+            groups.append(f"document {document}")
+    sentences[13] = ""
+    sentences[30] = "?! ..."
+    sentences[31] = "Ärger, naïve 北京 word_with_underscore — the END"
+    sentences[50] = "cat " * 40
+    return sentences, groups
+
+
+TEXT, GROUPS = _make_text()
+OTHER_TEXT = ["The cat and the dog.", "a zzz qqq", "", "Rain in the station!", "soup " * 9, "zzz", "...", TEXT[7]]
+
+
+@cache
+def corpus():
+    """TEXT, encoded."""
+    return SentenceCorpus.from_sentences(TEXT, GROUPS)
+
+
+def _given_vectors():
+    words = sorted({word.strip(".").lower() for sentence in TEXT[:60] for word in sentence.split()} - {"?!", "..", ""})
+    vectors = np.random.default_rng(1).normal(size=(len(words), 10)).astype(np.float32)
+    return dict(zip(words, vectors))
+
+
+GIVEN = _given_vectors()
+FAST = {
+    "n_components": 8,
+    "min_count": 1,
+    "max_iter": 2,
+    "subsample": 1e-2,
+    "n_buckets": 200,
+    "random_state": 0,
+}
+VARIANTS = {
+    "CBOSVectorizer": {
+        "sgd": {"solver": "sgd", "learning_rate": 0.05, "unknown": "zero"},
+        "sif": {"weighting": "sif", "window": 2, "unknown": "zero"},
+        "hash": {"unknown": "hash", "min_count": 5},
+        "stem": {"stemmer": stem, "pooling": "mean"},
+    },
+    "SiameseCBOWVectorizer": {
+        "sgd": {"solver": "sgd", "learning_rate": 0.5, "temperature": 1.0, "pooling": "sum", "unknown": "zero"},
+        "idf-hash": {"weighting": "idf", "unknown": "hash", "min_count": 5},
+    },
+    "Sent2VecVectorizer": {
+        "bigrams": {"ngram_range": (1, 2), "unknown": "zero"},
+        "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},
+        "hash": {"unknown": "hash", "min_count": 5, "ngram_range": (1, 2)},
+    },
+    "MeanEmbeddingVectorizer": {
+        "cbow": {"algorithm": "cbow", "solver": "sgd", "learning_rate": 0.5, "unknown": "zero"},
+        "removed": {"n_removed_components": 1, "weighting": "sif", "unknown": "zero"},
+        "given": {"word_vectors": GIVEN, "unknown": "zero"},
+        "given-hash": {"word_vectors": GIVEN, "n_removed_components": 1, "unknown": "hash", "weighting": "idf"},
+    },
+    "BOWPCA": {
+        "idf": {"weighting": "idf", "min_count": 2},
+        "plain": {"n_components": None},
+        "plain-idf": {"n_components": None, "weighting": "idf", "stop_words": ["the"]},
+    },
+}
+CLASSES = [
+    value
+    for value in (getattr(skembed, name) for name in skembed.__all__)
+    if isinstance(value, type) and issubclass(value, BaseEstimator)
+]
+_SETTINGS = {
+    cls.__name__ + (f"-{variant}" if variant else ""): (cls, params)
+    for cls in CLASSES
+    for variant, params in {"": {}, **VARIANTS.get(cls.__name__, {})}.items()
+}
+NAMES = list(_SETTINGS)
+# Those that learn by gradient descent, and the same with defaults only.
+TRAINED = [
+    name
+    for name, (cls, params) in _SETTINGS.items()
+    if hasattr(cls(), "learning_rate") and params.get("word_vectors") is None
+]
+TRAINED_CLASSES = [name for name in TRAINED if "-" not in name]
+HASHING = [
+    name for name, (cls, params) in _SETTINGS.items() if {**cls().get_params(), **params}.get("unknown") == "hash"
+]
+SPARSE = [
+    name
+    for name, (cls, params) in _SETTINGS.items()
+    if cls.__name__ == "BOWPCA" and params.get("n_components", 8) is None
+]
+
+
+def make(name, **changes):
+    """Make one of NAMES, unfitted, with some parameters changed."""
+    cls, params = _SETTINGS[name]
+    known = cls().get_params()
+    return cls(**{key: value for key, value in {**FAST, **params, **changes}.items() if key in known or key in changes})
+
+
+@cache
+def fitted(name):
+    """One of NAMES, fitted on TEXT. Shared by all tests: do not change it."""
+    return make(name).fit(TEXT, groups=GROUPS)
+
+
+def bits(value):
+    """Return something that compares equal only where every bit does: arrays, sparse arrays, estimators, containers."""
+    if hasattr(value, "toarray"):
+        value = value.toarray()
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tolist() if value.dtype == object else value.tobytes()
+    if isinstance(value, np.generic):
+        return value.dtype.str, value.tobytes()
+    if isinstance(value, dict):
+        return "dict", [(key, bits(item)) for key, item in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [bits(item) for item in value]
+    if isinstance(value, np.random.RandomState):
+        return "RandomState"
+    if isinstance(value, BaseEstimator):
+        return type(value), sorted((key, bits(item)) for key, item in vars(value).items())
+    return value
+
+
+def learned(estimator):
+    """Everything but the parameters."""
+    params = estimator.get_params(deep=False)
+    return {key: bits(value) for key, value in vars(estimator).items() if key not in params}
+
+
+def dense(rows):
+    return rows.toarray() if hasattr(rows, "toarray") else rows

@@ -1,0 +1,131 @@
+"""A tiny text with everything that goes wrong, and how to run one block of it through a kernel."""
+
+import numpy as np
+import reference
+
+from skembed._blocks import EncodedText, Plan, Update
+from skembed._kernels import SYNC_SIZE
+from skembed._training import Trainer
+
+N_WORDS, N_COMPONENTS, SEED = 9, 5, 11
+UNCAPPED = 10**6
+# Ids from 9 on are unknown words: an empty sentence, a sentence of unknown words, a document of one sentence,
+# sentences of one word, repeated words, and a long sentence before short ones.
+DOCUMENTS = [
+    [[0, 1, 2, 4, 7, 5], [3, 3, 4], [], [5, 9, 1], [2]],
+    [[6, 7]],
+    [[8, 0, 0], [1, 70000], [9, 9], [4, 5, 6, 7], [2, 8]],
+    [[3, 2], [7, 1, 1, 5, 0]],
+]
+SENTENCES = [sentence for document in DOCUMENTS for sentence in document]
+DOCUMENT = [d for d, document in enumerate(DOCUMENTS) for _ in document]
+# Runs that are neighbours in the text share a block, and the last run is short.
+RUN_STARTS, RUN_LENGTH, RUNS_PER_BLOCK = [4, 8, 12, 0], 4, 2
+BLOCKS = [0, 1]
+
+
+def word_weights(kind):
+    if kind == "plain":
+        return np.ones(N_WORDS, np.float32)
+    return np.random.default_rng(2).uniform(0.2, 1.5, N_WORDS).astype(np.float32)
+
+
+def encode(sentences, documents, weights):
+    tokens = np.array([word for sentence in sentences for word in sentence], np.int32)
+    sent_ptr = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+    tokens.flags.writeable = sent_ptr.flags.writeable = False  # as in a fit, so that numba compiles once
+    return EncodedText(tokens, sent_ptr, np.array(documents, np.int64), weights)
+
+
+def tiny_text(kind="plain"):
+    """The text as the kernels and as their twins see it."""
+    weights = word_weights(kind)
+    return encode(SENTENCES, DOCUMENT, weights), reference.Text(SENTENCES, DOCUMENT, weights.astype(np.float64))
+
+
+def counts_of(sentences, n_words):
+    words = [word for sentence in sentences for word in sentence if word < n_words]
+    return np.bincount(words, minlength=n_words).astype(np.int64)
+
+
+def start(estimator, sentences=SENTENCES, n_words=N_WORDS, n_components=N_COMPONENTS):
+    """Fitted attributes before the first block: all weights random, some rows with a past."""
+    rng = np.random.default_rng(SEED)
+    n_source = n_words + (estimator.n_buckets if getattr(estimator, "ngram_range", (1, 1))[1] > 1 else 0)
+    weights = [rng.uniform(-0.6, 0.6, (n, n_components)).astype(np.float32) for n in (n_source, n_words)]
+    past = [np.where(rng.random(n) < 0.5, rng.random(n), 0.0).astype(np.float32) for n in (n_source, n_words)]
+    return {
+        "word_counts_": counts_of(sentences, n_words),
+        "word_vectors_": weights[0],
+        "_source_vectors": weights[0],
+        "_accumulator": past[0],
+        "target_vectors_": weights[1],
+        "_target_accumulator": past[1],
+        "_n_tokens": sum(map(len, sentences)),
+    }
+
+
+def make_plan(objective, block=0):
+    starts = np.array(RUN_STARTS, np.int64)
+    length, per_block = (1, 6) if objective.border == 0 else (RUN_LENGTH, RUNS_PER_BLOCK)
+    if objective.border == 0:
+        starts = np.random.default_rng(4).permutation(len(SENTENCES))
+    return Plan(starts, length, objective.border, per_block, block, block + 1, 12345)
+
+
+def starts_of(plan):
+    first = plan.first_block * plan.runs_per_block
+    return plan.run_starts[first : first + plan.runs_per_block].tolist()
+
+
+def run_block(objective, text, plan, solver="sgd", rate=0.1, max_touches=UNCAPPED, learn=True):
+    """One block of the kernel, in one thread; returns loss and number of targets. The objective's weights move."""
+    trainer = Trainer(objective, solver == "adagrad", rate, 8, 8, 4, 0, 1)
+    scratch = objective.make_scratch(text, plan, 1)
+    update = Update(rate, 0.0, solver == "adagrad", max_touches, learn)
+    objective.run(text, trainer.rows, scratch, plan, update, np.zeros(SYNC_SIZE, np.int64), 0, 1)
+    assert all(not rows.touches.any() for rows in trainer.rows), "touches must be zero between blocks"
+    return scratch.total[0], scratch.total[1]
+
+
+def doubles(objective):
+    """Weights and accumulators of an objective in double precision, for the twin to move."""
+    return [(m.weights.astype(np.float64), m.accumulator.astype(np.float64)) for m in objective.matrices]
+
+
+def assert_same_state(objective, expected):
+    for matrix, (weights, accumulator) in zip(objective.matrices, expected):
+        np.testing.assert_allclose(matrix.weights, weights, rtol=3e-5, atol=3e-6)
+        np.testing.assert_allclose(matrix.accumulator, accumulator, rtol=3e-5, atol=1e-9)
+
+
+def kernel_gradients(objective, run):
+    """The gradients that one plain step of rate 1 implies."""
+    before = [matrix.weights.astype(np.float64) for matrix in objective.matrices]
+    run(1.0)
+    return [old - matrix.weights for old, matrix in zip(before, objective.matrices)]
+
+
+def random_text(n_sentences=240, n_words=40, seed=0):
+    """More than a thread can do before another starts."""
+    rng = np.random.default_rng(seed)
+    p = 1 / np.arange(1, n_words + 3)
+    sentences = [rng.choice(n_words + 2, n, p=p / p.sum()).tolist() for n in rng.integers(0, 12, n_sentences)]
+    documents = np.cumsum(rng.random(n_sentences) < 0.1)
+    return encode(sentences, documents, rng.uniform(0.5, 1, n_words).astype(np.float32)), sentences
+
+
+def weights_after_epochs(estimator, solver, n_threads, n_epochs=2):
+    """Bytes of all weights and accumulators, and the losses, after some epochs of a random text."""
+    text, sentences = random_text()
+    n_words = len(text.word_weight)
+    objective = estimator._make_objective(start(estimator, sentences, n_words, 6))
+    run_length = max(estimator._run_length, 2 * objective.border)
+    trainer = Trainer(objective, solver == "adagrad", 0.05, "auto", 64, run_length, 3, n_threads)
+    assert trainer.n_threads == n_threads
+    losses = [
+        trainer.run_epoch(text, epoch, learn=True, first_rate=0.05, last_rate=0.02, on_call=lambda done: None)
+        for epoch in range(n_epochs)
+    ]
+    assert np.isfinite(losses).all()
+    return losses, [array.tobytes() for m in objective.matrices for array in (m.weights, m.accumulator)]

@@ -1,0 +1,286 @@
+"""Slow twins of the kernels, written from the papers' equations: plain loops, double precision.
+
+The twin of a training kernel gives the loss of a block, its number of targets, and the *touches* of each matrix:
+(row, gradient) in the order of the block. `take_steps` is the update rule, the same for all methods. Random choices
+come in as arguments.
+"""
+
+import math
+from collections import Counter, defaultdict
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Text(NamedTuple):
+    """Sentences as lists of word ids, the document of each, the weight of each word; other ids are unknown words."""
+
+    sentences: list
+    documents: list
+    weights: np.ndarray
+
+    def words(self, i):
+        return [word for word in self.sentences[i] if word < len(self.weights)]
+
+
+def sigmoid(x):
+    return math.exp(x) / (1 + math.exp(x)) if x < 0 else 1 / (1 + math.exp(-x))
+
+
+def logistic_loss(x):
+    """l(x) = log(1 + exp(-x)), paper 001, section 2.1."""
+    return math.log1p(math.exp(-x)) if x > 0 else math.log1p(math.exp(x)) - x
+
+
+def softmax(scores):
+    powers = [math.exp(score - max(scores)) for score in scores]
+    return [power / sum(powers) for power in powers]
+
+
+def take_steps(rows, accumulator, touches, rate, solver, max_touches, penalty=0.0):
+    """SGD or row-wise AdaGrad; a row that is touched c times takes steps scaled by min(1, max_touches / c)."""
+    count = Counter(row for row, _ in touches)
+    for row, gradient in touches:
+        step = rate * min(1, max_touches / count[row])
+        factor = step
+        if solver == "adagrad":
+            accumulator[row] += np.mean(gradient**2)
+            factor = step / math.sqrt(accumulator[row]) if accumulator[row] > 1e-30 else 0.0
+        rows[row] -= factor * gradient
+        if penalty:
+            rows[row] = np.sign(rows[row]) * np.maximum(np.abs(rows[row]) - step * penalty, 0.0)
+
+
+def numeric_gradient(loss, rows, h=1e-5):
+    """Central differences of `loss()`, which reads `rows`."""
+    gradient = np.zeros_like(rows)
+    for place in np.ndindex(rows.shape):
+        value = rows[place]
+        rows[place] = value + h
+        above = loss()
+        rows[place] = value - h
+        gradient[place] = (above - loss()) / (2 * h)
+        rows[place] = value
+    return gradient
+
+
+# -- CBOS and Siamese CBOW: sentences among sentences ------------------------------------------------------------------
+
+
+def sentence_vector(text, vectors, i, pooling):
+    """Paper 000, eq. 4, or the mean of paper 002; with weights where there are any."""
+    total = np.zeros(vectors.shape[1])
+    for word in text.words(i):
+        total += text.weights[word] * vectors[word]
+    return total / max(1, len(text.words(i))) if pooling == "mean" else total
+
+
+def neighbours(text, i, window, alive):
+    """Sentences at most `window` places from i, in its document."""
+    near = [j for j in range(i - window, i + window + 1) if j != i and 0 <= j < len(text.sentences)]
+    return [j for j in near if text.documents[j] == text.documents[i] and alive[j]]
+
+
+def places_of(text, starts, run_length):
+    """The targets of a block, run by run, as (run, sentence); a run that goes past the end has empty places."""
+    n = len(text.sentences)
+    return [(r, i if i < n else None) for r, start in enumerate(starts) for i in range(start, start + run_length)]
+
+
+def random_sentences(places, t, offsets, near, alive):
+    """S-: the targets at the drawn distances, less those that are neighbours of target t or hold no word."""
+    drawn = [places[(t + offset) % len(places)] for offset in offsets]
+    return [(r, j) for r, j in drawn if j is not None and alive[j] and j not in near]
+
+
+def word_touches(text, starts, run_length, window, gradients, pooling):
+    """Each sentence of the block, border included, hands its gradient to its words."""
+    touches = []
+    for r, start in enumerate(starts):
+        for i in range(start - window, start + run_length + window):
+            if np.any(gradients.get((r, i), 0.0)):
+                share = len(text.words(i)) if pooling == "mean" else 1
+                touches += [(word, text.weights[word] / share * gradients[r, i]) for word in text.words(i)]
+    return touches
+
+
+def cbos_block(text, vectors, starts, run_length, offsets, window, pooling):
+    """Paper 000, eq. 5 to 7, where 2k is the number of neighbours that there are."""
+    s = [sentence_vector(text, vectors, i, pooling) for i in range(len(text.sentences))]
+    alive = [len(text.words(i)) > 0 for i in range(len(text.sentences))]
+    places = places_of(text, starts, run_length)
+    gradients = defaultdict(lambda: np.zeros(vectors.shape[1]))
+    loss, n_targets = 0.0, 0
+    for t, (run, i) in enumerate(places):
+        if i is None or not alive[i] or not neighbours(text, i, window, alive):
+            continue
+        near = neighbours(text, i, window, alive)
+        context = sum(s[j] for j in near) / len(near)
+        candidates = [(run, i), *random_sentences(places, t, offsets, near, alive)]
+        p = softmax([s[j] @ context for _, j in candidates])
+        loss -= math.log(p[0])
+        n_targets += 1
+        for c, (r, j) in enumerate(candidates):
+            error = p[c] - (1.0 if c == 0 else 0.0)
+            gradients[r, j] += error * context
+            for k in near:
+                gradients[run, k] += error * s[j] / len(near)
+    return loss, n_targets, word_touches(text, starts, run_length, window, gradients, pooling)
+
+
+def cosine(a, b):
+    return a @ b / math.sqrt(a @ a) / math.sqrt(b @ b)
+
+
+def cosine_gradient(a, b):
+    """With respect to a."""
+    return b / math.sqrt((a @ a) * (b @ b)) - cosine(a, b) * a / (a @ a)
+
+
+def siamese_block(text, vectors, starts, run_length, offsets, window, temperature, pooling):
+    """Paper 002, eq. 1 and the cross-entropy with 1 / |S+|; the paper's temperature is 1."""
+    s = [sentence_vector(text, vectors, i, pooling) for i in range(len(text.sentences))]
+    alive = [bool(np.any(vector)) for vector in s]
+    places = places_of(text, starts, run_length)
+    gradients = defaultdict(lambda: np.zeros(vectors.shape[1]))
+    loss, n_targets = 0.0, 0
+    for t, (run, i) in enumerate(places):
+        if i is None or not alive[i] or not neighbours(text, i, window, alive):
+            continue
+        positive = neighbours(text, i, window, alive)
+        candidates = [(run, j) for j in positive] + random_sentences(places, t, offsets, positive, alive)
+        wanted = [1 / len(positive)] * len(positive) + [0.0] * (len(candidates) - len(positive))
+        p = softmax([cosine(s[i], s[j]) / temperature for _, j in candidates])
+        loss -= sum(wanted[c] * math.log(p[c]) for c in range(len(candidates)))
+        n_targets += 1
+        for c, (r, j) in enumerate(candidates):
+            error = (p[c] - wanted[c]) / temperature
+            gradients[run, i] += error * cosine_gradient(s[i], s[j])
+            gradients[r, j] += error * cosine_gradient(s[j], s[i])
+    return loss, n_targets, word_touches(text, starts, run_length, window, gradients, pooling)
+
+
+# -- Sent2Vec and word2vec: words among words --------------------------------------------------------------------------
+
+
+def features_of(words, weights, max_order, n_buckets):
+    """R(S) of paper 001 with its hashing: (positions, row, weight) of the words, then the n-grams of each order."""
+    features = []
+    for order in range(1, max_order + 1):
+        for start in range(len(words) - order + 1):
+            hashed = words[start]
+            for word in words[start + 1 : start + order]:
+                hashed = (hashed * 116049371 + word) % 2**64
+            row = words[start] if order == 1 else len(weights) + hashed % n_buckets
+            weight = np.mean([weights[word] for word in words[start : start + order]])
+            features.append((range(start, start + order), row, weight))
+    return features
+
+
+def sent2vec_sentence(words, source, target, weights, max_order, dropped, is_target, negatives, pooling):
+    """Paper 001, eq. 2 and 3. `dropped` numbers n-grams with n > 1; negatives are those of the whole sentence.
+
+    Returns loss, number of targets, touches of the source vectors, touches of the target vectors (negatives first).
+    """
+    features = features_of(words, weights, max_order, len(source) - len(weights))
+    kept = [f for f in range(len(features)) if f - len(words) not in dropped]
+    of_feature = {f: np.zeros(source.shape[1]) for f in kept}
+    of_negative = [np.zeros(source.shape[1]) for _ in negatives]
+    of_target = []
+    loss = 0.0
+    for t, word in enumerate(words):
+        rest = [f for f in kept if t not in features[f][0]]
+        if not is_target[t] or not rest:
+            continue
+        share = len(rest) if pooling == "mean" else 1
+        v = sum(features[f][2] * source[features[f][1]] for f in rest) / share
+        loss += logistic_loss(target[word] @ v)
+        error = sigmoid(target[word] @ v) - 1
+        of_target.append((word, error * v))
+        of_v = error * target[word]
+        for j, negative in enumerate(negatives):
+            if negative != word:
+                loss += logistic_loss(-(target[negative] @ v))
+                error = sigmoid(target[negative] @ v)
+                of_negative[j] += error * v
+                of_v = of_v + error * target[negative]
+        for f in rest:
+            of_feature[f] += features[f][2] * of_v / share
+    if not of_target:
+        return 0.0, 0, [], []
+    touches = [(features[f][1], of_feature[f]) for f in kept]
+    return loss, len(of_target), touches, list(zip(negatives, of_negative)) + of_target
+
+
+def word2vec_sentence(words, source, target, near, negatives, algorithm):
+    """Skip-gram and CBOW with negative sampling (Mikolov et al., 2013); `near` is the window of each position.
+
+    Skip-gram shares the negatives of a position among the words of its window.
+    """
+    loss, n_targets, source_touches, target_touches = 0.0, 0, [], []
+    for i, word in enumerate(words):
+        context = [words[c] for c in range(i - near[i], i + near[i] + 1) if c != i and 0 <= c < len(words)]
+        if not context:
+            continue
+        if algorithm == "skipgram":
+            inputs, outputs = [word], context
+        else:
+            inputs, outputs = context, [word]
+        v = sum(source[w] for w in inputs) / len(inputs)
+        of_v = np.zeros(source.shape[1])
+        for w in outputs:
+            loss += logistic_loss(target[w] @ v)
+            error = sigmoid(target[w] @ v) - 1
+            of_v += error * target[w]
+            target_touches.append((w, error * v))
+        for w in negatives[i]:
+            if w != word:
+                loss += len(outputs) * logistic_loss(-(target[w] @ v))
+                error = len(outputs) * sigmoid(target[w] @ v)
+                of_v += error * target[w]
+                target_touches.append((w, error * v))
+        source_touches += [(w, of_v / len(inputs)) for w in inputs]
+        n_targets += len(outputs)
+    return loss, n_targets, source_touches, target_touches
+
+
+# -- helpers -----------------------------------------------------------------------------------------------------------
+
+
+def random_bits(seed, stream, item, draw):
+    """Two rounds of the splitmix64 finaliser (Steele, Lea and Flood, 2014) in unlimited integers."""
+
+    def mix(bits):
+        bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        bits = (bits ^ bits >> 27) * 0x94D049BB133111EB % 2**64
+        return bits ^ bits >> 31
+
+    first = mix((seed + stream * 0x9E3779B97F4A7C15 + item * 0xD1B54A32D192ED03) % 2**64)
+    return mix((first + draw * 0x8CB92BA72F3D8DD7) % 2**64)
+
+
+def alias_probability(threshold, alias):
+    """What an alias table draws: each row is picked evenly, then kept or exchanged for its alias."""
+    probability = np.zeros(len(threshold))
+    for row in range(len(threshold)):
+        probability[row] += threshold[row] / len(threshold)
+        probability[alias[row]] += (1 - threshold[row]) / len(threshold)
+    return probability
+
+
+def keep_probability(count, n_tokens, t):
+    """q_p of paper 001, section 2.1."""
+    f = count / n_tokens
+    return min(1.0, math.sqrt(t / f) + t / f)
+
+
+def sif(sentences, vectors, counts, a=1e-3, n_removed=1):
+    """Arora, Liang and Ma (2017), algorithm 1: weighted means, less their projection on the first components."""
+    total = sum(counts.values())
+    rows = np.zeros((len(sentences), len(next(iter(vectors.values())))))
+    for i, words in enumerate(sentences):
+        words = [word for word in words if word in vectors]
+        for word in words:
+            rows[i] += a / (a + counts.get(word, 0) / total) * np.asarray(vectors[word], float) / len(words)
+    components = np.linalg.svd(rows, full_matrices=False)[2][:n_removed]
+    return rows - rows @ components.T @ components, components

@@ -1,0 +1,44 @@
+"""The documentation says what the code does: defaults, parameters, methods, and the examples of the guide."""
+
+import doctest
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import skembed
+
+DOC = Path(__file__).resolve().parent.parent / "doc"
+CLASSES = [getattr(skembed, name) for name in sorted(skembed.__all__) if inspect.isclass(getattr(skembed, name))]
+ESTIMATORS = [cls for cls in CLASSES if hasattr(cls, "fit")]
+by_name = {"ids": lambda cls: cls.__name__}
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, **by_name)
+def test_every_parameter_is_documented_with_its_default(cls):
+    section = re.search(r"\nParameters\n-+\n(.*?)\nAttributes\n", inspect.getdoc(cls), re.DOTALL).group(1)
+    documented = dict(re.findall(r"^(\w+) : .*default=(.*)$", section, re.MULTILINE))
+    parameters = inspect.signature(cls).parameters
+    assert list(documented) == list(parameters)
+    defaults = {
+        name: eval(text.replace("\\\\", "\\")) for name, text in documented.items()
+    }  # rst wants two backslashes
+    assert defaults == {name: parameter.default for name, parameter in parameters.items()}
+
+
+@pytest.mark.parametrize("cls", CLASSES, **by_name)
+def test_every_public_method_has_a_docstring(cls):
+    bare = [
+        name for name, member in inspect.getmembers(cls) if name[0] != "_" and callable(member) and not member.__doc__
+    ]
+    assert not bare
+
+
+@pytest.mark.parametrize("path", sorted(DOC.rglob("*.rst")), ids=lambda path: path.relative_to(DOC).as_posix())
+def test_examples_of_the_guide(path, monkeypatch, tmp_path):
+    if {"generated", "auto_examples", "_build"} & {*path.relative_to(DOC).parts}:
+        pytest.skip("made by the build")
+    monkeypatch.chdir(tmp_path)
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    assert doctest.testfile(str(path), module_relative=False, optionflags=flags, encoding="utf-8").failed == 0

@@ -1,0 +1,307 @@
+"""Every wrong input and every wrong parameter gives an error that says what is wrong, and leaves the estimator alone."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from estimators import (
+    CLASSES,
+    FAST,
+    GIVEN,
+    GROUPS,
+    NAMES,
+    SPARSE,
+    TEXT,
+    TRAINED,
+    TRAINED_CLASSES,
+    corpus,
+    fitted,
+    learned,
+    make,
+    stem,
+)
+from sklearn.utils._param_validation import Interval
+
+from skembed import SentenceCorpus
+
+every = pytest.mark.parametrize("name", NAMES)
+every_class = pytest.mark.parametrize("name", [cls.__name__ for cls in CLASSES])
+METHODS = ["fit", "partial_fit", "fit_transform", "transform"]
+
+# What is no collection of sentences, and what the message must say.
+NOT_SENTENCES = {
+    "string": ("one sentence", ValueError, "one str"),
+    "bytes": (b"one sentence", ValueError, "one bytes"),
+    "2-D array": (np.array(TEXT[:4]).reshape(2, 2), ValueError, r"one-dimensional.*\(2, 2\)"),
+    "column": (np.array(TEXT[:4])[:, None], ValueError, r"X\[:, 0\]"),
+    "DataFrame": (pd.DataFrame({"text": TEXT}), ValueError, r'X\["text"\]'),
+    "polars DataFrame": (pl.DataFrame({"text": TEXT}), ValueError, r'X\["text"\]'),
+    "None": (None, TypeError, "None"),
+    "number": (3.5, TypeError, "3.5"),
+    "dict": ({"a": "b"}, TypeError, "no reading order"),
+    "set": ({"a", "b"}, TypeError, "no reading order"),
+}
+# What is no sentence; it stands in row 2.
+NOT_A_SENTENCE = {
+    "None": (None, "missing"),
+    "NaN": (float("nan"), "missing"),
+    "NA": (pd.NA, "missing"),
+    "number": (7, "int"),
+    "bytes": (b"cat", "bytes"),
+    "tokens": (["cat", "dog"], "analyzer"),
+}
+
+
+@every_class
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", NOT_SENTENCES)
+def test_not_a_collection_of_sentences(name, method, kind):
+    X, error, message = NOT_SENTENCES[kind]
+    _refused(name, method, X, error, message)
+
+
+@every_class
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", NOT_A_SENTENCE)
+def test_the_row_that_is_no_sentence_is_named(name, method, kind):
+    item, message = NOT_A_SENTENCE[kind]
+    _refused(name, method, [*TEXT[:2], item, *TEXT[2:]], TypeError, f"(?i)row 2 .*{message}")
+    _refused(name, method, iter([*TEXT[:2], item, *TEXT[2:]]), TypeError, f"(?i)row 2 .*{message}")
+
+
+def _refused(name, method, X, error, message):
+    estimator = make(name)
+    if method == "transform":
+        estimator.fit(TEXT, groups=GROUPS)
+    before = learned(estimator)
+    with pytest.raises(error, match=message):
+        getattr(estimator, method)(X)
+    assert learned(estimator) == before
+
+
+@pytest.mark.parametrize("kind", ["string", "2-D array", "None", "dict"])
+@every_class
+def test_corpus_does_not_excuse_a_wrong_x(name, kind):
+    X, error, message = NOT_SENTENCES[kind]
+    with pytest.raises(error, match=message):
+        make(name, corpus=corpus()).fit(X)
+
+
+@every
+@pytest.mark.parametrize("X", [[], (), np.array([], dtype=str), iter([])], ids=["list", "tuple", "array", "iterator"])
+def test_no_sentence(name, X):
+    with pytest.raises(ValueError, match="no sentence"):
+        make(name).fit(X)
+
+
+@every
+@pytest.mark.parametrize("X", [[""], ["", "  "], ["?!", "...", "—"]])
+def test_no_word(name, X):
+    if make(name).get_params().get("word_vectors") is None:
+        with pytest.raises(ValueError, match="no words"):
+            make(name).fit(X)
+
+
+@every_class
+def test_no_word_is_left(name):
+    with pytest.raises(ValueError, match=r"No word is left.*min_count=1000"):
+        make(name, min_count=1000).fit(TEXT)
+    with pytest.raises(ValueError, match="no words"):
+        make(name, stop_words=["cat", "dog"]).fit(["cat dog", "dog", "cat"])
+
+
+# -- groups and corpora ----------------------------------------------------------------------------------------------
+
+
+@every_class
+@pytest.mark.parametrize("groups", [GROUPS[:-1], [*GROUPS, "more"], [], range(5), np.zeros(3)])
+def test_groups_of_another_length(name, groups):
+    with pytest.raises(ValueError, match=r"groups has.*(90|89) sentences"):
+        make(name).fit(TEXT, groups=groups)
+
+
+@every_class
+def test_group_missing(name):
+    with pytest.raises(ValueError, match="groups has no document id at row 4"):
+        make(name).fit(TEXT, groups=[*GROUPS[:4], None, *GROUPS[5:]])
+
+
+@every_class
+@pytest.mark.parametrize("method", ["fit", "fit_transform", "partial_fit"])
+def test_a_corpus_knows_its_documents(name, method):
+    with pytest.raises(ValueError, match="groups must be None"):
+        getattr(make(name), method)(corpus(), groups=GROUPS)
+
+
+CONTRADICTIONS = {
+    "token_pattern": r"\w\w+",
+    "lowercase": False,
+    "stop_words": ["the"],
+    "stemmer": stem,
+    "analyzer": str.split,
+}
+
+
+@every_class
+@pytest.mark.parametrize("option", CONTRADICTIONS)
+def test_option_that_contradicts_the_corpus(name, option):
+    changed = {option: CONTRADICTIONS[option]}
+    for estimator, X in ((make(name, **changed), corpus()), (make(name, corpus=corpus(), **changed), TEXT)):
+        with pytest.raises(ValueError, match=f"{option}=.*contradicts"):
+            estimator.fit(X)
+    same = SentenceCorpus.from_sentences(TEXT, GROUPS, **changed)
+    assert learned(make(name, **changed).fit(same)) == learned(make(name).fit(same))
+
+
+@every_class
+def test_min_count_that_contradicts_the_corpus(name):
+    frequent = SentenceCorpus.from_sentences(TEXT, GROUPS, min_count=3)
+    with pytest.raises(ValueError, match="min_count=2 contradicts"):
+        make(name, min_count=2).fit(frequent)
+    assert make(name, min_count=4).fit(frequent).word_counts_.min() >= 4
+
+
+@every
+def test_corpus_of_another_tokenizer_at_transform(name):
+    other = SentenceCorpus.from_sentences(TEXT, lowercase=False)
+    with pytest.raises(ValueError, match="lowercase"):
+        fitted(name).transform(other)
+
+
+# -- parameters ------------------------------------------------------------------------------------------------------
+
+
+def _numeric_parameters():
+    for cls in CLASSES:
+        for parameter, constraints in cls._parameter_constraints.items():
+            for interval in constraints:
+                if isinstance(interval, Interval):
+                    yield pytest.param(cls.__name__, parameter, interval, id=f"{cls.__name__}-{parameter}")
+
+
+@pytest.mark.parametrize(("name", "parameter", "interval"), list(_numeric_parameters()))
+def test_number_outside_its_interval(name, parameter, interval):
+    step = 1 if interval.type.__name__ == "Integral" else 0.5
+    wrong = [interval.left - step, "many", [1], float("nan"), complex(1)]
+    if interval.closed in ("right", "neither"):
+        wrong.append(type(step)(interval.left))
+    if interval.right is not None:
+        wrong.append(interval.right + step)
+    if interval.type.__name__ == "Integral":
+        wrong.append(2.5)
+    for value in wrong:
+        for method in ("fit", "partial_fit"):
+            estimator = make(name, **{parameter: value})
+            with pytest.raises(ValueError, match=rf"The '{parameter}' parameter of {name} must be"):
+                getattr(estimator, method)(TEXT)
+            assert not learned(estimator)
+
+
+@every_class
+def test_every_number_has_an_interval(name):
+    estimator = make(name)
+    for parameter, value in type(estimator)().get_params().items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and parameter not in ("verbose",):
+            constraints = estimator._parameter_constraints[parameter]
+            assert any(isinstance(constraint, Interval) for constraint in constraints), parameter
+
+
+@pytest.mark.parametrize("name", TRAINED_CLASSES)
+def test_zero_jobs(name):
+    with pytest.raises(ValueError, match="n_jobs"):
+        make(name, n_jobs=0).fit(TEXT)
+    assert learned(make(name, n_jobs=-1).fit(TEXT, groups=GROUPS)) == learned(fitted(name))
+
+
+@pytest.mark.parametrize(
+    "ngram_range", [(0, 1), (2, 2), (1, 0), (1,), (1, 2, 3), (1, "2"), (1, 1.5), [], (2, 1), (1, None)]
+)
+def test_wrong_ngram_range(ngram_range):
+    for estimator in (make("Sent2VecVectorizer"), make("Sent2VecVectorizer", warm_start=True).fit(TEXT)):
+        estimator.set_params(ngram_range=ngram_range)
+        before = learned(estimator)
+        with pytest.raises(ValueError, match="ngram_range"):
+            estimator.fit(TEXT)
+        assert learned(estimator) == before
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "transform", "similarity"])
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("Sent2VecVectorizer", {"ngram_range": (1, 2)}),
+        ("Sent2VecVectorizer-bigrams", {"ngram_range": (1, 3)}),
+        ("Sent2VecVectorizer-bigrams", {"n_buckets": 100_000}),
+    ],
+)
+def test_ngrams_that_were_not_learned(name, changes, method):
+    """They have no rows in the weights: looking there would be looking into foreign memory."""
+    estimator = make(name, warm_start=True).fit(TEXT, groups=GROUPS).set_params(**changes)
+    before = learned(estimator)
+    with pytest.raises(ValueError, match=f"{[*changes][0]}=.* differs from"):
+        getattr(estimator, method)(*([TEXT] * (1 + (method == "similarity"))))
+    assert learned(estimator) == before
+    assert learned(estimator.set_params(warm_start=False).fit(TEXT)) == learned(make(name, **changes).fit(TEXT))
+
+
+@pytest.mark.parametrize("word_vectors", [None, GIVEN])
+def test_too_many_removed_components(word_vectors):
+    n = 8 if word_vectors is None else 10
+    estimator = make("MeanEmbeddingVectorizer", word_vectors=word_vectors, n_removed_components=n)
+    with pytest.raises(ValueError, match=f"n_removed_components={n}"):
+        estimator.fit(TEXT)
+    assert not learned(estimator)
+    rows = estimator.set_params(n_removed_components=n - 1).fit_transform(TEXT)
+    assert np.isfinite(rows).all()
+
+
+@pytest.mark.parametrize("n_components", [90, 86, 1000])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_too_many_principal_components(n_components, method):
+    estimator = make("BOWPCA", n_components=n_components)
+    with pytest.raises(ValueError, match=f"n_components={n_components} must be smaller"):
+        getattr(estimator, method)(TEXT)
+    assert not learned(estimator)
+
+
+@pytest.mark.parametrize("stemmer", ["klingon", "", 3])
+@every_class
+def test_wrong_stemmer(name, stemmer):
+    with pytest.raises(ValueError, match="stemmer"):
+        make(name, stemmer=stemmer).fit(TEXT)
+
+
+@every_class
+def test_wrong_token_pattern(name):
+    with pytest.raises(ValueError, match="token_pattern"):
+        make(name, token_pattern="(").fit(TEXT)
+
+
+# -- divergence ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TRAINED)
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_divergence(name, n_jobs):
+    estimator = make(name, solver="sgd", learning_rate=1e12, max_iter=20, n_jobs=n_jobs)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"diverged in epoch \d+ with learning_rate=10+"):
+        estimator.fit(TEXT, groups=GROUPS)
+    assert not learned(estimator)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_divergence_of_a_warm_start_keeps_what_was_learned(name):
+    estimator = make(name, warm_start=True).fit(TEXT, groups=GROUPS)
+    before = learned(estimator)
+    assert before == learned(fitted(name))
+    estimator.set_params(solver="sgd", learning_rate=1e12, max_iter=20)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="diverged"):
+        estimator.fit(TEXT, groups=GROUPS)
+    assert learned(estimator) == before
+    estimator.set_params(**{key: make(name).get_params()[key] for key in ("solver", "learning_rate", "max_iter")})
+    estimator.fit(TEXT, groups=GROUPS)
+    assert estimator.n_iter_ == 2 * FAST["max_iter"]
+
+
+def test_sparse_estimators_are_tested_too():
+    assert SPARSE

@@ -1,0 +1,338 @@
+"""Sent2Vec against its slow twin, its numeric gradient, and its paper (001)."""
+
+import numba
+import numpy as np
+import pytest
+from kernel_cases import (
+    BLOCKS,
+    N_WORDS,
+    UNCAPPED,
+    assert_same_state,
+    doubles,
+    encode,
+    kernel_gradients,
+    make_plan,
+    run_block,
+    start,
+    starts_of,
+    tiny_text,
+    weights_after_epochs,
+)
+from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
+
+from skembed import Sent2VecVectorizer
+from skembed import _sent2vec as module
+from skembed._blocks import Plan
+from skembed._kernels import alias_draw, below, random_bits, uniform
+from skembed._training import Trainer
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+# Words alone; bigrams; trigrams with dropout, where all or some n-grams of a sentence go; few buckets, so that they clash.
+MODELS = [
+    {},
+    {"ngram_range": (1, 2), "n_buckets": 7},
+    {"ngram_range": (1, 3), "n_buckets": 7, "dropout_k": 2},
+    {"ngram_range": (1, 3), "n_buckets": 7, "pooling": "sum"},
+]
+
+
+def make_objective(**options):
+    estimator = Sent2VecVectorizer(**{"negative": 4, "subsample": 0.1, **options})
+    return estimator._make_objective(start(estimator))
+
+
+def bits(*numbers):
+    return np.uint64(random_bits(*map(np.uint64, numbers)))  # compiled, it gives a Python int
+
+
+def random_choices(draws, seed, i, words):
+    """Dropped n-grams, targets and negatives of a sentence, from the generator that has its own tests."""
+    negatives = [int(alias_draw(bits(seed, 2, i, j), draws.threshold, draws.alias)) for j in range(draws.negative)]
+    is_target = [uniform(bits(seed, 4, i, t)) < draws.keep[word] for t, word in enumerate(words)]
+    n_ngrams = sum(max(0, len(words) - order + 1) for order in range(2, draws.max_order + 1))
+    dropped, draw = set(), 0
+    while len(dropped) < min(draws.dropout, n_ngrams):
+        dropped.add(int(below(bits(seed, 3, i, draw), n_ngrams)))
+        draw += 1
+    return dropped, is_target, negatives
+
+
+def twin(text, source, target, objective, plan):
+    """Loss, number of targets and touches of a block, sentence by sentence."""
+    loss, n_targets, source_touches, target_touches = 0.0, 0, [], []
+    pooling = "mean" if objective.mean else "sum"
+    for i in starts_of(plan):
+        words = text.words(i)
+        choices = random_choices(objective.draws, plan.seed, i, words)
+        order = objective.draws.max_order
+        result = sent2vec_sentence(words, source, target, text.weights, order, *choices, pooling)
+        loss += result[0]
+        n_targets += result[1]
+        source_touches += result[2]
+        target_touches += result[3]
+    return loss, n_targets, source_touches, target_touches
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+@pytest.mark.parametrize("max_touches", [2, UNCAPPED])
+@pytest.mark.parametrize("solver", ["sgd", "adagrad"])
+@pytest.mark.parametrize("kind", ["plain", "weighted"])
+@pytest.mark.parametrize("options", MODELS)
+def test_a_block_is_the_twin(options, kind, solver, max_touches, alpha):
+    objective = make_objective(**options, alpha=alpha)
+    text, slow_text = tiny_text(kind)
+    expected = doubles(objective)
+    for block in BLOCKS:
+        plan = make_plan(objective, block)
+        loss, n_targets, *touches = twin(slow_text, expected[0][0], expected[1][0], objective, plan)
+        for (weights, accumulator), of_matrix in zip(expected, touches):
+            take_steps(weights, accumulator, of_matrix, 0.2, solver, max_touches, alpha)
+        total = run_block(objective, text, plan, solver, 0.2, max_touches)
+        assert n_targets > 0
+        np.testing.assert_allclose(total, (loss, n_targets), rtol=1e-5)
+        assert_same_state(objective, expected)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("options", MODELS)
+def test_gradient_is_the_numeric_one(options):
+    objective = make_objective(**options)
+    text, slow_text = tiny_text("weighted")
+    plan = make_plan(objective)
+    (source, _), (target, _) = doubles(objective)
+
+    def loss():
+        return twin(slow_text, source, target, objective, plan)[0]
+
+    expected = [numeric_gradient(loss, source), numeric_gradient(loss, target)]
+    gradients = kernel_gradients(objective, lambda rate: run_block(objective, text, plan, rate=rate))
+    for gradient, numeric in zip(gradients, expected):
+        np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-5)
+        assert np.abs(numeric).max() > 0.05
+
+
+@pytest.mark.kernel
+def test_soft_threshold_sets_numbers_to_exactly_zero():
+    objective = make_objective(alpha=2.0)
+    text, slow_text = tiny_text()
+    plan = make_plan(objective)
+    source_touches, target_touches = twin(slow_text, *[w for w, _ in doubles(objective)], objective, plan)[2:]
+    before = doubles(objective)
+    run_block(objective, text, plan, rate=0.1)
+    for matrix, (old, _), touches in zip(objective.matrices, before, (source_touches, target_touches)):
+        touched = sorted({row for row, _ in touches})
+        assert (matrix.weights[touched] == 0).mean() > 0.3
+        untouched = sorted(set(range(N_WORDS)) - set(touched))
+        np.testing.assert_array_equal(matrix.weights[untouched], old[untouched].astype(np.float32))
+
+
+def loss_of(sentences, options, target_counts=None):
+    """Loss of a text in one block with every word a target, and the weights it was computed from."""
+    objective = make_objective(subsample=1e9, **options)
+    text = encode(sentences, [0] * len(sentences), np.ones(N_WORDS, np.float32))
+    plan = Plan(np.arange(len(sentences)), 1, 0, len(sentences), 0, 1, 5)
+    return run_block(objective, text, plan, learn=False), objective
+
+
+@pytest.mark.kernel
+def test_n_grams_of_the_target_are_no_context():
+    # Sentence a b c, target b: no n-gram without b is left. With target a: b, c and "b c".
+    (loss, n_targets), objective = loss_of([[0, 1, 2]], {"ngram_range": (1, 2), "n_buckets": 1000, "negative": 1})
+    (source, _), (target, _) = doubles(objective)
+    row_ab, row_bc = (N_WORDS + (a * 116049371 + b) % 2**64 % 1000 for a, b in [(0, 1), (1, 2)])
+    contexts = {0: [1, 2, row_bc], 1: [0, 2], 2: [0, 1, row_ab]}
+    (negative,) = random_choices(objective.draws, 5, 0, [0, 1, 2])[2]
+    expected = 0.0
+    for word, rows in contexts.items():
+        v = source[rows].mean(axis=0)
+        expected += np.log1p(np.exp(-target[word] @ v))
+        if negative != word:
+            expected += np.log1p(np.exp(target[negative] @ v))
+    assert n_targets == 3
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+
+
+@pytest.mark.kernel
+def test_a_repeated_word_stays_in_its_own_context():
+    (loss, n_targets), objective = loss_of([[3, 3]], {"negative": 1})
+    (source, _), (target, _) = doubles(objective)
+    (negative,) = random_choices(objective.draws, 5, 0, [3, 3])[2]
+    expected = 2 * np.log1p(np.exp(-target[3] @ source[3]))
+    expected += 2 * np.log1p(np.exp(target[negative] @ source[3])) * (negative != 3)
+    np.testing.assert_allclose((loss, n_targets), (expected, 2), rtol=1e-5)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("sentence", [[], [4], [4, 70000], [9, 10]])
+def test_a_sentence_of_one_word_has_nothing_to_learn(sentence):
+    assert loss_of([sentence, sentence], {"ngram_range": (1, 2), "n_buckets": 5})[0] == (0.0, 0.0)
+
+
+@pytest.mark.kernel
+def test_negatives_equal_to_the_target_are_skipped():
+    # With one word in the vocabulary every negative is the target.
+    estimator = Sent2VecVectorizer(negative=5, subsample=1e9)
+    objective = estimator._make_objective(start(estimator, [[0, 0, 0]], 1))
+    text = encode([[0, 0, 0]], [0], np.ones(1, np.float32))
+    (source, _), (target, _) = doubles(objective)
+    total = run_block(objective, text, Plan(np.array([0]), 1, 0, 1, 0, 1, 5))
+    np.testing.assert_allclose(total, (3 * np.log1p(np.exp(-target[0] @ source[0])), 3), rtol=1e-5)
+
+
+@pytest.mark.kernel
+def test_negatives_are_drawn_by_the_root_of_the_count():
+    counts = np.array([400, 100, 100, 25, 4, 1])
+    estimator = Sent2VecVectorizer()
+    fitted = start(estimator, n_words=6) | {"word_counts_": counts, "_n_tokens": counts.sum()}
+    draws = estimator._make_objective(fitted).draws
+    drawn = [alias_draw(bits(1, 2, i, 0), draws.threshold, draws.alias) for i in range(4000)]
+    share = np.bincount(drawn, minlength=6) / 4000
+    expected = np.sqrt(counts) / np.sqrt(counts).sum()
+    np.testing.assert_allclose(share, expected, atol=4 * np.sqrt(0.25 / 4000))
+
+
+@pytest.mark.kernel
+def test_q_p_and_min_target_count():
+    counts = np.array([5000, 300, 20, 8, 7])
+    estimator = Sent2VecVectorizer(subsample=1e-3, min_target_count=8)
+    fitted = start(estimator, n_words=5) | {"word_counts_": counts, "_n_tokens": 10_000}
+    keep = estimator._make_objective(fitted).draws.keep
+    expected = [keep_probability(count, 10_000, 1e-3) for count in counts[:4]]
+    np.testing.assert_allclose(keep[:4], expected, rtol=1e-6)
+    assert expected[0] < 0.1 and expected[2] == 1.0
+    assert keep[4] == 0.0  # too rare to be predicted, yet part of every context
+
+
+@pytest.mark.kernel
+def test_share_of_targets_is_q_p():
+    objective = make_objective(subsample=0.05, min_target_count=3)
+    text = encode([[0, 1, 5, 8]] * 400, [0] * 400, np.ones(N_WORDS, np.float32))
+    n_targets = run_block(objective, text, Plan(np.arange(400), 1, 0, 400, 0, 1, 5), learn=False)[1]
+    expected = 400 * objective.draws.keep[[0, 1, 5, 8]].astype(float).sum()
+    assert objective.draws.keep[8] == 0.0 and 0 < expected < 1600
+    assert abs(n_targets - expected) < 4 * np.sqrt(400)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("max_order", [1, 2, 3, 4])
+def test_features_and_their_dropout(max_order):
+    weights = np.linspace(0.5, 1.5, N_WORDS).astype(np.float32)
+    for n, dropout in [(1, 2), (2, 0), (2, 1), (5, 0), (5, 2), (5, 3), (9, 4), (3, 100)]:
+        words = (np.arange(n) * 4 % N_WORDS).astype(np.int32)
+        expected = features_of(words.tolist(), weights.astype(float), max_order, 1000)
+        row, scale = np.full(4 * n + 2, -7, np.int32), np.zeros(4 * n + 2, np.float32)
+        draws = make_objective(dropout_k=dropout).draws._replace(max_order=max_order, n_buckets=1000)
+        seen = set()
+        for sentence in range(12):
+            n_places, n_kept = module.list_features(words, weights, draws, 3, sentence, row, scale)
+            n_ngrams = len(expected) - n
+            assert n_places == len(expected)
+            assert n_kept == len(expected) - min(dropout, n_ngrams) == (row[:n_places] >= 0).sum()
+            assert (row[:n] == words).all(), "words are never dropped"
+            kept = row[:n_places] >= 0
+            np.testing.assert_array_equal(row[:n_places][kept], np.array([f[1] for f in expected])[kept])
+            np.testing.assert_allclose(scale[:n_places], [f[2] for f in expected], rtol=1e-6)
+            assert (row[n_places:] == -7).all()
+            seen.add(kept.tobytes())
+        if 0 < dropout < n_ngrams - 1:
+            assert len(seen) > 3, "each sentence draws anew"
+
+
+def test_transform_adds_the_n_grams_of_training():
+    X = ["a b c a b", "b ? c", "a", "", "zzz", "c zzz a b"]
+    model = Sent2VecVectorizer(4, ngram_range=(1, 3), n_buckets=50, min_count=1, max_features=3, max_iter=1)
+    with_jit = model.__class__(**model.get_params())
+    with_jit._check_ngram_range()
+    rng = np.random.default_rng(0)
+    source = rng.normal(size=(53, 4)).astype(np.float32)
+    vocabulary = {"a": 0, "b": 1, "c": 2}
+    for name, value in {
+        "vocabulary_": vocabulary,
+        "word_weights_": np.array([1, 0.5, 2], np.float32),
+        "_source_vectors": source,
+        "_unknown_weight": np.float32(1),
+        "_tokenizer": model._tokenizer_of_options(),
+        "n_features_out_": 4,
+    }.items():
+        setattr(model, name, value)
+    rows = model.transform(X)
+    for sentence, row in zip(X, rows):
+        words = [vocabulary[word] for word in sentence.split() if word in vocabulary]
+        features = features_of(words, model.word_weights_.astype(float), 3, 50)
+        total = sum((weight * source[r].astype(float) for _, r, weight in features), np.zeros(4))
+        np.testing.assert_allclose(row, total / max(1, len(features)), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.kernel
+def test_n_gram_rows_that_were_learned_are_the_rows_of_transform():
+    X = ["a b", "b c d", "d a"] * 3
+    model = Sent2VecVectorizer(4, ngram_range=(1, 2), n_buckets=1000, min_count=1, subsample=1e9, random_state=0)
+    model.fit(X)
+    learned = set(np.flatnonzero(np.abs(model.ngram_vectors_).max(axis=1)))
+    ids = model.vocabulary_
+    pairs = [(ids[a], ids[b]) for a, b in ["bc", "cd"]]  # the bigram of a sentence of two words holds every target
+    assert learned == {(a * 116049371 + b) % 2**64 % 1000 for a, b in pairs}
+    rows, _, _, ptr = model._features(model._encode(["b c d"]))
+    assert set(rows[3:] - len(ids)) == learned and ptr.tolist() == [0, 5]
+
+
+@pytest.mark.kernel
+def test_sgd_falls_linearly_to_zero(monkeypatch):
+    rates = []
+
+    def record(self, text, scratch, plan, update):
+        blocks = np.arange(plan.last_block - plan.first_block)
+        if update.learn:
+            rates.extend(update.rate - update.rate_decay * blocks)
+            scratch.total[1] += 1
+
+    monkeypatch.setattr(Trainer, "_call", record)
+    options = {"min_count": 1, "max_iter": 5, "batch_size": 2, "learning_rate": 0.2, "random_state": 0}
+    Sent2VecVectorizer(2, solver="sgd", **options).fit(["a b"] * 20)
+    np.testing.assert_allclose(rates, 0.2 * (1 - np.arange(50) / 50), rtol=1e-9)
+    rates.clear()
+    Sent2VecVectorizer(2, solver="adagrad", **options).fit(["a b"] * 20)
+    np.testing.assert_allclose(rates, 0.2)
+
+
+@pytest.mark.kernel
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
+@pytest.mark.parametrize("solver", ["sgd", "adagrad"])
+@pytest.mark.parametrize("options", [{}, {"ngram_range": (1, 3), "n_buckets": 40, "dropout_k": 2, "alpha": 1e-3}])
+def test_any_number_of_threads_gives_the_same_bits(options, solver):
+    estimator = Sent2VecVectorizer(subsample=0.01, **options)
+    results = [weights_after_epochs(estimator, solver, n) for n in (1, 2, 3)]
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    "options",
+    [  # Paper 001, table 5: the books corpus
+        {"min_target_count": 8, "max_iter": 13, "subsample": 1e-5},
+        {"min_target_count": 5, "max_iter": 12, "subsample": 5e-6, "ngram_range": (1, 2), "dropout_k": 7},
+    ],
+    ids=["unigrams", "bigrams"],
+)
+def test_the_settings_of_the_paper_learn(options):
+    rng = np.random.default_rng(0)
+    n_components, n_sentences = (8, 80) if numba.config.DISABLE_JIT else (700, 2000)
+    words = [[f"{topic}{i}" for i in range(8)] for topic in "abcde"]
+    X = [" ".join(rng.choice(words[i % 5], 10)) for i in range(n_sentences)]
+    # So few words are so frequent that the paper's t would keep hardly a target.
+    options = {**options, "subsample": options["subsample"] * 1000}
+    model = Sent2VecVectorizer(
+        n_components,
+        min_count=5,
+        negative=10,
+        solver="sgd",
+        learning_rate=0.2,
+        n_buckets=500,
+        random_state=0,
+        **options,
+    ).fit(X)
+    assert model.n_iter_ == options["max_iter"]
+    assert model.loss_curve_[-1] < model.loss_curve_[0] <= 11 * np.log(2) + 0.1
+    assert model.transform(X[:2]).shape == (2, n_components)
+    assert np.isfinite(model.loss_curve_).all()

@@ -1,0 +1,342 @@
+"""What every estimator that learns by gradient descent does with its training options."""
+
+import importlib.util
+import re
+import time
+import warnings
+
+import numpy as np
+import pytest
+from estimators import (
+    GROUPS,
+    NAMES,
+    OTHER_TEXT,
+    TEXT,
+    TRAINED,
+    TRAINED_CLASSES,
+    bits,
+    corpus,
+    fitted,
+    learned,
+    make,
+)
+
+from skembed import SentenceCorpus
+
+trained = pytest.mark.parametrize("name", TRAINED)
+trained_classes = pytest.mark.parametrize("name", TRAINED_CLASSES)
+LONG, LONG_GROUPS = TEXT * 5, [f"{group} {copy}" for copy in range(5) for group in GROUPS]
+NEEDS_ORDER = [name for name in TRAINED_CLASSES if "CBO" in name]
+
+
+def vectors(estimator):
+    """All learned weights."""
+    return {key: value for key, value in learned(estimator).items() if key.endswith("vectors_") or "vectors" in key}
+
+
+# -- partial_fit and warm_start --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_first_partial_fit_decides_the_vocabulary(name):
+    estimator = make(name)
+    assert estimator.partial_fit(TEXT[:50], groups=GROUPS[:50]) is estimator
+    whole = make(name).fit(TEXT[:50], groups=GROUPS[:50])
+    vocabulary = dict(estimator.vocabulary_)
+    assert vocabulary == whole.vocabulary_
+    width = estimator.n_features_out_
+    estimator.partial_fit(TEXT[50:], groups=GROUPS[50:])
+    assert estimator.vocabulary_ == vocabulary
+    assert bits(estimator.word_counts_) == bits(whole.word_counts_)
+    assert estimator.transform(OTHER_TEXT).shape == (len(OTHER_TEXT), width)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_partial_fit_repeats(name):
+    first, second = (make(name) for _ in range(2))
+    for estimator in (first, second):
+        for start in range(0, 90, 30):
+            estimator.partial_fit(TEXT[start : start + 30], groups=GROUPS[start : start + 30])
+    assert learned(first) == learned(second)
+    assert np.isfinite(getattr(first.transform(TEXT), "data", first.transform(TEXT)).astype(float)).all()
+
+
+@trained
+def test_partial_fit_is_one_epoch_a_call(name):
+    estimator = make(name, n_jobs=2)
+    before = None
+    for n_calls in range(1, 4):
+        estimator.partial_fit(TEXT, groups=GROUPS)
+        assert estimator.n_iter_ == len(estimator.loss_curve_) == n_calls
+        assert vectors(estimator) != before
+        before = vectors(estimator)
+    one_thread = make(name)
+    for _ in range(3):
+        one_thread.partial_fit(TEXT, groups=GROUPS)
+    assert learned(one_thread) == learned(estimator)
+    if one_thread.solver == "adagrad":  # whose rate does not depend on how many epochs there will be
+        at_once = make(name, max_iter=3).fit(TEXT, groups=GROUPS)
+        assert learned(at_once) == learned(one_thread)
+
+
+@trained
+def test_partial_fit_on_unknown_words_changes_no_word(name):
+    estimator = make(name).fit(TEXT, groups=GROUPS)
+    before = bits(estimator.word_vectors_)
+    estimator.partial_fit(["qqq zzz", "zzz qqq", "", "qqq"])
+    assert bits(estimator.word_vectors_) == before
+    assert estimator.loss_curve_[-1] == 0.0
+
+
+@trained
+def test_warm_start_goes_on(name):
+    estimator = make(name, warm_start=True).fit(TEXT, groups=GROUPS)
+    first = list(estimator.loss_curve_)
+    estimator.set_params(max_iter=3).fit(TEXT, groups=GROUPS)
+    assert estimator.n_iter_ == len(estimator.loss_curve_) == 5
+    assert estimator.loss_curve_[:2] == first
+    if estimator.solver == "adagrad":
+        assert learned(estimator) == learned(make(name, max_iter=5).fit(TEXT, groups=GROUPS))
+    assert learned(estimator.set_params(warm_start=False, max_iter=2).fit(TEXT, groups=GROUPS)) == learned(fitted(name))
+
+
+@trained
+def test_another_number_of_components_needs_a_new_start(name):
+    estimator = make(name, warm_start=True).fit(TEXT, groups=GROUPS).set_params(n_components=5)
+    before = learned(estimator)
+    for method in (estimator.fit, estimator.partial_fit):
+        with pytest.raises(ValueError, match="n_components=5 differs"):
+            method(TEXT)
+    assert learned(estimator) == before
+    assert estimator.set_params(warm_start=False).fit(TEXT).transform(TEXT).shape == (90, 5)
+
+
+@trained_classes
+def test_another_tokenizer_needs_a_new_start(name):
+    estimator = make(name, warm_start=True).fit(TEXT).set_params(lowercase=False)
+    for method in (estimator.fit, estimator.partial_fit):
+        with pytest.raises(ValueError, match="lowercase"):
+            method(TEXT)
+
+
+# -- epochs and loss -------------------------------------------------------------------------------------------------
+
+
+@trained
+def test_max_iter(name):
+    estimator = make(name, max_iter=4).fit(TEXT, groups=GROUPS)
+    assert estimator.n_iter_ == len(estimator.loss_curve_) == 4
+    if estimator.solver == "adagrad":
+        assert estimator.loss_curve_[:2] == fitted(name).loss_curve_
+
+
+@trained
+def test_loss_falls_where_there_is_something_to_learn(name):
+    losses = make(name, max_iter=12, random_state=1).fit(LONG, groups=LONG_GROUPS).loss_curve_
+    assert np.isfinite(losses).all()
+    assert min(losses[-3:]) < 0.98 * losses[0]
+
+
+@trained_classes
+def test_topics_are_learned(name):
+    """Words of one topic lie closer together than words of two."""
+    estimator = make(name, max_iter=30, n_jobs=2).fit(LONG, groups=LONG_GROUPS)
+    rows = estimator.transform(["cat", "dog", "kitten", "rain", "snow", "storm"])
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    cosine = rows @ rows.T
+    inside = (cosine[:3, :3].sum() + cosine[3:, 3:].sum() - 6) / 12
+    assert inside > cosine[:3, 3:].mean() + 0.1
+
+
+# -- early stopping --------------------------------------------------------------------------------------------------
+
+
+@trained
+def test_early_stopping_restores_the_best_weights(name):
+    options = {"early_stopping": True, "tol": 0.0, "random_state": 2}
+    estimator = make(name, max_iter=30, n_iter_no_change=2, n_jobs=2, **options).fit(LONG, groups=LONG_GROUPS)
+    curve = estimator.validation_loss_curve_
+    assert estimator.n_iter_ == len(estimator.loss_curve_) == len(curve)
+    assert np.isfinite(curve).all()
+    best = int(np.argmin(curve)) + 1
+    assert estimator.n_iter_ == min(30, best + 2)
+    if estimator.solver == "adagrad":
+        there = make(name, max_iter=best, n_iter_no_change=2, **options).fit(LONG, groups=LONG_GROUPS)
+        assert there.validation_loss_curve_ == curve[:best]
+        assert vectors(there) == vectors(estimator)
+
+
+@trained_classes
+def test_early_stopping_stops(name):
+    options = {"early_stopping": True, "n_iter_no_change": 1, "max_iter": 9}
+    estimator = make(name, tol=1e6, **options).fit(TEXT, groups=GROUPS)
+    assert estimator.n_iter_ == 2
+    assert make(name, tol=1e6, **options | {"n_iter_no_change": 3}).fit(TEXT, groups=GROUPS).n_iter_ == 4
+    assert learned(estimator) == learned(make(name, tol=1e6, n_jobs=3, **options).fit(TEXT, groups=GROUPS))
+    assert fitted(name).validation_loss_curve_ == []
+
+
+@trained_classes
+def test_held_out_sentences_are_not_learned_from(name):
+    """The last sentences are held out where there are few documents: what they say changes no weight."""
+    options = {"early_stopping": True, "tol": 0.0, "max_iter": 1, "stop_words": None}
+    tail = ["cat dog mouse rain", "soup bread", "snow storm cat", "oven flour"]
+    first = make(name, validation_fraction=0.05, **options).fit([*TEXT[:76], *tail])
+    other = make(name, validation_fraction=0.05, **options).fit([*TEXT[:76], *tail[::-1]])
+    assert first.validation_loss_curve_ != other.validation_loss_curve_
+    assert vectors(first) == vectors(other)
+
+
+@trained_classes
+def test_nothing_left_to_learn_from(name):
+    with pytest.raises(ValueError, match="validation_fraction=0.9"):
+        make(name, early_stopping=True, validation_fraction=0.9).fit(["a b c", "b c d"])
+
+
+# -- what is printed -------------------------------------------------------------------------------------------------
+
+
+@trained_classes
+def test_verbose_prints_a_line_an_epoch(name, capsys):
+    make(name).fit(TEXT, groups=GROUPS)
+    assert capsys.readouterr().out == ""
+    estimator = make(name, verbose=1, max_iter=3, early_stopping=True, n_jobs=2).fit(TEXT, groups=GROUPS)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    for epoch, line in enumerate(lines, 1):
+        loss, held_out = estimator.loss_curve_[epoch - 1], estimator.validation_loss_curve_[epoch - 1]
+        expected = (
+            rf"\[{name}\] epoch {epoch}/3, loss {loss:.4f}, validation loss {held_out:.4f}, "
+            r"[\d,]+ words/s, \d+ s left"
+        )
+        assert re.fullmatch(expected, line)
+    make(name, verbose=2, max_iter=1).fit(TEXT, groups=GROUPS)
+    assert "100% done" in capsys.readouterr().out
+
+
+# -- scikit-learn's callbacks ----------------------------------------------------------------------------------------
+
+has_callbacks = pytest.mark.skipif(
+    importlib.util.find_spec("sklearn.callback") is None, reason="scikit-learn before 1.9 has no callbacks"
+)
+
+
+class Recorder:
+    """A callback that embeds after every epoch and stops after some."""
+
+    def __init__(self, n_epochs):
+        self.n_epochs, self.rows, self.calls, self.losses = n_epochs, [], [], []
+
+    def setup(self, estimator, context):
+        self.calls.append("setup")
+
+    def teardown(self, estimator, context):
+        self.calls.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context, *, X=None):
+        assert X is TEXT
+
+    def on_fit_task_end(self, estimator, context, *, X=None, fitted_estimator=None):
+        assert fitted_estimator is not estimator
+        self.rows.append(fitted_estimator.transform(OTHER_TEXT))
+        self.calls.append(context.task_name)
+        self.losses.append(list(fitted_estimator.loss_curve_))
+        return context.task_name == "epoch" and context.task_id == self.n_epochs - 1
+
+
+@has_callbacks
+@trained
+def test_callback(name):
+    callback = Recorder(2)
+    estimator = make(name, max_iter=5)
+    estimator.set_callbacks(callback)
+    estimator.fit(TEXT, groups=GROUPS)
+    assert estimator.n_iter_ == 2
+    assert callback.calls[:3] == ["setup", "epoch", "epoch"]
+    assert callback.calls[-1] == "teardown"
+    assert [len(losses) for losses in callback.losses] == [1, 2, 2]
+    assert bits(callback.rows[-1]) == bits(estimator.transform(OTHER_TEXT))
+    assert bits(callback.rows[1]) == bits(callback.rows[2])
+    assert bits(callback.rows[0]) != bits(callback.rows[1])
+    if estimator.solver == "adagrad":
+        for n_epochs in (1, 2):
+            there = make(name, max_iter=n_epochs).fit(TEXT, groups=GROUPS)
+            assert bits(there.transform(OTHER_TEXT)) == bits(callback.rows[n_epochs - 1])
+    assert bits(estimator.transform(TEXT)) == bits(estimator.fit(TEXT, groups=GROUPS).transform(TEXT))
+
+
+@has_callbacks
+@trained_classes
+def test_callback_is_torn_down_after_divergence(name):
+    callback = Recorder(100)
+    estimator = make(name, solver="sgd", learning_rate=1e12, max_iter=20)
+    estimator.set_callbacks(callback)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="diverged"):
+        estimator.fit(TEXT, groups=GROUPS)
+    assert callback.calls[-1] == "teardown"
+    assert not [key for key in learned(estimator) if "callback" not in key]
+
+
+@has_callbacks
+@trained_classes
+def test_progress_bar(name, capsys):
+    pytest.importorskip("rich")
+    from sklearn.callback import ProgressBar
+
+    estimator = make(name)
+    estimator.set_callbacks(ProgressBar())
+    estimator.fit(TEXT, groups=GROUPS)
+    time.sleep(0)
+    assert type(estimator).__name__ in capsys.readouterr().out
+    assert bits(estimator.word_vectors_) == bits(fitted(name).word_vectors_)
+
+
+# -- documents and the corpus to learn from --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NEEDS_ORDER)
+def test_context_never_crosses_a_document(name):
+    """Without a neighbour there is nothing to learn: the vectors stay as they began, and a warning names the trap."""
+    with pytest.warns(UserWarning, match=r"90 of 90 sentences are alone .*corpus=") as caught:
+        alone = make(name).fit(TEXT, groups=range(len(TEXT)))
+    assert caught[0].filename == __file__
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        longer = make(name, max_iter=9).fit(TEXT, groups=range(len(TEXT)))
+    assert bits(alone.word_vectors_) == bits(longer.word_vectors_)
+    assert alone.loss_curve_ == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", NEEDS_ORDER)
+def test_order_of_the_documents_names_does_not_matter(name):
+    renamed = [GROUPS.index(group) for group in GROUPS]
+    assert learned(make(name).fit(TEXT, groups=renamed)) == learned(fitted(name))
+
+
+@pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if name not in NEEDS_ORDER])
+def test_no_warning_where_order_does_not_matter(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alone = make(name).fit(TEXT, groups=range(len(TEXT)))
+    assert bits(alone.word_vectors_) == bits(fitted(name).word_vectors_)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_corpus_is_learned_from_whatever_x_is(name):
+    options = {key: getattr(make(name), key) for key in ("stemmer", "stop_words")}
+    data = SentenceCorpus.from_sentences(TEXT, GROUPS, **options)
+    consumed = iter(OTHER_TEXT)
+    for X in (OTHER_TEXT, ["x"], consumed, data[:5], np.array(["a", "b"])):
+        estimator = make(name, corpus=data).fit(X)
+        assert learned(estimator) == learned(fitted(name))
+    assert next(consumed) == OTHER_TEXT[0]
+    rows = make(name, corpus=data).fit_transform(OTHER_TEXT)
+    assert bits(rows) == bits(fitted(name).transform(OTHER_TEXT))
+
+
+@trained_classes
+def test_learning_leaves_the_corpus_alone(name):
+    before = corpus().digest, bits(np.array(corpus().tokens)), repr(corpus())
+    make(name, corpus=corpus(), n_jobs=3).fit(TEXT)
+    again = SentenceCorpus(corpus().tokens, corpus().sent_ptr, corpus().doc_ptr, corpus().vocabulary)
+    assert (again.digest, bits(np.array(again.tokens)), repr(again)) == before
