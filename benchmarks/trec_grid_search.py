@@ -2,9 +2,9 @@
 
     python benchmarks/trec_grid_search.py --data DATA [--corpus CORPUS.txt.gz]
 
-Every candidate learns its vectors from the corpus, never from the questions; the corpus is saved once and read through a
-fold learns its vectors from the corpus, never from the questions; the corpus is saved once and read through a memory
-map by both worker processes.
+DATA/eval/clf/TREC.train.tsv and TREC.test.tsv hold the questions, tab-separated with a header: label, sentence. Each
+candidate and fold learns its vectors from the corpus, never from the questions; the corpus is saved once and read
+through a memory map by both worker processes.
 """
 
 import argparse

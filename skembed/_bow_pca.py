@@ -17,6 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer
 from ._corpus import SentenceCorpus
 
+# Up to this size of the table the decomposition is exact. The iterative one fills up with vectors that no seed decides
+# where there are fewer directions than components, as in a small text.
+_EXACT_SIZE = 1_000_000
+
 
 class BOWPCA(TextVectorizer):
     r"""Bags of words, plain or reduced by principal component analysis [1]_.
@@ -207,11 +211,17 @@ class BOWPCA(TextVectorizer):
         sentences = self._encode(corpus)
         if self.weighting == "idf":
             self._tfidf = TfidfTransformer().fit(self._counts(sentences))
-        self._pca = None
+        self._pca: Any = None
         self.n_features_out_ = n_words
         if self.n_components is not None:
             table = self._weighted_counts(sentences)
-            self._pca = pca.partial_fit(table.toarray()) if isinstance(pca, IncrementalPCA) else pca.fit(table)
+            if isinstance(pca, IncrementalPCA):
+                pca.partial_fit(table.toarray())
+            elif table.shape[0] * table.shape[1] <= _EXACT_SIZE:
+                pca.set_params(svd_solver="full").fit(table.toarray())
+            else:
+                pca.fit(table)
+            self._pca = pca
             self._take_components()
         return self
 

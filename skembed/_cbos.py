@@ -173,7 +173,9 @@ class CBOSObjective:
             total=np.zeros(2, np.float64),
         )
 
-    def run(self, text: EncodedText, rows: list[Rows], scratch: Targets, plan: Plan, update: Update, *threads: Any):
+    def run(
+        self, text: EncodedText, rows: list[Rows], scratch: Targets, plan: Plan, update: Update, *threads: Any
+    ) -> None:
         train_cbos(text, rows[0], self.mean, scratch, plan, update, *threads)
 
 
@@ -295,7 +297,8 @@ class CBOSVectorizer(TrainedVectorizer):
     ----------
     .. [1] Y. Yuan and Y. Zhang, "CBOS: Continuous Bag of Sentences for Learning Sentence Embeddings", International
        Conference on Asian Language Processing (IALP), 2017.
-    .. [2] S. Arora, Y. Liang and T. Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR, 2017.
+    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+       ICLR, 2017.
 
     Examples
     --------

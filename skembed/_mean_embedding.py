@@ -64,7 +64,7 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
     solver : {"adagrad", "sgd"}, default="adagrad"
         "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd",
         word2vec's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.3
         Size of the steps, above 0. The two solvers need different values; for "sgd" begin with word2vec's 0.025
         (skip-gram) or 0.05 (bag of words).
     max_iter : int, default=5
@@ -151,7 +151,8 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
     ----------
     .. [1] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning", Australasian
        Document Computing Symposium, 2015.
-    .. [2] S. Arora, Y. Liang and T. Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR, 2017.
+    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+       ICLR, 2017.
     .. [3] T. Mikolov, I. Sutskever, K. Chen, G. Corrado and J. Dean, "Distributed Representations of Words and Phrases
        and their Compositionality", NIPS, 2013.
 
@@ -348,6 +349,11 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
 
     def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
         return Word2VecObjective(self, fitted)
+
+    def _finish_fit(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """Before the common components are found at the end of the fit, a callback sees vectors that hold them."""
+        fitted = super()._finish_fit(fitted)
+        return fitted | {"_freed_vectors": fitted["word_vectors_"]}
 
     def _remove_components(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
         """Find the strongest common directions of the sentences, uncentred, and free the word vectors of them.

@@ -79,7 +79,9 @@ class Sent2VecObjective:
             total=np.zeros(2, np.float64),
         )
 
-    def run(self, text: EncodedText, rows: list[Rows], scratch: Sentences, plan: Plan, update: Update, *threads: Any):
+    def run(
+        self, text: EncodedText, rows: list[Rows], scratch: Sentences, plan: Plan, update: Update, *threads: Any
+    ) -> None:
         train_sent2vec(text, rows[0], rows[1], self.mean, self.draws, scratch, plan, update, *threads)
 
 
@@ -216,7 +218,8 @@ class Sent2VecVectorizer(TrainedVectorizer):
     ----------
     .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
        n-Gram Features", NAACL, 2018.
-    .. [2] S. Arora, Y. Liang and T. Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR, 2017.
+    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+       ICLR, 2017.
 
     Examples
     --------

@@ -201,7 +201,9 @@ class SiameseCBOWObjective:
             total=np.zeros(2, np.float64),
         )
 
-    def run(self, text: EncodedText, rows: list[Rows], scratch: Pairs, plan: Plan, update: Update, *threads: Any):
+    def run(
+        self, text: EncodedText, rows: list[Rows], scratch: Pairs, plan: Plan, update: Update, *threads: Any
+    ) -> None:
         train_siamese_cbow(text, rows[0], self.mean, self.inverse_temperature, scratch, plan, update, *threads)
 
 
@@ -323,7 +325,8 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     ----------
     .. [1] T. Kenter, A. Borisov and M. de Rijke, "Siamese CBOW: Optimizing Word Embeddings for Sentence
        Representations", ACL, 2016.
-    .. [2] S. Arora, Y. Liang and T. Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR, 2017.
+    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+       ICLR, 2017.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,7 +16,7 @@ from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, Pool
 from ._blocks import EncodedText
 from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform
-from ._training import LARGEST_WEIGHT, Objective, Progress, Trainer, hold_out
+from ._training import LARGEST_WEIGHT, EarlyStopping, Objective, Progress, Trainer, hold_out
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -149,6 +150,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         """Fitted attributes of an earlier fit, to go on from; weights are copied, so a failure costs nothing."""
         if corpus.tokenizer != self._tokenizer:
             raise ValueError(f"X was split with {corpus.tokenizer}, the vocabulary with {self._tokenizer}.")
+        if not hasattr(self, "_layout"):
+            raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
         return {
             name: value.copy() if isinstance(value, np.ndarray) else value
@@ -202,10 +205,11 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         return EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights)
 
     def _train(self, corpus: SentenceCorpus, fitted: dict[str, Any], *, X: Any, n_epochs: int, partial: bool) -> None:
+        """Run the epochs; the estimator changes only when all has gone well."""
         held_out = None
         if self.early_stopping and not partial:
-            corpus, held_out = hold_out(corpus, self.validation_fraction, fitted["_seed"])
-            held_out = self._encode_text(held_out, fitted)
+            corpus, validation_corpus = hold_out(corpus, self.validation_fraction, fitted["_seed"])
+            held_out = self._encode_text(validation_corpus, fitted)
         text = self._encode_text(corpus, fitted)
         objective = self._make_objective(fitted)
         trainer = Trainer(
@@ -219,69 +223,43 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             effective_n_jobs(self.n_jobs),
         )
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
-        first_epoch = fitted["n_iter_"]
-        best_loss, best_weights, n_worse = np.inf, None, 0
-
-        def state() -> dict[str, Any]:
-            return fitted | {"loss_curve_": losses, "validation_loss_curve_": validation, "n_iter_": first_epoch + done}
-
-        done = 0
-        decays = self.solver == "sgd" and not partial
-        context = None
-        if hasattr(self, "_init_callback_context") and not partial:
-            context = self._init_callback_context(max_subtasks=n_epochs)
-            context.call_on_fit_task_begin(estimator=self, X=X)
+        fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
+        stopping = EarlyStopping(objective, self.tol, self.n_iter_no_change)
+        tasks = EpochTasks(self, X, 0 if partial else n_epochs)
         trainer.compile(text)
         progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens))
         for epoch in range(n_epochs):
-            task = context.subcontext(task_name="epoch") if context is not None else None
-            if task is not None:
-                task.call_on_fit_task_begin(estimator=self, X=X)
-            rates = [
-                self.learning_rate * (1 - (epoch + i) / n_epochs) if decays else self.learning_rate for i in (0, 1)
-            ]
+            tasks.begin_epoch()
             progress.begin(epoch)
-            loss = trainer.run_epoch(
-                text, first_epoch + epoch, learn=True, first_rate=rates[0], last_rate=rates[1], on_call=progress.advance
-            )
-            largest = max(float(np.abs(m.weights).max()) for m in objective.matrices)
-            if not (np.isfinite(loss) and largest < LARGEST_WEIGHT):
-                raise ValueError(
-                    f"{type(self).__name__} diverged in epoch {epoch + 1} with learning_rate={self.learning_rate} and "
-                    f"solver={self.solver!r} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
-                    "learning_rate. Nothing of this fit was kept."
-                )
-            losses.append(loss)
-            done = epoch + 1
+            rates: tuple[float, ...] = (self.learning_rate, self.learning_rate)
+            if self.solver == "sgd" and not partial:  # the papers' linear decay to zero
+                rates = tuple(self.learning_rate * (1 - done / n_epochs) for done in (epoch, epoch + 1))
+            losses.append(trainer.run_epoch(text, fitted["n_iter_"], rates=rates, on_call=progress.advance))
+            self._check_finite(objective, losses[-1], epoch)
+            fitted["n_iter_"] += 1
             stop = False
             if held_out is not None:
-                # The same sentences against the same negatives every time.
-                validation.append(
-                    trainer.run_epoch(
-                        held_out, 2**31, learn=False, first_rate=0.0, last_rate=0.0, on_call=lambda done: None
-                    )
-                )
-                if validation[-1] < best_loss - self.tol:
-                    best_loss, n_worse = validation[-1], 0
-                    best_weights = [m.weights.copy() for m in objective.matrices]
-                else:
-                    n_worse += 1
-                    stop = n_worse >= self.n_iter_no_change
-            progress.end(loss, validation[-1] if held_out is not None else None)
-            if task is not None:
-                stop |= task.call_on_fit_task_end(
-                    estimator=self, X=X, reconstruction_attributes=lambda: self._finish_fit(_copied(state()))
-                )
+                # The same sentences against the same negatives every time, and nothing is learned.
+                validation.append(trainer.run_epoch(held_out, 2**31, rates=None))
+                stop = stopping.should_stop(validation[-1])
+            progress.end(losses[-1], validation[-1] if held_out is not None else None)
+            stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted)))
             if stop:
                 break
-        if best_weights is not None:
-            for matrix, weights in zip(objective.matrices, best_weights):
-                matrix.weights[:] = weights
-        final = self._finish_fit(state())
+        stopping.restore_best()
+        final = self._finish_fit(fitted)
         for name, value in final.items():
             setattr(self, name, value)
-        if context is not None:
-            context.call_on_fit_task_end(estimator=self, X=X, reconstruction_attributes=lambda: final)
+        tasks.end(lambda: final)
+
+    def _check_finite(self, objective: Objective, loss: float, epoch: int) -> None:
+        largest = max(float(np.abs(m.weights).max()) for m in objective.matrices)
+        if not (np.isfinite(loss) and largest < LARGEST_WEIGHT):
+            raise ValueError(
+                f"{type(self).__name__} diverged in epoch {epoch + 1} with learning_rate={self.learning_rate} and "
+                f"solver={self.solver!r} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
+                "learning_rate. Nothing of this fit was kept."
+            )
 
     def _finish_fit(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """What follows from the learned weights."""
@@ -291,3 +269,32 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
 
 def _copied(fitted: dict[str, Any]) -> dict[str, Any]:
     return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in fitted.items()}
+
+
+class EpochTasks:
+    """Tells scikit-learn's callbacks, where the version has them, about the fit and its epochs."""
+
+    def __init__(self, estimator: Any, X: Any, n_epochs: int) -> None:
+        self.estimator, self.X = estimator, X
+        self.fit: Any = None
+        self.epoch: Any = None
+        if n_epochs and hasattr(estimator, "_init_callback_context"):
+            self.fit = estimator._init_callback_context(max_subtasks=n_epochs)
+            self.fit.call_on_fit_task_begin(estimator=estimator, X=X)
+
+    def begin_epoch(self) -> None:
+        if self.fit is not None:
+            self.epoch = self.fit.subcontext(task_name="epoch")
+            self.epoch.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
+
+    def end_epoch(self, fitted: Callable[[], dict[str, Any]]) -> bool:
+        """Return whether a callback asks to stop. `fitted` gives the attributes of a model stopped here."""
+        return self._end(self.epoch, fitted)
+
+    def end(self, fitted: Callable[[], dict[str, Any]]) -> None:
+        self._end(self.fit, fitted)
+
+    def _end(self, task: Any, fitted: Callable[[], dict[str, Any]]) -> bool:
+        if task is None:
+            return False
+        return bool(task.call_on_fit_task_end(estimator=self.estimator, X=self.X, reconstruction_attributes=fitted))

@@ -74,25 +74,29 @@ class Trainer:
         self._call(text, scratch, plan, Update(0.0, 0.0, self.adagrad, MAX_TOUCHES, False))
 
     def run_epoch(
-        self, text: EncodedText, epoch: int, *, learn: bool, first_rate: float, last_rate: float, on_call: Callable
+        self,
+        text: EncodedText,
+        epoch: int,
+        *,
+        rates: tuple[float, ...] | None,
+        on_call: Callable[[float], None] = lambda fraction: None,
     ) -> float:
         """One pass over all sentences; returns the mean loss of a target.
 
-        The learning rate falls from `first_rate` to `last_rate` with the blocks.
+        The learning rate falls with the blocks from `rates[0]` to `rates[1]`; None learns nothing.
         """
         plan = self._plan(text, epoch)
-        n_runs = len(plan.run_starts)
-        n_blocks = -(-n_runs // plan.runs_per_block)
+        n_blocks = -(-len(plan.run_starts) // plan.runs_per_block)
+        first_rate, last_rate = rates or (0.0, 0.0)
         rate_decay = (first_rate - last_rate) / n_blocks
         scratch = self.objective.make_scratch(text, plan, self.n_threads)
-        scratch.total[:] = 0.0
         blocks_per_call = max(1, n_blocks * TOKENS_PER_CALL // max(1, len(text.tokens)))
         for first in range(0, n_blocks, blocks_per_call):
             last = min(first + blocks_per_call, n_blocks)
-            update = Update(first_rate - first * rate_decay, rate_decay, self.adagrad, MAX_TOUCHES, learn)
+            update = Update(first_rate - first * rate_decay, rate_decay, self.adagrad, MAX_TOUCHES, rates is not None)
             self._call(text, scratch, plan._replace(first_block=first, last_block=last), update)
-            if learn and not np.isfinite(scratch.total[0]):
-                break
+            if not np.isfinite(scratch.total[0]):
+                break  # diverged; the rest of the pass would be wasted
             on_call(last / n_blocks)
         n_targets = scratch.total[1]
         return float(scratch.total[0] / n_targets) if n_targets else 0.0
@@ -100,11 +104,12 @@ class Trainer:
     def _plan(self, text: EncodedText, epoch: int) -> Plan:
         """Runs of consecutive sentences in random order; the shape of a block follows from the size of the corpus."""
         n_sentences = len(text.document)
-        batch = self.batch_size
-        if batch == "auto":
+        if isinstance(self.batch_size, str):
             # At least some tens of updates an epoch, however small the corpus.
             batch = int(np.clip(n_sentences // 64, min(16, self.default_batch_size), self.default_batch_size))
             batch = max(self.run_length, batch - batch % self.run_length)
+        else:
+            batch = self.batch_size
         # The longest run that divides the block evenly.
         length = max(n for n in range(1, self.run_length + 1) if batch % n == 0)
         starts = np.arange(0, n_sentences, length, dtype=np.int64)
@@ -165,6 +170,28 @@ def hold_out(corpus: SentenceCorpus, fraction: float, seed: int) -> tuple[Senten
         held[:] = False
         held[n_sentences - n_wanted :] = True
     return corpus[~held], corpus[held]
+
+
+class EarlyStopping:
+    """Keeps the weights of the best epoch, and knows when there were too many worse ones since."""
+
+    def __init__(self, objective: Objective, tol: float, n_iter_no_change: int) -> None:
+        self.matrices, self.tol, self.n_iter_no_change = objective.matrices, tol, n_iter_no_change
+        self.best_loss = np.inf
+        self.best_weights: list[np.ndarray] = []
+        self.n_worse = 0
+
+    def should_stop(self, loss: float) -> bool:
+        if loss < self.best_loss - self.tol:
+            self.best_loss, self.n_worse = loss, 0
+            self.best_weights = [matrix.weights.copy() for matrix in self.matrices]
+        else:
+            self.n_worse += 1
+        return self.n_worse >= self.n_iter_no_change
+
+    def restore_best(self) -> None:
+        for matrix, weights in zip(self.matrices, self.best_weights):
+            matrix.weights[:] = weights
 
 
 class Progress:

@@ -74,7 +74,6 @@ def learn_word(words, i, near, sentence, source_weights, target_weights, draws, 
     hidden, gradient = target.vectors[place], source.vectors[place]
     gradient[:] = 0.0
     hidden[:] = 0.0
-    n_context = 0
     first, last = max(0, i - near), min(words.shape[0], i + near + 1)
     n_context = last - first - 1
     loss = 0.0
@@ -85,13 +84,12 @@ def learn_word(words, i, near, sentence, source_weights, target_weights, draws, 
         source.vector[place * span] = place
         source.scale[place * span] = 1.0
     else:
+        k = place * span
         for c in range(first, last):
             if c != i:
                 add_scaled(hidden, np.float32(1.0 / n_context), source_weights[words[c]])
-                k = place * span + c - first
-                source.row[k] = words[c]
-                source.vector[k] = place
-                source.scale[k] = np.float32(1.0 / n_context)
+                source.row[k], source.vector[k], source.scale[k] = words[c], place, np.float32(1.0 / n_context)
+                k += 1
     for c in range(first, last):
         if (c != i) == draws.skipgram:
             word = words[c]
@@ -218,5 +216,7 @@ class Word2VecObjective:
             total=np.zeros(2, np.float64),
         )
 
-    def run(self, text: EncodedText, rows: list[Rows], scratch: Windows, plan: Plan, update: Update, *threads: Any):
+    def run(
+        self, text: EncodedText, rows: list[Rows], scratch: Windows, plan: Plan, update: Update, *threads: Any
+    ) -> None:
         train_word2vec(text, rows[0], rows[1], self.draws, scratch, plan, update, *threads)

@@ -19,7 +19,7 @@ def stem(word):
 
 
 def _make_text():
-    """Ten documents of nine sentences; each keeps to one of four topics, so its sentences can be told by their words."""
+    """Ten documents of nine sentences; each keeps to one of four topics."""
     topics = [
         "cat dog mouse purr bark tail whisker kitten puppy paw",
         "rain snow storm wind cloud thunder sunny forecast frost umbrella",
@@ -69,7 +69,7 @@ FAST = {
 }
 VARIANTS = {
     "CBOSVectorizer": {
-        "sgd": {"solver": "sgd", "learning_rate": 0.05, "unknown": "zero"},
+        "sgd": {"solver": "sgd", "learning_rate": 0.01, "unknown": "zero"},
         "sif": {"weighting": "sif", "window": 2, "unknown": "zero"},
         "hash": {"unknown": "hash", "min_count": 5},
         "stem": {"stemmer": stem, "pooling": "mean"},

@@ -124,7 +124,7 @@ def weights_after_epochs(estimator, solver, n_threads, n_epochs=2):
     trainer = Trainer(objective, solver == "adagrad", 0.05, "auto", 64, run_length, 3, n_threads)
     assert trainer.n_threads == n_threads
     losses = [
-        trainer.run_epoch(text, epoch, learn=True, first_rate=0.05, last_rate=0.02, on_call=lambda done: None)
+        trainer.run_epoch(text, epoch, rates=(0.05, 0.02))
         for epoch in range(n_epochs)
     ]
     assert np.isfinite(losses).all()

@@ -1,4 +1,4 @@
-"""Every wrong input and every wrong parameter gives an error that says what is wrong, and leaves the estimator alone."""
+"""Wrong inputs and parameters give an error that says what is wrong, and leave the estimator as it was."""
 
 import numpy as np
 import pandas as pd

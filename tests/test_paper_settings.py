@@ -48,8 +48,9 @@ SETTINGS["Siamese CBOW"] = SiameseCBOWVectorizer(
 # end of Siamese CBOW
 
 # start of Sent2Vec
-sent2vec = {"pooling": "mean", "solver": "sgd", "learning_rate": 0.2, "batch_size": 1, "negative": 10, **PLAIN}
-bigrams = {"ngram_range": (1, 2), "n_buckets": 4_000_000}  # the published command's buckets
+sent2vec = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "pooling": "mean", **PLAIN}
+sent2vec |= {"solver": "sgd", "learning_rate": 0.2, "batch_size": 1}
+bigrams = sent2vec | {"ngram_range": (1, 2), "n_buckets": 4_000_000}  # the published command's buckets
 books, wiki, twitter = (
     {"min_count": 5, "n_components": 700},
     {"min_count": 8, "max_iter": 9, "min_target_count": 20},
@@ -58,14 +59,14 @@ books, wiki, twitter = (
 SETTINGS |= {
     "Sent2Vec, books": Sent2VecVectorizer(max_iter=13, min_target_count=8, subsample=1e-5, **books, **sent2vec),
     "Sent2Vec, books, bigrams": Sent2VecVectorizer(
-        max_iter=12, min_target_count=5, subsample=5e-6, dropout_k=7, **books, **bigrams, **sent2vec
+        max_iter=12, min_target_count=5, subsample=5e-6, dropout_k=7, **books, **bigrams
     ),
     "Sent2Vec, Wikipedia": Sent2VecVectorizer(n_components=600, subsample=1e-5, **wiki, **sent2vec),
     "Sent2Vec, Wikipedia, bigrams": Sent2VecVectorizer(
-        n_components=700, subsample=5e-6, dropout_k=4, **wiki, **bigrams, **sent2vec
+        n_components=700, subsample=5e-6, dropout_k=4, **wiki, **bigrams
     ),
     "Sent2Vec, Twitter": Sent2VecVectorizer(**twitter, **sent2vec),
-    "Sent2Vec, Twitter, bigrams": Sent2VecVectorizer(dropout_k=3, **twitter, **bigrams, **sent2vec),
+    "Sent2Vec, Twitter, bigrams": Sent2VecVectorizer(dropout_k=3, **twitter, **bigrams),
 }
 # end of Sent2Vec
 

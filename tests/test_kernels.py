@@ -1,0 +1,335 @@
+"""The helpers of the kernels: random numbers, alias tables, update rule, plan of blocks, barrier."""
+
+import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import numba
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kernel_cases import encode
+from scipy import stats
+from scipy.special import expit, log_expit
+
+from skembed._blocks import Plan, block_runs, draw_offsets, largest_block, list_sentences, target_slot
+from skembed._kernels import (
+    ABORTED,
+    SYNC_SIZE,
+    add_scaled,
+    alias_draw,
+    alias_table,
+    barrier,
+    below,
+    dot,
+    fill_uniform,
+    log_sigmoid,
+    mean_square,
+    random_bits,
+    share,
+    shrink,
+    sigmoid,
+    uniform,
+    update_row,
+)
+from skembed._training import Trainer, _owner_ptr
+
+pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
+needs_threads = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
+U64 = st.integers(0, 2**64 - 1)
+
+
+def bits(*numbers):
+    return np.uint64(random_bits(*map(np.uint64, numbers)))  # compiled, it gives a Python int
+
+
+# -- random numbers ----------------------------------------------------------------------------------------------------
+
+
+@given(U64, U64, U64, U64)
+def test_random_bits_are_the_twin_s(seed, stream, item, draw):
+    assert int(bits(seed, stream, item, draw)) == reference.random_bits(seed, stream, item, draw)
+
+
+@pytest.mark.parametrize("changing", range(4), ids=["seed", "stream", "item", "draw"])
+def test_random_bits_look_random(changing):
+    numbers = [[7, 1, 2, 3][:changing] + [i] + [7, 1, 2, 3][changing + 1 :] for i in range(2000)]
+    drawn = np.array([bits(*four) for four in numbers])
+    assert len(set(drawn.tolist())) == len(drawn)
+    ones = ((drawn[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)).mean(axis=0)
+    assert np.abs(ones - 0.5).max() < 5 * 0.5 / math.sqrt(len(drawn)), "each of the 64 bits is a fair coin"
+    for part in (drawn >> np.uint64(58), drawn & np.uint64(63)):
+        assert stats.chisquare(np.bincount(part.astype(np.int64), minlength=64)).pvalue > 1e-6
+    change = drawn[1:] ^ drawn[:-1]
+    assert 31 < np.mean([int(x).bit_count() for x in change]) < 33, "half of the bits change with the neighbour"
+
+
+def test_streams_do_not_repeat_each_other():
+    streams = {stream: {int(bits(3, stream, item, 0)) for item in range(300)} for stream in range(8)}
+    assert len(set.union(*streams.values())) == 8 * 300
+    pairs = np.array([[uniform(bits(3, stream, item, 0)) for item in range(1000)] for stream in (1, 2)])
+    assert abs(np.corrcoef(pairs)[0, 1]) < 0.15
+
+
+@given(U64, st.integers(1, 2**31 - 1))
+def test_below_stays_below(number, n):
+    drawn = below(np.uint64(number), n)
+    assert drawn == number // 2**32 * n // 2**32
+    assert 0 <= drawn < n
+
+
+def test_below_reaches_every_number_alike():
+    drawn = [below(bits(1, 2, i, 3), 7) for i in range(3000)]
+    assert stats.chisquare(np.bincount(drawn, minlength=7)).pvalue > 1e-6
+    assert below(np.uint64(2**64 - 1), 7) == 6 and below(np.uint64(0), 7) == 0
+
+
+@given(U64)
+def test_uniform_is_at_least_zero_and_below_one(number):
+    assert 0.0 <= uniform(np.uint64(number)) < 1.0
+
+
+def test_uniform_is_uniform():
+    assert uniform(np.uint64(2**64 - 1)) == 1 - 2**-53 and uniform(np.uint64(0)) == 0.0
+    drawn = [uniform(bits(1, 2, 3, i)) for i in range(3000)]
+    assert stats.kstest(drawn, "uniform").pvalue > 1e-6
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=40).filter(any))
+@settings(max_examples=60)
+def test_alias_table_holds_the_probabilities(counts):
+    probability = np.array(counts) / np.sum(counts)
+    threshold, alias = alias_table(probability.copy())
+    assert threshold.dtype == np.float32 and alias.dtype == np.int32
+    assert ((threshold >= 0) & (threshold <= 1)).all()
+    np.testing.assert_allclose(reference.alias_probability(threshold, alias), probability, atol=1e-6)
+    assert not reference.alias_probability(threshold, alias)[probability == 0].any()
+
+
+def test_alias_table_takes_counts_and_leaves_them():
+    counts = np.array([1.0, 2.0, 5.0])
+    threshold, alias = alias_table(counts)
+    np.testing.assert_allclose(reference.alias_probability(threshold, alias), counts / 8, atol=1e-7)
+    assert counts.tolist() == [1, 2, 5]
+
+
+def test_alias_draw_draws_the_probabilities():
+    probability = np.array([0.5, 0.25, 0.0, 0.15, 0.1])
+    table = alias_table(probability)
+    drawn = np.bincount([alias_draw(bits(5, 1, i, 0), *table) for i in range(4000)], minlength=5)
+    assert drawn[2] == 0
+    assert stats.chisquare(drawn[probability > 0], 4000 * probability[probability > 0]).pvalue > 1e-6
+
+
+def test_fill_uniform():
+    rows, again, taller = np.empty((60, 7), np.float32), np.empty((60, 7), np.float32), np.empty((61, 7), np.float32)
+    for array in (rows, again, taller):
+        fill_uniform(array, 3, 0.25)
+    assert rows.tobytes() == again.tobytes() == taller[:60].tobytes(), "a number depends on its place alone"
+    assert len(np.unique(rows)) == rows.size
+    assert stats.kstest(rows.ravel(), "uniform", (-0.25, 0.5)).pvalue > 1e-6
+    fill_uniform(again, 4, 0.25)
+    assert (rows != again).all()
+
+
+# -- arithmetic --------------------------------------------------------------------------------------------------------
+
+
+@given(st.floats(-1e300, 1e300))
+def test_sigmoid_and_its_logarithm(x):
+    np.testing.assert_allclose(sigmoid(x), expit(x), rtol=1e-13, atol=1e-300)
+    np.testing.assert_allclose(log_sigmoid(x), log_expit(x), rtol=1e-13, atol=1e-300)
+
+
+@pytest.mark.parametrize("x", [-1e5, -90, -20, -1e-3, 0, 1e-3, 20, 90, 1e5])
+def test_sigmoid_in_single_precision(x):
+    np.testing.assert_allclose(sigmoid(np.float32(x)), expit(float(np.float32(x))), rtol=1e-5, atol=1e-38)
+    np.testing.assert_allclose(log_sigmoid(np.float32(x)), log_expit(float(np.float32(x))), rtol=1e-5, atol=1e-7)
+
+
+def test_not_a_number_stays_visible():
+    # Diverged weights must not be hidden by the compiler's arithmetic.
+    assert np.isnan(sigmoid(np.nan)) and np.isnan(log_sigmoid(np.nan))
+    assert np.isnan(dot(np.array([np.nan, 1], np.float32), np.ones(2, np.float32)))
+
+
+def test_dot_add_scaled_mean_square():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 37)).astype(np.float32)
+    np.testing.assert_allclose(dot(a, b), a.astype(float) @ b, rtol=1e-5)
+    np.testing.assert_allclose(mean_square(a), np.mean(a.astype(float) ** 2), rtol=1e-5)
+    expected = a + 0.3 * b.astype(float)
+    add_scaled(a, np.float32(0.3), b)
+    np.testing.assert_allclose(a, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_shrink():
+    a = np.array([0.5, -0.5, 0.1, -0.1, 0.0, 0.2], np.float32)
+    shrink(a, np.float32(0.2))
+    np.testing.assert_allclose(a, [0.3, -0.3, 0, 0, 0, 0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["sgd", "adagrad"])
+def test_update_row(solver):
+    rng = np.random.default_rng(0)
+    rows, gradients = rng.normal(size=(4, 6)).astype(np.float32), rng.normal(size=(5, 6)).astype(np.float32)
+    accumulator = np.array([0, 0, 0.5, 0], np.float32)
+    expected = rows.astype(float), accumulator.astype(float)
+    touches = [(2, 0.5 * gradients[0]), (1, gradients[1]), (2, -2 * gradients[2]), (1, gradients[3])]
+    reference.take_steps(*expected, touches, 0.1, solver, max_touches=10)
+    for row, scale, g in [(2, 0.5, 0), (1, 1, 1), (2, -2, 2), (1, 1, 3)]:
+        square = np.float32(np.mean(gradients[g] ** 2))
+        rate = np.float32(0.1)
+        update_row(rows, accumulator, row, np.float32(scale), gradients[g], square, rate, solver == "adagrad")
+    np.testing.assert_allclose(rows, expected[0], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(accumulator, expected[1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-45, 1e-30, 1e-22, 1e-16, 1e-14, 1.0, 1e15])
+def test_adagrad_has_no_nan_for_any_size_of_gradient(size):
+    rows, accumulator = np.ones((1, 3), np.float32), np.zeros(1, np.float32)
+    gradient = np.array([1, -1, 1], np.float32) * np.float32(size)
+    for _ in range(3):
+        update_row(
+            rows, accumulator, 0, np.float32(1), gradient, np.float32(mean_square(gradient)), np.float32(0.1), True
+        )
+    assert np.isfinite(rows).all() and np.isfinite(accumulator).all()
+    assert np.abs(rows - 1).max() < 0.3, "a step is never larger than the rate"
+
+
+# -- who works on what -------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10**12), st.integers(1, 40))
+def test_share_is_a_fair_partition(n_items, n_threads):
+    parts = [share(n_items, thread, n_threads) for thread in range(n_threads)]
+    assert parts[0][0] == 0 and parts[-1][1] == n_items
+    assert all(parts[t][1] == parts[t + 1][0] for t in range(n_threads - 1))
+    sizes = [last - first for first, last in parts]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60).filter(any), st.integers(1, 8))
+def test_rows_have_one_owner_each(mass, n_threads):
+    ptr = _owner_ptr(np.array(mass), n_threads)
+    assert ptr.dtype == np.int64 and len(ptr) == n_threads + 1
+    assert ptr[0] == 0 and ptr[-1] == len(mass) and (np.diff(ptr) >= 0).all()
+    parts = [sum(mass[a:b]) for a, b in zip(ptr, ptr[1:])]
+    assert max(parts) <= sum(mass) / n_threads + max(mass) * (1 + 1e-9) + 1e-6, "at most one row off the fair share"
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_rows_without_mass_have_an_owner(n_threads):
+    ptr = _owner_ptr(np.zeros(5), n_threads)
+    assert ptr[0] == 0 and ptr[-1] == 5 and (np.diff(ptr) >= 0).all()
+
+
+@needs_threads
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 5])
+def test_nobody_passes_the_barrier_before_all_have_come(n_threads):
+    sync, round_of = np.zeros(SYNC_SIZE, np.int64), np.zeros(n_threads, np.int64)
+    ready = threading.Barrier(n_threads)
+    barrier(sync, 1, 0)  # compiled before the threads start
+
+    def work(thread):
+        passed = early = 0
+        ready.wait()
+        for round_number in range(1, 60):
+            round_of[thread] = round_number
+            passed = barrier(sync, n_threads, passed)
+            early += int(round_of.min() < round_number or passed != round_number)
+        return early
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        assert sum(pool.map(work, range(n_threads))) == 0
+
+
+@needs_threads
+def test_a_waiting_thread_can_be_told_to_give_up():
+    sync = np.zeros(SYNC_SIZE, np.int64)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(barrier, sync, 2, 0)
+        sync[ABORTED] = 1
+        assert waiting.result(timeout=30) == -1
+
+
+# -- blocks ------------------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 2**62), st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 40))
+@settings(max_examples=60)
+def test_offsets_are_distinct_and_reach_another_target(seed, block, n_targets, n_wanted):
+    offsets = np.zeros(n_wanted, np.int64)
+    n = draw_offsets(seed, block, n_targets, offsets)
+    assert n == min(n_wanted, n_targets - 1)
+    assert len(set(offsets[:n].tolist())) == n
+    assert ((offsets[:n] >= 1) & (offsets[:n] < n_targets)).all()
+
+
+def test_offsets_are_even_and_change_with_the_block():
+    drawn = np.zeros(15, np.int64)
+    offsets = np.zeros(3, np.int64)
+    for block in range(600):
+        drawn[offsets[: draw_offsets(9, block, 16, offsets)] - 1] += 1
+    assert drawn.sum() == 1800 and stats.chisquare(drawn).pvalue > 1e-6
+
+
+def make_trainer(batch_size, run_length=4, default=64, seed=0, border=1):
+    objective = SimpleNamespace(matrices=[], border=border)
+    return Trainer(objective, True, 0.1, batch_size, default, run_length, seed, 1)
+
+
+def make_text(n_sentences):
+    rng = np.random.default_rng(n_sentences)
+    sentences = [[0] * n for n in rng.integers(0, 6, n_sentences)]
+    return encode(sentences, [0] * n_sentences, np.ones(1, np.float32))
+
+
+@given(st.integers(1, 700), st.integers(1, 70) | st.just("auto"), st.integers(1, 6))
+@settings(max_examples=60)
+def test_plan_takes_every_sentence_once(n_sentences, batch_size, run_length):
+    text = make_text(n_sentences)
+    plan = make_trainer(batch_size, run_length)._plan(text, 0)
+    runs = [range(start, min(start + plan.run_length, n_sentences)) for start in plan.run_starts]
+    assert sorted(i for run in runs for i in run) == list(range(n_sentences))
+    assert sum(len(run) < plan.run_length for run in runs) == (n_sentences % plan.run_length > 0)
+    assert 1 <= plan.run_length <= run_length
+    if batch_size != "auto":
+        assert plan.run_length * plan.runs_per_block == batch_size
+    n_blocks = -(-len(runs) // plan.runs_per_block)
+    n_most, n_tokens = largest_block(text, plan)
+    first_token, sentence = np.zeros(n_most + 1, np.int64), np.zeros(n_most, np.int64)
+    listed, most_tokens = [], 0
+    for block in range(n_blocks):
+        first, last = block_runs(plan, block)
+        assert 0 <= first < last <= len(runs)
+        n = list_sentences(text, plan, block, first_token, sentence)
+        listed += sentence[:n].tolist()
+        lengths = [text.sent_ptr[i + 1] - text.sent_ptr[i] for i in sentence[:n]]
+        assert np.diff(first_token[: n + 1]).tolist() == lengths
+        most_tokens = max(most_tokens, first_token[n])
+    assert listed == [i for run in runs for i in run]
+    assert n_tokens == max(1, most_tokens)
+
+
+def test_plan_is_random_and_repeats_with_the_seed():
+    text = make_text(400)
+    plans = [make_trainer(16, seed=seed)._plan(text, epoch) for seed, epoch in [(0, 0), (0, 0), (0, 1), (1, 0)]]
+    assert plans[0].run_starts.tolist() == plans[1].run_starts.tolist() and plans[0].seed == plans[1].seed
+    for other in plans[2:]:
+        assert plans[0].run_starts.tolist() != other.run_starts.tolist() and plans[0].seed != other.seed
+    assert plans[0].run_starts.tolist() != sorted(plans[0].run_starts.tolist())
+
+
+@pytest.mark.parametrize(("n_sentences", "expected"), [(5, 16), (1000, 16), (64 * 30, 28), (10**5, 64)])
+def test_automatic_block_is_a_64th_of_the_text(n_sentences, expected):
+    plan = make_trainer("auto")._plan(make_text(n_sentences), 0)
+    assert plan.run_length == 4 and plan.runs_per_block * plan.run_length == expected
+
+
+def test_slots_of_targets():
+    plan = Plan(np.zeros(3, np.int64), 4, 2, 3, 0, 0, 0)  # each run has two slots of border on each side
+    assert [target_slot(plan, i) for i in range(12)] == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]

@@ -1,0 +1,220 @@
+"""The same bits in every process, with any number of threads; and no way to hang."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, dense, fitted, learned, make
+
+HERE = Path(__file__).resolve().parent
+
+
+def digest_of(estimator):
+    state = {
+        key: value for key, value in learned(estimator).items() if key != "_tokenizer"
+    }  # a function has an address
+    rows = dense(estimator.transform(OTHER_TEXT))
+    return hashlib.sha256(repr((state, rows.tobytes())).encode()).hexdigest()
+
+
+def fit_and_digest(name, **changes):
+    return digest_of(make(name, **changes).fit(TEXT, groups=GROUPS))
+
+
+def run(code, *, seconds=300, **environment):
+    """Run code in a fresh process, which says where it stands and ends if it should hang."""
+    head = f"""
+import faulthandler, sys
+faulthandler.dump_traceback_later({seconds}, exit=True)
+sys.path[:0] = {[str(HERE), str(HERE.parent)]}
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", head + code],
+        cwd=HERE.parent,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=seconds + 60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize(("n_jobs", "hash_seed"), [(1, "0"), (2, "1"), (3, "12345"), (7, "random")])
+def test_fresh_process_gives_the_same_bits(n_jobs, hash_seed):
+    code = f"""
+import json
+from estimators import NAMES, TRAINED
+from test_processes import fit_and_digest
+options = {{name: {{"n_jobs": {n_jobs}}} if name in TRAINED else {{}} for name in NAMES}}
+print(json.dumps({{name: fit_and_digest(name, **options[name]) for name in NAMES}}))
+"""
+    found = json.loads(run(code, PYTHONHASHSEED=hash_seed))
+    assert found == {name: digest_of(fitted(name)) for name in NAMES}
+
+
+def test_in_workers_of_joblib():
+    parallel = joblib.Parallel(n_jobs=2, backend="loky")
+    found = parallel(joblib.delayed(fit_and_digest)(name, n_jobs=2) for name in TRAINED)
+    assert found == [digest_of(fitted(name)) for name in TRAINED]
+    moved = parallel(joblib.delayed(digest_of)(fitted(name)) for name in NAMES)
+    assert moved == [digest_of(fitted(name)) for name in NAMES]
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_n_jobs_minus_one_inside_workers(backend):
+    parallel = joblib.Parallel(n_jobs=2, backend=backend)
+    found = parallel(joblib.delayed(fit_and_digest)(name, n_jobs=-1) for name in TRAINED_CLASSES)
+    assert found == [digest_of(fitted(name)) for name in TRAINED_CLASSES]
+
+
+def test_python_threads_that_fit_at_once():
+    expected = {name: digest_of(fitted(name)) for name in TRAINED}
+    found, errors = {}, []
+    start = threading.Barrier(4)
+
+    def work(part, n_jobs):
+        try:
+            start.wait(60)
+            for name in TRAINED if part % 2 == 0 else TRAINED[::-1]:
+                found[part, name] = fit_and_digest(name, n_jobs=n_jobs)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(part, 1 + part), daemon=True) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert not errors
+    assert not any(thread.is_alive() for thread in threads)
+    assert found == {(part, name): expected[name] for part in range(4) for name in TRAINED}
+
+
+def test_python_threads_that_transform_with_one_estimator():
+    expected = {name: digest_of(fitted(name)) for name in NAMES}
+    parallel = joblib.Parallel(n_jobs=4, backend="threading")
+    names = NAMES * 3
+    assert parallel(joblib.delayed(digest_of)(fitted(name)) for name in names) == [expected[name] for name in names]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_fork_after_a_fit_with_threads():
+    code = """
+import os, warnings
+warnings.simplefilter("ignore")
+from estimators import TRAINED_CLASSES
+from test_processes import fit_and_digest
+before = [fit_and_digest(name, n_jobs=3) for name in TRAINED_CLASSES]
+child = os.fork()
+if child == 0:
+    os._exit(17 if [fit_and_digest(name, n_jobs=3) for name in TRAINED_CLASSES] == before else 1)
+_, status = os.waitpid(child, 0)
+assert [fit_and_digest(name, n_jobs=2) for name in TRAINED_CLASSES] == before
+print(os.waitstatus_to_exitcode(status))
+"""
+    assert run(code, seconds=120).strip() == "17"
+
+
+# -- an error in one thread ends all ---------------------------------------------------------------------------------
+
+BROKEN = """
+import threading
+import numpy as np
+from estimators import GROUPS, TEXT, TRAINED_CLASSES, make
+
+def break_one(make_objective):
+    n_calls = 0
+
+    def make_broken(fitted):
+        objective = make_objective(fitted)
+        run = objective.run
+
+        def broken(text, rows, scratch, plan, update, sync, thread, n_threads):
+            nonlocal n_calls
+            if plan.last_block and thread == {thread}:
+                n_calls += 1
+                if n_calls == 2:
+                    raise {error}("in thread {thread}")
+            run(text, rows, scratch, plan, update, sync, thread, n_threads)
+
+        objective.run = broken
+        return objective
+
+    return make_broken
+
+for name in TRAINED_CLASSES:
+    estimator = make(name, n_jobs=3, max_iter=5)
+    estimator._make_objective = break_one(estimator._make_objective)
+    try:
+        estimator.fit(TEXT, groups=GROUPS)
+    except {error} as error:
+        assert str(error) == "in thread {thread}", error
+        assert not hasattr(estimator, "vocabulary_")
+        assert threading.active_count() == 1, threading.enumerate()
+        del estimator._make_objective
+        assert np.isfinite(estimator.fit(TEXT, groups=GROUPS).loss_curve_).all()
+        print("raised")
+"""
+
+
+@pytest.mark.parametrize(("thread", "error"), [(0, "MemoryError"), (1, "RuntimeError"), (2, "KeyboardInterrupt")])
+def test_error_in_one_thread_does_not_hang(thread, error):
+    code = BROKEN.format(thread=thread, error=error)
+    assert run(code, seconds=120).split() == ["raised"] * len(TRAINED_CLASSES)
+
+
+def test_thread_that_cannot_start_does_not_hang():
+    code = """
+import threading
+from estimators import GROUPS, TEXT, make
+start, n_started = threading.Thread.start, 0
+
+def limited(self):
+    global n_started
+    n_started += 1
+    if n_started == 3:
+        raise RuntimeError("can't start new thread")
+    start(self)
+
+threading.Thread.start = limited
+try:
+    make("CBOSVectorizer", n_jobs=4).fit(TEXT, groups=GROUPS)
+except RuntimeError as error:
+    print(error)
+"""
+    assert run(code, seconds=60).strip() == "can't start new thread"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of another kind")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interrupt_ends_a_long_fit(n_jobs):
+    code = f"""
+import os, signal, threading, time
+from estimators import GROUPS, TEXT, make
+estimator = make("CBOSVectorizer", n_jobs={n_jobs}).fit(TEXT, groups=GROUPS)
+before = estimator.word_vectors_.tobytes()
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    estimator.set_params(max_iter=10**7).fit(TEXT, groups=GROUPS)
+except KeyboardInterrupt:
+    assert estimator.word_vectors_.tobytes() == before
+    print("interrupted")
+"""
+    assert run(code, seconds=60).strip() == "interrupted"
+
+
+def test_signals_are_left_alone():
+    before = signal.getsignal(signal.SIGINT)
+    make("CBOSVectorizer", n_jobs=2).fit(TEXT, groups=GROUPS)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert np.geterr()["over"] == "warn"
