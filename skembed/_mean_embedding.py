@@ -12,6 +12,7 @@ where :math:`f_w` is the frequency of a word and :math:`P` projects on the stron
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any
@@ -272,11 +273,12 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         corpus = self._corpus_to_learn_from(X, groups)
         if self.word_vectors is not None:
             self._take_word_vectors(corpus, read_word_vectors(self.word_vectors))
+            self._remove_components(corpus, fresh=True)
         else:
             keep = self.warm_start and hasattr(self, "target_vectors_")
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+            fitted.pop("_moments", None)  # of other vectors, and perhaps of another text
             self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
-        self._remove_components(corpus, fresh=True)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -305,7 +307,8 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         if self.word_vectors is None:
             fitted = self._start(corpus) if first else self._keep_vocabulary(corpus)
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
-        elif first:
+            return self
+        if first:
             self._take_word_vectors(corpus, read_word_vectors(self.word_vectors))
         self._remove_components(corpus, fresh=first)
         return self
@@ -350,10 +353,12 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
     def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
         return Word2VecObjective(self, fitted)
 
-    def _finish_fit(self, fitted: dict[str, Any]) -> dict[str, Any]:
-        """Before the common components are found at the end of the fit, a callback sees vectors that hold them."""
-        fitted = super()._finish_fit(fitted)
-        return fitted | {"_freed_vectors": fitted["word_vectors_"]}
+    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
+        fitted = super()._finish_fit(fitted, corpus)
+        model = copy(self)
+        model.__dict__.update(fitted)
+        model._remove_components(corpus, fresh="_moments" not in fitted)
+        return fitted | {name: getattr(model, name) for name in ("components_", "_freed_vectors", "_moments")}
 
     def _remove_components(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
         """Find the strongest common directions of the sentences, uncentred, and free the word vectors of them.

@@ -206,7 +206,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
 
     def _train(self, corpus: SentenceCorpus, fitted: dict[str, Any], *, X: Any, n_epochs: int, partial: bool) -> None:
         """Run the epochs; the estimator changes only when all has gone well."""
-        held_out = None
+        held_out, whole = None, corpus
         if self.early_stopping and not partial:
             corpus, validation_corpus = hold_out(corpus, self.validation_fraction, fitted["_seed"])
             held_out = self._encode_text(validation_corpus, fitted)
@@ -243,11 +243,11 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
                 validation.append(trainer.run_epoch(held_out, 2**31, rates=None))
                 stop = stopping.should_stop(validation[-1])
             progress.end(losses[-1], validation[-1] if held_out is not None else None)
-            stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted)))
+            stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted), whole))
             if stop:
                 break
         stopping.restore_best()
-        final = self._finish_fit(fitted)
+        final = self._finish_fit(fitted, whole)
         for name, value in final.items():
             setattr(self, name, value)
         tasks.end(lambda: final)
@@ -261,7 +261,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
                 "learning_rate. Nothing of this fit was kept."
             )
 
-    def _finish_fit(self, fitted: dict[str, Any]) -> dict[str, Any]:
+    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
         """What follows from the learned weights."""
         vectors = fitted[self._vectors_name][: len(fitted["word_counts_"])]
         return fitted | {"_unknown_length": self._length_of_unknown(vectors)}

@@ -258,14 +258,8 @@ class Recorder:
         return context.task_name == "epoch" and context.task_id == self.n_epochs - 1
 
 
-# _freed_vectors is not among the attributes that the training loop hands to a callback's fitted_estimator.
-unfinished = pytest.mark.xfail(raises=AttributeError, reason="MeanEmbeddingVectorizer cannot embed in a callback yet")
-
-
 @has_callbacks
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=unfinished) if name.startswith("MeanEmb") else name for name in TRAINED]
-)
+@pytest.mark.parametrize("name", TRAINED)
 def test_callback(name):
     callback = Recorder(2)
     estimator = make(name, max_iter=5)
