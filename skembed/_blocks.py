@@ -197,6 +197,7 @@ class Edges(NamedTuple):
     row: np.ndarray  # (n_edges,) int32
     vector: np.ndarray  # (n_edges,) int64
     scale: np.ndarray  # (n_edges,) float32
+    threshold: np.ndarray  # (n_edges,) float32, multiplies the soft threshold of the L1 norm, where there is one
     vectors: np.ndarray  # (n_vectors, n_components) float32
     square: np.ndarray  # (n_vectors,) float32, the mean square of each vector
 
@@ -205,6 +206,7 @@ def make_edges(n_edges, n_vectors, n_components):
     return Edges(
         np.full(n_edges, -1, np.int32),
         np.zeros(n_edges, np.int64),
+        np.zeros(n_edges, np.float32),
         np.zeros(n_edges, np.float32),
         np.zeros((n_vectors, n_components), np.float32),
         np.zeros(n_vectors, np.float32),
@@ -215,8 +217,8 @@ def make_edges(n_edges, n_vectors, n_components):
 def update_edges(rows, edges, n_edges, update, rate, penalty, thread):
     """Last phase of the word-by-word methods; the same rule as `update_words`.
 
-    ``penalty`` > 0 is followed by the soft threshold of the L1 norm at every touch: each number of the row moves
-    towards zero by ``step * penalty``, and stays there.
+    With ``penalty`` > 0 every touch is followed by the soft threshold of the L1 norm: each number of the row moves
+    towards zero by ``step * penalty * threshold``, and stays there.
     """
     first_row, last_row = rows.owner_ptr[thread], rows.owner_ptr[thread + 1]
     for e in range(n_edges):
@@ -234,7 +236,7 @@ def update_edges(rows, edges, n_edges, update, rate, penalty, thread):
             rows.weights, rows.accumulator, row, edges.scale[e], edges.vectors[k], edges.square[k], step, update.adagrad
         )
         if penalty > 0.0:
-            shrink(rows.weights[row], np.float32(step * penalty))
+            shrink(rows.weights[row], np.float32(step * penalty * edges.threshold[e]))
     for e in range(n_edges):
         if first_row <= edges.row[e] < last_row:
             rows.touches[edges.row[e]] = 0

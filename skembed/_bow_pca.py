@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Integral
 from typing import Any
 
@@ -205,24 +206,22 @@ class BOWPCA(TextVectorizer):
                 f"({corpus.n_sentences}) and the number of words ({n_words}). Use fewer, or n_components=None for the "
                 "plain bag of words."
             )
-        for name, value in fitted.items():
-            setattr(self, name, value)
-        self._tfidf = None
-        sentences = self._encode(corpus)
+        model = copy(self)  # the estimator itself changes only when all has gone well
+        model.__dict__.update(fitted, n_features_out_=n_words, _tfidf=None, _pca=None)
+        sentences = model._encode(corpus)
         if self.weighting == "idf":
-            self._tfidf = TfidfTransformer().fit(self._counts(sentences))
-        self._pca: Any = None
-        self.n_features_out_ = n_words
+            model._tfidf = TfidfTransformer().fit(model._counts(sentences))
         if self.n_components is not None:
-            table = self._weighted_counts(sentences)
+            table = model._weighted_counts(sentences)
             if isinstance(pca, IncrementalPCA):
                 pca.partial_fit(table.toarray())
             elif table.shape[0] * table.shape[1] <= _EXACT_SIZE:
                 pca.set_params(svd_solver="full").fit(table.toarray())
             else:
                 pca.fit(table)
-            self._pca = pca
-            self._take_components()
+            model._pca = pca
+            model._take_components()
+        self.__dict__.update(model.__dict__)
         return self
 
     def _take_components(self) -> None:

@@ -62,6 +62,8 @@ def barrier(sync, n_threads, n_passed):
     """
     if n_threads == 1:
         return n_passed + 1
+    if n_passed < 0:
+        return -1
     _atomic_add(sync, ARRIVED, 1)
     everybody = (n_passed + 1) * n_threads
     spins = 0

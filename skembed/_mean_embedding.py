@@ -335,22 +335,24 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
             "_tokenizer": corpus.tokenizer,
             "_unknown_length": self._length_of_unknown(vectors),
         }
+        for name in ("_layout", "_accumulator", "target_vectors_", "_target_accumulator"):
+            self.__dict__.pop(name, None)  # of vectors that were learned before, which no warm start may go on from
         for name, value in fitted.items():
             setattr(self, name, value)
 
     def _start_weights(self, fitted: dict[str, Any]) -> dict[str, Any]:
         n_words = len(fitted["word_counts_"])
-        if self.n_removed_components >= self.n_components:
-            raise ValueError(
-                f"n_removed_components={self.n_removed_components} must be smaller than "
-                f"n_components={self.n_components}."
-            )
         return super()._start_weights(fitted) | {
             "target_vectors_": np.zeros((n_words, self.n_components), np.float32),
             "_target_accumulator": np.zeros(n_words, np.float32),
         }
 
     def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
+        if self.n_removed_components >= self.n_components:
+            raise ValueError(
+                f"n_removed_components={self.n_removed_components} must be smaller than "
+                f"n_components={self.n_components}."
+            )
         return Word2VecObjective(self, fitted)
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:

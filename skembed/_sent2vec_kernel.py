@@ -109,12 +109,15 @@ def learn_sentence(
         target.row[t0 + j] = negatives[j]
         target.vector[t0 + j] = t0 + j
         target.scale[t0 + j] = 1.0
+        target.threshold[t0 + j] = 0.0
     total = target.vectors[t0 + n_negative + n]
     total[:] = 0.0
     for f in range(n_places):
         source.vector[s0 + 1 + f] = s0
         if row[f] >= 0:
             add_scaled(total, scale[f], source_weights[row[f]])
+    source.threshold[s0 + 1 : s0 + 1 + n_places] = 0.0
+    shared_threshold = np.float32(0.0)
     shared = source.vectors[s0]
     shared[:] = 0.0
     own = source.vectors[s0 + 1 + n_places]
@@ -149,6 +152,7 @@ def learn_sentence(
         loss -= log_sigmoid(z)
         error = np.float32(sigmoid(z) - 1.0)
         target.scale[place] = error
+        target.threshold[place] = 1.0
         own[:] = 0.0
         add_scaled(own, error, target_weights[word])
         for j in range(n_negative):
@@ -158,9 +162,12 @@ def learn_sentence(
                 error = np.float32(sigmoid(z))
                 add_scaled(own, error, target_weights[negatives[j]])
                 add_scaled(target.vectors[t0 + j], error, hidden)
+                target.threshold[t0 + j] += 1.0
         if mean:
             own /= np.float32(n_left)
         add_scaled(shared, np.float32(1.0), own)
+        threshold = np.float32(1.0 / n_left)
+        shared_threshold += threshold
         target.square[place] = mean_square(hidden)
         begin = 0
         for order in range(1, draws.max_order + 1):
@@ -171,10 +178,12 @@ def learn_sentence(
                         source.vector[k] = k
                         source.vectors[k, :] = 0.0
                     add_scaled(source.vectors[k], np.float32(-1.0), own)
+                    source.threshold[k] -= threshold
             begin += max(0, n - order + 1)
     source.square[s0] = mean_square(shared)
     for f in range(n_places):
         k = s0 + 1 + f
+        source.threshold[k] += shared_threshold
         if source.vector[k] == k:
             add_scaled(source.vectors[k], np.float32(1.0), shared)
             source.square[k] = mean_square(source.vectors[k])

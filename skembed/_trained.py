@@ -16,7 +16,7 @@ from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, Pool
 from ._blocks import EncodedText
 from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform
-from ._training import LARGEST_WEIGHT, EarlyStopping, Objective, Progress, Trainer, hold_out
+from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -60,6 +60,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     _run_length = 1
 
     n_components: int
+    window: int
     solver: str
     learning_rate: float
     max_iter: int
@@ -206,6 +207,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
 
     def _train(self, corpus: SentenceCorpus, fitted: dict[str, Any], *, X: Any, n_epochs: int, partial: bool) -> None:
         """Run the epochs; the estimator changes only when all has gone well."""
+        self._check_batch_size()
         held_out, whole = None, corpus
         if self.early_stopping and not partial:
             corpus, validation_corpus = hold_out(corpus, self.validation_fraction, fitted["_seed"])
@@ -252,9 +254,19 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             setattr(self, name, value)
         tasks.end(lambda: final)
 
+    def _check_batch_size(self) -> None:
+        """A context method compares a sentence with others of its block, which must hold more than its neighbours."""
+        if self._needs_order and not isinstance(self.batch_size, str):
+            smallest = 2 * self.window + 2
+            if self.batch_size < smallest:
+                raise ValueError(
+                    f"batch_size={self.batch_size} is too small for window={self.window}: the random "
+                    f"sentences come from the same block. Use at least {smallest}."
+                )
+
     def _check_finite(self, objective: Objective, loss: float, epoch: int) -> None:
         largest = max(float(np.abs(m.weights).max()) for m in objective.matrices)
-        if not (np.isfinite(loss) and largest < LARGEST_WEIGHT):
+        if not max(loss, largest) < LARGEST_SOUND_VALUE or not np.isfinite(loss):
             raise ValueError(
                 f"{type(self).__name__} diverged in epoch {epoch + 1} with learning_rate={self.learning_rate} and "
                 f"solver={self.solver!r} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "

@@ -20,8 +20,8 @@ from ._kernels import ABORTED, SYNC_SIZE
 MAX_TOUCHES = 8
 # How many tokens a compiled call works through before Python looks for Ctrl-C and for divergence.
 TOKENS_PER_CALL = 2_000_000
-# No useful weight comes near this; beyond it, squares overflow in single precision.
-LARGEST_WEIGHT = 1e8
+# No useful weight, and no useful mean loss of a target, comes near this.
+LARGEST_SOUND_VALUE = 1e6
 
 
 class Matrix(NamedTuple):

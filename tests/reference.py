@@ -39,8 +39,8 @@ def softmax(scores):
 
 def take_steps(rows, accumulator, touches, rate, solver, max_touches, penalty=0.0):
     """SGD or row-wise AdaGrad; a row that is touched c times takes steps scaled by min(1, max_touches / c)."""
-    count = Counter(row for row, _ in touches)
-    for row, gradient in touches:
+    count = Counter(touch[0] for touch in touches)
+    for row, gradient, *n_updates in touches:
         step = rate * min(1, max_touches / count[row])
         factor = step
         if solver == "adagrad":
@@ -48,7 +48,7 @@ def take_steps(rows, accumulator, touches, rate, solver, max_touches, penalty=0.
             factor = step / math.sqrt(accumulator[row]) if accumulator[row] > 1e-30 else 0.0
         rows[row] -= factor * gradient
         if penalty:
-            rows[row] = np.sign(rows[row]) * np.maximum(np.abs(rows[row]) - step * penalty, 0.0)
+            rows[row] = np.sign(rows[row]) * np.maximum(np.abs(rows[row]) - step * penalty * n_updates[0], 0.0)
 
 
 def numeric_gradient(loss, rows, h=1e-5):
@@ -181,11 +181,14 @@ def sent2vec_sentence(words, source, target, weights, max_order, dropped, is_tar
     """Paper 001, eq. 2 and 3. `dropped` numbers n-grams with n > 1; negatives are those of the whole sentence.
 
     Returns loss, number of targets, touches of the source vectors, touches of the target vectors (negatives first).
+    The third number of a touch is what the soft threshold of the L1 norm is multiplied by: 1 for each update of a
+    target vector, 1 / |R| for each update of a source vector.
     """
     features = features_of(words, weights, max_order, len(source) - len(weights))
     kept = [f for f in range(len(features)) if f - len(words) not in dropped]
     of_feature = {f: np.zeros(source.shape[1]) for f in kept}
     of_negative = [np.zeros(source.shape[1]) for _ in negatives]
+    threshold_of_feature, threshold_of_negative = Counter(), Counter()
     of_target = []
     loss = 0.0
     for t, word in enumerate(words):
@@ -196,20 +199,23 @@ def sent2vec_sentence(words, source, target, weights, max_order, dropped, is_tar
         v = sum(features[f][2] * source[features[f][1]] for f in rest) / share
         loss += logistic_loss(target[word] @ v)
         error = sigmoid(target[word] @ v) - 1
-        of_target.append((word, error * v))
+        of_target.append((word, error * v, 1))
         of_v = error * target[word]
         for j, negative in enumerate(negatives):
             if negative != word:
                 loss += logistic_loss(-(target[negative] @ v))
                 error = sigmoid(target[negative] @ v)
                 of_negative[j] += error * v
+                threshold_of_negative[j] += 1
                 of_v = of_v + error * target[negative]
         for f in rest:
             of_feature[f] += features[f][2] * of_v / share
+            threshold_of_feature[f] += 1 / len(rest)
     if not of_target:
         return 0.0, 0, [], []
-    touches = [(features[f][1], of_feature[f]) for f in kept]
-    return loss, len(of_target), touches, list(zip(negatives, of_negative)) + of_target
+    touches = [(features[f][1], of_feature[f], threshold_of_feature[f]) for f in kept]
+    of_negatives = [(word, of_negative[j], threshold_of_negative[j]) for j, word in enumerate(negatives)]
+    return loss, len(of_target), touches, of_negatives + of_target
 
 
 def word2vec_sentence(words, source, target, near, negatives, algorithm):

@@ -228,3 +228,8 @@ def test_twin_text_holds_what_it_promises():
     assert [] in sentences and [9, 9] in sentences and any(len(document) == 1 for document in DOCUMENTS)
     assert len(sentences) % RUN_LENGTH == 1
     assert Text(sentences, [], np.ones(9)).words(3) == [5, 1]
+
+
+def test_a_block_too_small_for_random_sentences_is_refused():
+    with pytest.raises(ValueError, match="batch_size=3 is too small for window=1.*at least 4"):
+        CBOSVectorizer(4, min_count=1, batch_size=3).fit(["a b", "b c", "c d", "d e", "e f"])

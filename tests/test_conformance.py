@@ -245,7 +245,7 @@ def test_number_of_threads_changes_no_bit(name, n_jobs):
 
 
 @every_trained
-@pytest.mark.parametrize("batch_size", [1, 7, 64, 4096])
+@pytest.mark.parametrize("batch_size", [6, 7, 64, 4096])
 def test_number_of_threads_changes_no_bit_for_any_batch_size(name, batch_size):
     one, three = (make(name, batch_size=batch_size, n_jobs=n).fit(TEXT, groups=GROUPS) for n in (1, 3))
     assert learned(one) == learned(three)

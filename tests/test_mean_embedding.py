@@ -79,12 +79,13 @@ def twin(text, source, target, objective, plan):
 @pytest.mark.parametrize("max_touches", [2, UNCAPPED])
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
 @pytest.mark.parametrize("options", MODELS)
-def test_a_block_is_the_twin(options, solver, max_touches):
+@pytest.mark.parametrize("seed", range(4))  # a window that is full on both sides is rare in so small a text
+def test_a_block_is_the_twin(seed, options, solver, max_touches):
     objective = make_objective(**options)
     text, slow_text = tiny_text("weighted")  # word2vec itself knows no word weights
     expected = doubles(objective)
     for block in BLOCKS:
-        plan = make_plan(objective, block)
+        plan = make_plan(objective, block)._replace(seed=seed)
         loss, n_targets, *touches = twin(slow_text, expected[0][0], expected[1][0], objective, plan)
         for (weights, accumulator), of_matrix in zip(expected, touches):
             take_steps(weights, accumulator, of_matrix, 0.2, solver, max_touches)
@@ -297,3 +298,19 @@ def test_learned_vectors_are_freed_of_their_components():
     rows = plain.transform(text).astype(float)
     component = np.linalg.svd(rows)[2][0]
     np.testing.assert_allclose(freed.transform(text), rows - np.outer(rows @ component, component), atol=1e-6)
+
+
+def test_no_warm_start_from_weights_of_another_shape():
+    text = ["the cat sat on the mat", "a dog ran in the park"] * 10
+    estimator = MeanEmbeddingVectorizer(4, min_count=1, max_iter=1, random_state=0).fit(text)
+    given = {"cat": [1.0] * 6, "dog": [2.0, 1.0, 0.0, 0.0, 1.0, 0.0]}
+    estimator.set_params(word_vectors=given).fit(text)
+    estimator.set_params(word_vectors=None, warm_start=True).fit(text)
+    assert estimator.word_vectors_.shape == estimator.target_vectors_.shape == (len(estimator.vocabulary_), 4)
+
+
+def test_too_many_removed_components_are_refused_by_a_warm_start():
+    text = ["the cat sat on the mat", "a dog ran in the park"] * 10
+    estimator = MeanEmbeddingVectorizer(4, min_count=1, max_iter=1, random_state=0, warm_start=True).fit(text)
+    with pytest.raises(ValueError, match="n_removed_components=4 must be smaller"):
+        estimator.set_params(n_removed_components=4).fit(text)

@@ -38,7 +38,7 @@ MODELS = [
 
 
 def make_objective(**options):
-    estimator = Sent2VecVectorizer(**{**PLAIN, "negative": 4, "subsample": 0.1, **options})
+    estimator = Sent2VecVectorizer(**{**PLAIN, "negative": 4, "subsample": 0.02, **options})
     return estimator._make_objective(start(estimator))
 
 
@@ -122,7 +122,7 @@ def test_soft_threshold_sets_numbers_to_exactly_zero():
     before = doubles(objective)
     run_block(objective, text, plan, rate=0.1)
     for matrix, (old, _), touches in zip(objective.matrices, before, (source_touches, target_touches)):
-        touched = sorted({row for row, _ in touches})
+        touched = sorted({row for row, *_ in touches})
         assert (matrix.weights[touched] == 0).mean() > 0.3
         untouched = sorted(set(range(N_WORDS)) - set(touched))
         np.testing.assert_array_equal(matrix.weights[untouched], old[untouched].astype(np.float32))
