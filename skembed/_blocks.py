@@ -263,3 +263,9 @@ def largest_block(text, plan):
     lengths = text.sent_ptr[np.minimum(starts + plan.run_length, len(text.document))] - text.sent_ptr[starts]
     n_tokens = np.add.reduceat(lengths, np.arange(0, len(starts), plan.runs_per_block)).max()
     return min(plan.runs_per_block, len(starts)) * plan.run_length, max(1, int(n_tokens))
+
+
+def keep_probability(counts: np.ndarray, n_tokens: int, subsample: float) -> np.ndarray:
+    """``q_p(w) = min(1, sqrt(t / f_w) + t / f_w)``, the probability that an occurrence of a word is taken."""
+    ratio = subsample * n_tokens / np.maximum(counts, 1)
+    return np.minimum(1.0, np.sqrt(ratio) + ratio).astype(np.float32)

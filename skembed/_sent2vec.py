@@ -17,17 +17,11 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from ._base import EncodedSentences
-from ._blocks import EncodedText, Plan, Rows, Update, largest_block, make_edges
+from ._blocks import EncodedText, Plan, Rows, Update, keep_probability, largest_block, make_edges
 from ._kernels import alias_table, fill_uniform
 from ._sent2vec_kernel import Draws, Sentences, add_ngrams, train_sent2vec
 from ._trained import TrainedVectorizer
 from ._training import Matrix
-
-
-def keep_probability(counts: np.ndarray, n_tokens: int, subsample: float) -> np.ndarray:
-    """q_p(w) = min(1, sqrt(t / f_w) + t / f_w), the probability that an occurrence of a word is a target."""
-    ratio = subsample * n_tokens / np.maximum(counts, 1)
-    return np.minimum(1.0, np.sqrt(ratio) + ratio).astype(np.float32)
 
 
 class Sent2VecObjective:

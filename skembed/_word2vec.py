@@ -18,7 +18,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ._blocks import Edges, EncodedText, Plan, Rows, Update, largest_block, list_sentences, make_edges, update_edges
+from ._blocks import (
+    Edges,
+    EncodedText,
+    Plan,
+    Rows,
+    Update,
+    keep_probability,
+    largest_block,
+    list_sentences,
+    make_edges,
+    update_edges,
+)
 from ._kernels import (
     COMPILE,
     add_scaled,
@@ -186,8 +197,7 @@ class Word2VecObjective:
 
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"].astype(np.float64)
-        ratio = vectorizer.subsample * fitted["_n_tokens"] / np.maximum(counts, 1)
-        keep = np.minimum(1.0, np.sqrt(ratio) + ratio).astype(np.float32)
+        keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
         drawn = np.power(counts, 0.75)  # the power that Mikolov et al. found best
         drawn /= max(drawn.sum(), 1e-300)
         threshold, alias = alias_table(drawn)
