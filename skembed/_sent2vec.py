@@ -107,7 +107,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
         Words that occur less often are never targets. The paper uses 5 to 20.
     alpha : float, default=0.0
         Strength of the L1 norm, 0 or more. At each update the numbers of a target vector move towards zero by the
-        learning rate times alpha, those of a source vector by 1 / |R| of that.
+        learning rate times alpha, those of a source vector by that over the number of features in the mean.
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean (the paper, eq. 2) or the sum of its parts, in training and transform alike.
     weighting : {"idf", "sif"} or None, default=None
