@@ -33,8 +33,8 @@ print(corpus)
 # ---------------------
 # Every method keeps its defaults. Tf-idf and the bag of words have one column for each word; random vectors with SIF
 # weights (rare words count more) know nothing at all about meaning, and are hard to beat all the same. The paraphrases
-# are about hotels, weather or cooking, so many of their words are in no docstring: tf-idf and the bag of words lose them,
-# while the others give such a word a random vector of its own (``unknown="hash"``), so that it still matches itself.
+# are about hotels, weather or cooking, so many of their words are in no docstring. Tf-idf and the bag of words lose
+# them; the others give such a word a random vector of its own (``unknown="hash"``), so that it still matches itself.
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
