@@ -79,10 +79,10 @@ def make_methods(corpus, seed):
         ),
         "skip-gram mean, defaults": MeanEmbeddingVectorizer(**common),
         "CBOW mean, defaults": MeanEmbeddingVectorizer(algorithm="cbow", **common),
-        "skip-gram mean, paper 002": MeanEmbeddingVectorizer(
+        "skip-gram mean, as published": MeanEmbeddingVectorizer(
             solver="sgd", learning_rate=0.025, subsample=1e-5, max_iter=5, unknown="zero", **common
         ),
-        "CBOW mean, paper 002": MeanEmbeddingVectorizer(
+        "CBOW mean, as published": MeanEmbeddingVectorizer(
             algorithm="cbow", solver="sgd", learning_rate=0.05, subsample=1e-5, max_iter=5, unknown="zero", **common
         ),
         "skip-gram mean, SIF weights, 1 removed": MeanEmbeddingVectorizer(

@@ -83,7 +83,7 @@ def block_runs(plan, block):
 
 @njit(**COMPILE)
 def sum_sentences(text, rows, mean, plan, block, slots, thread, n_threads):
-    """Phase 1: ``sums[slot] = sum_j weight_j * word_j`` of each sentence (paper 000, eq. 4), or its mean."""
+    """Phase 1: ``sums[slot] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean."""
     first_run, last_run = block_runs(plan, block)
     width = plan.run_length + 2 * plan.border
     n_sentences = text.document.shape[0]

@@ -1,4 +1,4 @@
-"""Bags of words, plain or reduced by principal component analysis (paper 004, section 3.2.4)."""
+"""Bags of words, plain or reduced by principal component analysis (White et al., 2015, section 3.2.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Means and sums of word vectors (MOWE and SOWE of paper 004), given or learned by word2vec.
+r"""Means and sums of word vectors (MOWE and SOWE), given or learned by word2vec.
 
 The vectors may be weighted and freed of their common components as Arora, Liang and Ma (2017) do:
 

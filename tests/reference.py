@@ -28,7 +28,7 @@ def sigmoid(x):
 
 
 def logistic_loss(x):
-    """l(x) = log(1 + exp(-x)), paper 001, section 2.1."""
+    """l(x) = log(1 + exp(-x)) (Sent2Vec, section 2.1)."""
     return math.log1p(math.exp(-x)) if x > 0 else math.log1p(math.exp(x)) - x
 
 
@@ -68,7 +68,7 @@ def numeric_gradient(loss, rows, h=1e-5):
 
 
 def sentence_vector(text, vectors, i, pooling):
-    """Paper 000, eq. 4, or the mean of paper 002; with weights where there are any."""
+    """CBOS, eq. 4, or the mean of Siamese CBOW; with weights where there are any."""
     total = np.zeros(vectors.shape[1])
     for word in text.words(i):
         total += text.weights[word] * vectors[word]
@@ -105,7 +105,7 @@ def word_touches(text, starts, run_length, window, gradients, pooling):
 
 
 def cbos_block(text, vectors, starts, run_length, offsets, window, pooling):
-    """Paper 000, eq. 5 to 7, where 2k is the number of neighbours that there are."""
+    """CBOS, eq. 5 to 7, where 2k is the number of neighbours that there are."""
     s = [sentence_vector(text, vectors, i, pooling) for i in range(len(text.sentences))]
     alive = [len(text.words(i)) > 0 for i in range(len(text.sentences))]
     places = places_of(text, starts, run_length)
@@ -138,7 +138,7 @@ def cosine_gradient(a, b):
 
 
 def siamese_block(text, vectors, starts, run_length, offsets, window, temperature, pooling):
-    """Paper 002, eq. 1 and the cross-entropy with 1 / |S+|; the paper's temperature is 1."""
+    """Siamese CBOW, eq. 1 and the cross-entropy with 1 / |S+|; the paper's temperature is 1."""
     s = [sentence_vector(text, vectors, i, pooling) for i in range(len(text.sentences))]
     alive = [bool(np.any(vector)) for vector in s]
     places = places_of(text, starts, run_length)
@@ -164,7 +164,7 @@ def siamese_block(text, vectors, starts, run_length, offsets, window, temperatur
 
 
 def features_of(words, weights, max_order, n_buckets):
-    """R(S) of paper 001 with its hashing: (positions, row, weight) of the words, then the n-grams of each order."""
+    """R(S) of Sent2Vec with its hashing: (positions, row, weight) of the words, then the n-grams of each order."""
     features = []
     for order in range(1, max_order + 1):
         for start in range(len(words) - order + 1):
@@ -178,7 +178,7 @@ def features_of(words, weights, max_order, n_buckets):
 
 
 def sent2vec_sentence(words, source, target, weights, max_order, dropped, is_target, negatives, pooling):
-    """Paper 001, eq. 2 and 3. `dropped` numbers n-grams with n > 1; negatives are those of the whole sentence.
+    """Sent2Vec, eq. 2 and 3. `dropped` numbers n-grams with n > 1; negatives are those of the whole sentence.
 
     Returns loss, number of targets, touches of the source vectors, touches of the target vectors (negatives first).
     The third number of a touch is what the soft threshold of the L1 norm is multiplied by: 1 for each update of a
@@ -275,7 +275,7 @@ def alias_probability(threshold, alias):
 
 
 def keep_probability(count, n_tokens, t):
-    """q_p of paper 001, section 2.1."""
+    """q_p of Sent2Vec, section 2.1."""
     f = count / n_tokens
     return min(1.0, math.sqrt(t / f) + t / f)
 

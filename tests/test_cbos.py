@@ -191,7 +191,7 @@ def topics(n_documents=30, length=8, seed=0):
 
 @pytest.mark.kernel
 def test_the_setting_of_the_paper_learns():
-    # Paper 000, section III: k = 1, m = 2, d = 100, batches of 10, 10 passes, rate 0.01, words seen 5 times.
+    # CBOS, section III: k = 1, m = 2, d = 100, batches of 10, 10 passes, rate 0.01, words seen 5 times.
     n_components, n_documents = (8, 6) if numba.config.DISABLE_JIT else (100, 40)
     X, groups = topics(n_documents)
     cbos = CBOSVectorizer(

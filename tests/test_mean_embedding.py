@@ -163,7 +163,7 @@ def test_any_number_of_threads_gives_the_same_bits(options, solver):
 @pytest.mark.kernel
 @pytest.mark.parametrize(("algorithm", "rate"), [("skipgram", 0.025), ("cbow", 0.05)])
 def test_the_baselines_of_the_papers_learn(algorithm, rate):
-    # Paper 002, section 3.3: window 5, 5 negatives, 300 dimensions; the text is too small for its threshold of 1e-5.
+    # Siamese CBOW, section 3.3: window 5, 5 negatives, 300 dimensions; the text is too small for its threshold of 1e-5.
     rng = np.random.default_rng(0)
     n_components, n_sentences = (8, 40) if numba.config.DISABLE_JIT else (300, 500)
     words = [[f"{topic}{i}" for i in range(20)] for topic in "abcde"]

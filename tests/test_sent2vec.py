@@ -308,7 +308,7 @@ def test_any_number_of_threads_gives_the_same_bits(options, solver):
 @pytest.mark.kernel
 @pytest.mark.parametrize(
     "options",
-    [  # Paper 001, table 5: the books corpus
+    [  # Sent2Vec, table 5: the books corpus
         {"min_target_count": 8, "max_iter": 13, "subsample": 1e-5},
         {"min_target_count": 5, "max_iter": 12, "subsample": 5e-6, "ngram_range": (1, 2), "dropout_k": 7},
     ],

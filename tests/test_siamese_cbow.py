@@ -186,7 +186,7 @@ def topics(n_documents, length=8):
 
 @pytest.mark.kernel
 def test_the_setting_of_the_paper_learns():
-    # Paper 002: 300 dimensions, two negatives, no temperature, SGD at 0.0001 in batches of 100, one pass.
+    # Siamese CBOW: 300 dimensions, two negatives, no temperature, SGD at 0.0001 in batches of 100, one pass.
     n_components, n_documents = (8, 20) if numba.config.DISABLE_JIT else (300, 50)
     X, groups = topics(n_documents)
     options = {"negative": 2, "temperature": 1, "solver": "sgd", "batch_size": 100, "min_count": 1, "random_state": 0}
