@@ -163,9 +163,7 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             return EncodedSentences(X.tokens, X.sent_ptr, X.vocabulary.words)
         encoder = Encoder(self._tokenizer)
         ids, lengths = encoder.encode(iter_sentences(X))
-        ptr = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=ptr[1:])
-        return EncodedSentences(ids, ptr, encoder.words)
+        return EncodedSentences(ids, offsets(lengths), encoder.words)
 
 
 class PooledVectorizer(WordVectorInspection, TextVectorizer):
@@ -218,7 +216,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
     def _pool(self, sentences: EncodedSentences) -> np.ndarray:
         rows, weights, is_unknown, ptr = self._features(sentences)
         known = ~is_unknown
-        known_ptr = _offsets(known)[ptr]
+        known_ptr = offsets(known)[ptr]
         table = csr_array((weights[known], rows[known], known_ptr), shape=(len(ptr) - 1, self._summed_vectors.shape[0]))
         total = np.asarray(table @ self._summed_vectors)
         if self.unknown == "hash" and is_unknown.any():
@@ -256,7 +254,8 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         return np.float32(np.median(np.linalg.norm(vectors, axis=1)))
 
 
-def _offsets(lengths: np.ndarray) -> np.ndarray:
+def offsets(lengths: np.ndarray) -> np.ndarray:
+    """Where each of some pieces begins when they lie one after the other, and where the last one ends."""
     ptr = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=ptr[1:])
     return ptr

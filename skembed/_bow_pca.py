@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer
+from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer, offsets
 from ._corpus import SentenceCorpus
 
 # Up to this size of the table the decomposition is exact. The iterative one fills up with vectors that no seed decides
@@ -234,7 +234,7 @@ class BOWPCA(TextVectorizer):
         columns = np.fromiter((self.vocabulary_.get(w, -1) for w in sentences.words), np.int64, len(sentences.words))
         columns = columns[sentences.ids]
         known = columns >= 0
-        ptr = np.concatenate([[0], np.cumsum(known)])[sentences.ptr]
+        ptr = offsets(known)[sentences.ptr]
         shape = (len(ptr) - 1, len(self.vocabulary_))
         # Many estimators of scikit-learn refuse 64-bit positions.
         position = np.int32 if max(ptr[-1], shape[1]) <= np.iinfo(np.int32).max else np.int64

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ._base import offsets
 from ._blocks import Edges, list_sentences, update_edges
 from ._kernels import (
     COMPILE,
@@ -284,10 +285,9 @@ def add_ngrams(
     owners = np.concatenate(all_owners)
     order_of_sentences = np.argsort(owners, kind="stable")
     lengths = np.bincount(owners, minlength=len(ptr) - 1)
-    new_ptr = np.concatenate([[0], np.cumsum(lengths)])
     return (
         np.concatenate(all_rows)[order_of_sentences],
         np.concatenate(all_weights)[order_of_sentences],
         np.concatenate(all_unknown)[order_of_sentences],
-        new_ptr,
+        offsets(lengths),
     )

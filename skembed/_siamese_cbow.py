@@ -189,14 +189,15 @@ class SiameseCBOWObjective:
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Pairs:
         n_targets = plan.runs_per_block * plan.run_length
+        negative = min(self.negative, n_targets - 1)  # a block has no more strangers
         n_components = self.matrices[0].weights.shape[1]
         slots = make_slots(plan, n_components)
         return Pairs(
             slots=slots,
             norm=np.zeros(len(slots.scale), np.float32),
             source_gradient=np.zeros((n_targets, n_components), np.float32),
-            error=np.zeros((n_targets, 2 * self.border + 1 + self.negative), np.float32),
-            offsets=np.zeros((n_threads, self.negative), np.int64),
+            error=np.zeros((n_targets, 2 * plan.border + 1 + negative), np.float32),
+            offsets=np.zeros((n_threads, negative), np.int64),
             loss=np.zeros(n_targets, np.float64),
             total=np.zeros(2, np.float64),
         )

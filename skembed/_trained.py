@@ -220,7 +220,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             self.learning_rate,
             self.batch_size,
             self._default_batch_size,
-            max(self._run_length, 2 * objective.border),
+            self._run_length,
             fitted["_seed"],
             effective_n_jobs(self.n_jobs),
         )

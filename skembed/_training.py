@@ -104,18 +104,21 @@ class Trainer:
     def _plan(self, text: EncodedText, epoch: int) -> Plan:
         """Runs of consecutive sentences in random order; the shape of a block follows from the size of the corpus."""
         n_sentences = len(text.document)
+        # A context never leaves its document, so a larger border would only be empty places.
+        border = min(self.objective.border, int(np.bincount(text.document).max()) - 1)
+        longest_run = max(self.run_length, 2 * border)
         if isinstance(self.batch_size, str):
             # At least some tens of updates an epoch, however small the corpus.
             batch = int(np.clip(n_sentences // 64, min(16, self.default_batch_size), self.default_batch_size))
-            batch = max(self.run_length, batch - batch % self.run_length)
+            batch = max(longest_run, batch - batch % longest_run)
         else:
             batch = self.batch_size
         # The longest run that divides the block evenly.
-        length = max(n for n in range(1, self.run_length + 1) if batch % n == 0)
+        length = max(n for n in range(1, longest_run + 1) if batch % n == 0)
         starts = np.arange(0, n_sentences, length, dtype=np.int64)
         generator = np.random.default_rng([self.seed, epoch])
         seed = int(generator.integers(2**63))
-        return Plan(generator.permutation(starts), length, self.objective.border, batch // length, 0, 0, seed)
+        return Plan(generator.permutation(starts), length, border, batch // length, 0, 0, seed)
 
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
         """Enter the kernel with all threads at once."""

@@ -120,8 +120,7 @@ def weights_after_epochs(estimator, solver, n_threads, n_epochs=2):
     text, sentences = random_text()
     n_words = len(text.word_weight)
     objective = estimator._make_objective(start(estimator, sentences, n_words, 6))
-    run_length = max(estimator._run_length, 2 * objective.border)
-    trainer = Trainer(objective, solver == "adagrad", 0.05, "auto", 64, run_length, 3, n_threads)
+    trainer = Trainer(objective, solver == "adagrad", 0.05, "auto", 64, estimator._run_length, 3, n_threads)
     assert trainer.n_threads == n_threads
     losses = [trainer.run_epoch(text, epoch, rates=(0.05, 0.02)) for epoch in range(n_epochs)]
     assert np.isfinite(losses).all()

@@ -21,7 +21,7 @@ from kernel_cases import (
 )
 from reference import Text, cbos_block, numeric_gradient, take_steps
 
-from skembed import CBOSVectorizer
+from skembed import CBOSVectorizer, SiameseCBOWVectorizer
 from skembed._blocks import Plan, Update, draw_offsets
 from skembed._kernels import SYNC_SIZE
 from skembed._training import Trainer
@@ -233,3 +233,14 @@ def test_twin_text_holds_what_it_promises():
 def test_a_block_too_small_for_random_sentences_is_refused():
     with pytest.raises(ValueError, match="batch_size=3 is too small for window=1.*at least 4"):
         CBOSVectorizer(4, min_count=1, batch_size=3).fit(["a b", "b c", "c d", "d e", "e f"])
+
+
+@pytest.mark.parametrize("cls", [CBOSVectorizer, SiameseCBOWVectorizer])
+def test_a_window_beyond_the_document_and_more_negatives_than_sentences_cost_nothing(cls):
+    text = ["a b", "b c", "c d", "d e", "e a"] * 16
+    groups = np.repeat(np.arange(16), 5)
+    options = {"n_components": 4, "min_count": 1, "random_state": 0}
+    whole = cls(window=4, negative=15, **options).fit(text, groups=groups)
+    vast = cls(window=10**9, negative=10**9, **options).fit(text, groups=groups)
+    assert (vast.word_vectors_ == whole.word_vectors_).all()
+    assert vast.loss_curve_ == whole.loss_curve_

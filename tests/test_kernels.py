@@ -296,7 +296,8 @@ def test_plan_takes_every_sentence_once(n_sentences, batch_size, run_length):
     runs = [range(start, min(start + plan.run_length, n_sentences)) for start in plan.run_starts]
     assert sorted(i for run in runs for i in run) == list(range(n_sentences))
     assert sum(len(run) < plan.run_length for run in runs) == (n_sentences % plan.run_length > 0)
-    assert 1 <= plan.run_length <= run_length
+    assert plan.border == min(1, n_sentences - 1)  # one document, which a context never leaves
+    assert 1 <= plan.run_length <= max(run_length, 2 * plan.border)
     if batch_size != "auto":
         assert plan.run_length * plan.runs_per_block == batch_size
     n_blocks = -(-len(runs) // plan.runs_per_block)
