@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
-from collections.abc import Sized
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._corpus import SentenceCorpus
+from ._encoder import Encoder, as_text, count_threads
 from ._inspection import WordVectorInspection
-from ._sentences import iter_sentences
-from ._tokenizer import Encoder, Tokenizer
+from ._sentences import BATCH_SIZE, iter_pieces, iter_sentences
+from ._text import Column, Text
+from ._tokenizer import Tokenizer
 from ._vocabulary import hash_vectors
+
+if TYPE_CHECKING:
+    from ._word_scan import KnownWords
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
 
@@ -43,7 +51,21 @@ class EncodedSentences(NamedTuple):
 
     ids: np.ndarray  # (n_tokens,) int32
     ptr: np.ndarray  # (n_sentences + 1,) int64
-    words: list[str]
+    words: Sequence[str]
+    rows: np.ndarray  # (n_words,) int64: number of each of the words in the vocabulary, -1 where it is not there
+
+
+class _Words(Sequence[str]):
+    """Those of the vocabulary, and then those of some sentences that are not in it."""
+
+    def __init__(self, known: list[str], others: list[str]) -> None:
+        self.known, self.others, self.n_known = known, others, len(known)
+
+    def __len__(self) -> int:
+        return self.n_known + len(self.others)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.known[i] if i < self.n_known else self.others[i - self.n_known]
 
 
 class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -123,6 +145,7 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             lowercase=tokenizer.lowercase,
             stop_words=tokenizer.stop_words,
             stemmer=tokenizer.stemmer,
+            n_jobs=getattr(self, "n_jobs", None),
         )
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
@@ -154,16 +177,24 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         }
 
     def _encode(self, X: Any) -> EncodedSentences:
+        """All sentences at once."""
         if isinstance(X, SentenceCorpus):
-            if X.tokenizer != self._tokenizer:
-                raise ValueError(
-                    f"X was made with {X.tokenizer}, but this {type(self).__name__} learned from text split with "
-                    f"{self._tokenizer}. Make the corpus with the same options."
-                )
-            return EncodedSentences(X.tokens, X.sent_ptr, X.vocabulary.words)
-        encoder = Encoder(self._tokenizer)
-        ids, lengths = encoder.encode(iter_sentences(X))
-        return EncodedSentences(ids, offsets(lengths), encoder.words)
+            self._check_corpus(X)
+            return EncodedSentences(X.tokens, X.sent_ptr, X.vocabulary.words, self._rows_of(X.vocabulary.words))
+        encoder = Encoder(self._tokenizer, count_threads(getattr(self, "n_jobs", None)))
+        iter_sentences(X)
+        ids, lengths = encoder.encode(X)
+        return EncodedSentences(ids, offsets(lengths), encoder.words, self._rows_of(encoder.words))
+
+    def _check_corpus(self, X: SentenceCorpus) -> None:
+        if X.tokenizer != self._tokenizer:
+            raise ValueError(
+                f"X was made with {X.tokenizer}, but this {type(self).__name__} learned from text split with "
+                f"{self._tokenizer}. Make the corpus with the same options."
+            )
+
+    def _rows_of(self, words: Sequence[str]) -> np.ndarray:
+        return np.fromiter((self.vocabulary_.get(word, -1) for word in words), np.int64, len(words))
 
 
 class PooledVectorizer(WordVectorInspection, TextVectorizer):
@@ -211,25 +242,69 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             If `X` is one string or a table.
         """
         check_is_fitted(self)
-        return self._pool(self._encode(X))
+        if not isinstance(X, SentenceCorpus):
+            iter_sentences(X)  # before its length is asked for
+        n_threads = count_threads(getattr(self, "n_jobs", None))
+        pieces = in_order(self._embed_piece, self._pieces(X, n_threads), n_threads)
+        n_components = self._summed_vectors.shape[1]
+        if not isinstance(X, Sized):
+            return np.concatenate([np.empty((0, n_components), np.float32), *pieces])
+        out = np.empty((len(X), n_components), np.float32)
+        done = 0
+        for piece in pieces:
+            out[done : done + len(piece)] = piece
+            done += len(piece)
+        return out
+
+    def _pieces(self, X: Any, n_threads: int) -> Iterator[Any]:
+        """What `_embed_piece` takes: some sentences at a time, encoded or yet to be encoded."""
+        if isinstance(X, SentenceCorpus):
+            self._check_corpus(X)
+            words = X.vocabulary.words
+            rows = self._rows_of(words)
+            for first in range(0, X.n_sentences, BATCH_SIZE):
+                ptr = X.sent_ptr[first : first + BATCH_SIZE + 1]
+                yield EncodedSentences(X.tokens[ptr[0] : ptr[-1]], ptr - ptr[0], words, rows)
+            return
+        batches = iter_pieces(X, self._tokenizer)
+        if self._tokenizer.is_compiled and self._tokenizer.stemmer is None and not self._tokenizer.stop_words:
+            n_rows = 0
+            for batch in batches:
+                yield as_text(batch, n_rows)
+                n_rows += len(batch)
+            return
+        encoder = Encoder(self._tokenizer, n_threads)
+        rows = np.empty(0, np.int64)
+        for ids, lengths, _ in encoder.stream((batch, []) for batch in batches):
+            rows = np.concatenate([rows, self._rows_of(encoder.words[len(rows) :])])
+            yield EncodedSentences(ids, offsets(lengths), encoder.words, rows)
+
+    def _embed_piece(self, piece: EncodedSentences | Text | Column) -> np.ndarray:
+        if not isinstance(piece, EncodedSentences):
+            known, rows, words = known_words(self)
+            ids, lengths, new = known.scan(piece)
+            rows = np.concatenate([rows, np.full(len(new), -1)])
+            piece = EncodedSentences(ids, offsets(lengths), _Words(words, new), rows)
+        return self._pool(piece)
 
     def _pool(self, sentences: EncodedSentences) -> np.ndarray:
+        from ._pooling import sum_rows  # numba takes a while to import
+
         rows, weights, is_unknown, ptr = self._features(sentences)
-        known = ~is_unknown
-        known_ptr = offsets(known)[ptr]
-        table = csr_array((weights[known], rows[known], known_ptr), shape=(len(ptr) - 1, self._summed_vectors.shape[0]))
-        total = np.asarray(table @ self._summed_vectors)
-        if self.unknown == "hash" and is_unknown.any():
-            distinct, places = np.unique(rows[is_unknown], return_inverse=True)
-            vectors = self._unknown_vectors([sentences.words[i] for i in distinct])
-            strange = csr_array((weights[is_unknown], places, ptr - known_ptr), shape=(len(ptr) - 1, len(distinct)))
-            total += np.asarray(strange @ vectors)
-            counted = np.diff(ptr)
-        else:
-            counted = np.diff(known_ptr)
-        if self.pooling == "mean":
-            total /= np.maximum(counted, 1).astype(np.float32)[:, None]
-        return total
+        vectors = read_only(self._summed_vectors)
+        others = vectors[:0]
+        if is_unknown.any():
+            unknown = np.flatnonzero(is_unknown)
+            rows = rows.copy()
+            if self.unknown == "hash":
+                distinct, places = np.unique(rows[unknown], return_inverse=True)
+                others = read_only(self._unknown_vectors([sentences.words[i] for i in distinct.tolist()]))
+                rows[unknown] = -1 - places
+            else:
+                rows[unknown] = -1
+        out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
+        sum_rows(rows, weights, ptr, vectors, others, self.pooling == "mean", out)
+        return out
 
     @property
     def _summed_vectors(self) -> np.ndarray:
@@ -241,10 +316,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What is summed: row of `word_vectors_` (or, where unknown, position in `words`), weight, unknown?, ptr."""
-        row_of_word = np.fromiter(
-            (self.vocabulary_.get(word, -1) for word in sentences.words), np.int64, len(sentences.words)
-        )
-        rows = row_of_word[sentences.ids]
+        rows = sentences.rows[sentences.ids]
         is_unknown = rows < 0
         weights = np.where(is_unknown, self._unknown_weight, self.word_weights_[rows])
         return np.where(is_unknown, sentences.ids, rows), weights, is_unknown, sentences.ptr
@@ -252,6 +324,48 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
     def _length_of_unknown(self, vectors: np.ndarray) -> np.float32:
         """Length of a hashed vector: the median length of a learned row, so that it neither drowns nor shouts."""
         return np.float32(np.median(np.linalg.norm(vectors, axis=1)))
+
+
+def read_only(rows: np.ndarray) -> np.ndarray:
+    """The same numbers as the kernels take them: float32, row after row, not to be written to."""
+    view = np.ascontiguousarray(rows, np.float32).view()
+    view.flags.writeable = False
+    return view
+
+
+def in_order(function: Callable[[Any], Any], items: Iterable[Any], n_threads: int) -> Iterator[Any]:
+    """Like `map`, but with some threads, and only a few items at a time."""
+    if n_threads == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
+        tasks: deque[Future[Any]] = deque()
+        for item in items:
+            tasks.append(pool.submit(function, item))
+            if len(tasks) > 2 * n_threads:
+                yield tasks.popleft().result()
+        while tasks:
+            yield tasks.popleft().result()
+
+
+# Tables for the compiled tokenizer, one for each fitted estimator. They are no part of it: they can be made again, and
+# neither a copy nor a file should hold them.
+_TABLES: weakref.WeakKeyDictionary[Any, tuple[Any, ...]] = weakref.WeakKeyDictionary()
+_TABLES_LOCK = threading.Lock()
+
+
+def known_words(estimator: Any) -> tuple[KnownWords, np.ndarray, list[str]]:
+    """Return the table of the estimator's vocabulary, the row of each of its words, and the words."""
+    vocabulary = estimator.vocabulary_
+    with _TABLES_LOCK:
+        found = _TABLES.get(estimator)
+        if found is None or found[0] is not vocabulary or len(found[3]) != len(vocabulary):
+            from ._word_scan import KnownWords  # numba takes a while to import
+
+            words = list(vocabulary)
+            rows = np.fromiter(vocabulary.values(), np.int64, len(words))
+            found = _TABLES[estimator] = (vocabulary, KnownWords(words), rows, words)
+        return found[1:]
 
 
 def offsets(lengths: np.ndarray) -> np.ndarray:

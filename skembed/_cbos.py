@@ -10,7 +10,6 @@ softmax over the true sentence and ``m`` random sentences is to find the true on
     L = -\sum_i \log \frac{\exp(s_i \cdot c_i)}{\sum_{j \in \{i\} \cup M_i} \exp(s_j \cdot c_i)}
 """
 
-import math
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -22,106 +21,117 @@ from ._blocks import (
     EncodedText,
     Plan,
     Rows,
+    Scores,
     Slots,
+    Touches,
     Update,
+    add_losses,
     block_runs,
     draw_offsets,
     is_neighbour,
+    make_scores,
     make_slots,
+    make_touches,
+    place_runs,
     sum_sentences,
     target_slot,
-    update_words,
+    update_rows,
 )
-from ._kernels import COMPILE, add_scaled, barrier, dot, share
+from ._compile import LEAN, training_kernel
+from ._kernels import barrier, share
 from ._trained import TrainedVectorizer
 from ._training import Matrix
+from ._vectors import add_scaled, combine, dots, mean_square, softmax
+
+ONE = np.float32(1.0)
 
 
 class Targets(NamedTuple):
     """Work space of one block's targets."""
 
+    run_ptr: np.ndarray  # (n_runs + 1,) int64
     slots: Slots
+    touches: Touches  # its vectors are the gradients of the slots
     context: np.ndarray  # (n_targets, n_components) float32, eq. 5
     context_gradient: np.ndarray  # (n_targets, n_components) float32, already divided by the number of neighbours
     error: np.ndarray  # (n_targets, 1 + negative) float32, softmax minus the true distribution
+    scores: Scores
     offsets: np.ndarray  # (n_threads, negative) int64
     loss: np.ndarray  # (n_targets,) float64
     total: np.ndarray  # (2,) float64: sum of the losses, number of targets
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads):
+    """Phase 2: eq. 5 and 6. Each target's context against the target and the random sentences."""
     first, last = share(n_targets, thread, n_threads)
+    values, flat, place = targets.scores.values, targets.scores.flat, thread * targets.scores.values.shape[1]
+    candidates, column = targets.scores.which, targets.scores.column
     for i in range(first, last):
         slot = target_slot(plan, i)
-        error = targets.error[i]
-        error[:] = 0.0
         targets.loss[i] = -1.0
-        context = targets.context[i]
-        context[:] = 0.0
+        for c in range(targets.error.shape[1]):
+            targets.error[i, c] = 0.0
         if slots.document[slot] < 0:
             continue
         n_context = 0
         for q in range(slot - plan.border, slot + plan.border + 1):
             if is_neighbour(slots, plan, slot, q):
+                candidates[place + n_context] = q
                 n_context += 1
-                add_scaled(context, np.float32(1.0), slots.sums[q])
         if n_context == 0:
             continue
-        context /= np.float32(n_context)
-        top = dot(slots.sums[slot], context)
-        true_score = top
-        error[0] = top
+        for c in range(n_context):
+            flat[place + c] = ONE / np.float32(n_context)
+        combine(targets.context, i, flat, place, 1, slots.sums, candidates, place, n_context)
+        candidates[place] = slot
+        n = 1
         for r in range(offsets.shape[0]):
             q = target_slot(plan, (i + offsets[r]) % n_targets)
-            if slots.document[q] < 0 or is_neighbour(slots, plan, slot, q):
-                error[1 + r] = -np.inf
-            else:
-                error[1 + r] = dot(slots.sums[q], context)
-                top = max(top, error[1 + r])
-        z = 0.0
-        for r in range(1 + offsets.shape[0]):
-            e = math.exp(error[r] - top)
-            error[r] = e
-            z += e
-        for r in range(1 + offsets.shape[0]):
-            error[r] = error[r] / z
-        error[0] -= np.float32(1.0)
-        targets.loss[i] = math.log(z) + top - true_score
-        gradient = targets.context_gradient[i]
-        gradient[:] = 0.0
-        add_scaled(gradient, np.float32(error[0] / n_context), slots.sums[slot])
-        for r in range(offsets.shape[0]):
-            if error[1 + r] != 0.0:
-                q = target_slot(plan, (i + offsets[r]) % n_targets)
-                add_scaled(gradient, np.float32(error[1 + r] / n_context), slots.sums[q])
+            if slots.document[q] >= 0 and not is_neighbour(slots, plan, slot, q):
+                candidates[place + n], column[place + n] = q, 1 + r
+                n += 1
+        dots(values, thread, targets.context, i, slots.sums, candidates, place, n)
+        true_score = values[thread, 0]
+        targets.loss[i] = softmax(values, thread, n) - true_score
+        values[thread, 0] -= ONE
+        targets.error[i, 0] = values[thread, 0]
+        for c in range(1, n):
+            targets.error[i, column[place + c]] = values[thread, c]
+        for c in range(n):
+            values[thread, c] /= np.float32(n_context)
+        combine(targets.context_gradient, i, flat, place, 1, slots.sums, candidates, place, n)
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, n_threads):
+    """Phase 3: a sentence's gradient from its roles as target, as random sentence and as neighbour."""
     width = plan.run_length + 2 * plan.border
     first, last = share(n_slots, thread, n_threads)
+    index, place = targets.scores.which, thread * targets.scores.values.shape[1]
+    flat, gradients = targets.scores.flat, targets.touches.vectors
     for slot in range(first, last):
-        gradient = slots.gradients[slot]
-        gradient[:] = 0.0
+        targets.touches.square[slot] = 0.0
         if slots.document[slot] < 0:
             continue
         run, position = slot // width, slot % width
+        n = 0
         if plan.border <= position < plan.border + plan.run_length:
             i = run * plan.run_length + position - plan.border
-            if targets.error[i, 0] != 0.0:
-                add_scaled(gradient, targets.error[i, 0], targets.context[i])
-            for r in range(offsets.shape[0]):
-                t = (i - offsets[r]) % n_targets
-                if targets.error[t, 1 + r] != 0.0:
-                    add_scaled(gradient, targets.error[t, 1 + r], targets.context[t])
+            for r in range(1 + offsets.shape[0]):
+                t = i if r == 0 else (i - offsets[r - 1]) % n_targets
+                if targets.error[t, r] != 0.0:
+                    index[place + n], flat[place + n] = t, targets.error[t, r]
+                    n += 1
+        combine(gradients, slot, flat, place, 1, targets.context, index, place, n)
         for j in range(max(0, position - 2 * plan.border), min(plan.run_length, position + 1)):
             i = run * plan.run_length + j
             if targets.error[i, 0] != 0.0 and is_neighbour(slots, plan, slot, target_slot(plan, i)):
-                add_scaled(gradient, np.float32(1.0), targets.context_gradient[i])
+                add_scaled(gradients, slot, ONE, targets.context_gradient, i)
+        targets.touches.square[slot] = mean_square(gradients, slot)
 
 
-@njit(**COMPILE)
+@training_kernel
 def train_cbos(text, rows, mean, targets, plan, update, sync, thread, n_threads):
     slots = targets.slots
     n_passed = 0
@@ -131,20 +141,17 @@ def train_cbos(text, rows, mean, targets, plan, update, sync, thread, n_threads)
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = targets.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        sum_sentences(text, rows, mean, plan, block, slots, thread, n_threads)
+        sum_sentences(text, rows, mean, plan, block, targets.run_ptr, slots, targets.touches, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
-            for i in range(n_targets):
-                if targets.loss[i] != -1.0:
-                    targets.total[0] += targets.loss[i]
-                    targets.total[1] += 1.0
+            add_losses(targets.loss, n_targets, targets.total)
         if update.learn:
             gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
             rate = np.float32(update.rate - update.rate_decay * (block - plan.first_block))
-            update_words(text, rows, update, rate, plan, block, slots, thread)
+            update_rows(rows, targets.touches, update, rate, 0.0, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
         if n_passed < 0:
             return
@@ -164,11 +171,16 @@ class CBOSObjective:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more strangers
         n_components = self.matrices[0].weights.shape[1]
+        run_ptr, n_words = place_runs(text, plan)
+        slots = make_slots(plan, n_components)
         return Targets(
-            slots=make_slots(plan, n_components),
+            run_ptr=run_ptr,
+            slots=slots,
+            touches=make_touches(n_words, len(slots.sums), n_components, n_threads),
             context=np.zeros((n_targets, n_components), np.float32),
             context_gradient=np.zeros((n_targets, n_components), np.float32),
             error=np.zeros((n_targets, 1 + negative), np.float32),
+            scores=make_scores(max(1 + negative, 2 * plan.border), n_threads),
             offsets=np.zeros((n_threads, negative), np.int64),
             loss=np.zeros(n_targets, np.float64),
             total=np.zeros(2, np.float64),

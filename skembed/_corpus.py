@@ -102,6 +102,7 @@ class SentenceCorpus:
         min_count: int = 1,
         max_features: int | None = None,
         to: str | os.PathLike[str] | None = None,
+        n_jobs: int | None = None,
     ) -> SentenceCorpus:
         """Build a corpus from sentences in reading order, in one pass.
 
@@ -121,6 +122,8 @@ class SentenceCorpus:
         to : path-like or None, default=None
             Folder to write the corpus to while it is read, so that it may be larger than memory. The corpus returned is
             then memory-mapped from there. An older corpus at that place is replaced.
+        n_jobs : int or None, default=None
+            Number of threads of the default analyzer; -1 means all cores. It does not change the result.
 
         Returns
         -------
@@ -140,7 +143,7 @@ class SentenceCorpus:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        return cls._build(iter_batches(sentences, groups), tokenizer, min_count, max_features, to)
+        return _build(iter_batches(sentences, groups, tokenizer), tokenizer, min_count, max_features, to, n_jobs)
 
     @classmethod
     def from_file(
@@ -156,6 +159,7 @@ class SentenceCorpus:
         min_count: int = 1,
         max_features: int | None = None,
         to: str | os.PathLike[str] | None = None,
+        n_jobs: int | None = None,
     ) -> SentenceCorpus:
         """Build a corpus from text files with one sentence a line and blank lines between documents.
 
@@ -166,7 +170,7 @@ class SentenceCorpus:
             except hidden ones. A file whose name ends in ``.gz`` is decompressed. Each file begins a new document.
         encoding : str, default="utf-8"
             Encoding of the text. A byte order mark is skipped.
-        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to
+        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
             As in :meth:`from_sentences`.
 
         Returns
@@ -178,33 +182,12 @@ class SentenceCorpus:
         FileNotFoundError
             If there is nothing at `path`.
         ValueError
-            If there is no sentence or no word, or a file is not valid text in that encoding (names the file, the line
-            and the byte) or is a damaged gzip file.
+            If there is no sentence or no word, or a file is damaged or not text in that encoding; names line and byte.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        return cls._build(iter_text(path, encoding), tokenizer, min_count, max_features, to)
-
-    @classmethod
-    def _build(
-        cls,
-        batches: Iterable[tuple[list[Any], list[int]]],
-        tokenizer: Tokenizer,
-        min_count: int,
-        max_features: int | None,
-        to: str | os.PathLike[str] | None,
-    ) -> SentenceCorpus:
-        settings = make_settings(tokenizer, min_count, max_features)
-        if to is None:
-            built = encode(batches, tokenizer, min_count=min_count, max_features=max_features, folder=None)
-            return _make(built, tokenizer, settings)
-        with new_folder(to) as folder:
-            built = encode(batches, tokenizer, min_count=min_count, max_features=max_features, folder=folder)
-            write_folder(folder, built.arrays(), settings)
-            del built  # closes the memory maps: Windows does not rename a folder that holds an open file
-        content, _, settings, digest = read_content(to, mmap=True, verify=False, tokenizer=tokenizer)
-        return _make(content, tokenizer, settings, os.path.abspath(to), digest)
+        return _build(iter_text(path, encoding, tokenizer), tokenizer, min_count, max_features, to, n_jobs)
 
     @property
     def _content(self) -> Content:
@@ -241,8 +224,7 @@ class SentenceCorpus:
     @property
     def max_features(self) -> int | None:
         """The largest number of words that were kept when the corpus was built."""
-        limit: int | None = self._settings["max_features"]
-        return limit
+        return self._settings["max_features"]
 
     @property
     def path(self) -> str | None:
@@ -396,6 +378,25 @@ class SentenceCorpus:
                 return _from_value, (tuple(self._content.arrays()), self.tokenizer, self._settings)
             path = lend(self.digest, self.save)
         return _make, (None, self.tokenizer, self._settings, path, self.digest)
+
+
+def _build(
+    batches: Iterable[tuple[Any, list[int]]],
+    tokenizer: Tokenizer,
+    min_count: int,
+    max_features: int | None,
+    to: str | os.PathLike[str] | None,
+    n_jobs: int | None,
+) -> SentenceCorpus:
+    settings = make_settings(tokenizer, min_count, max_features)
+    if to is None:
+        return _make(encode(batches, tokenizer, min_count, max_features, n_jobs), tokenizer, settings)
+    with new_folder(to) as folder:
+        built = encode(batches, tokenizer, min_count, max_features, n_jobs, folder)
+        write_folder(folder, built.arrays(), settings)
+        del built  # closes the memory maps: Windows does not rename a folder that holds an open file
+    content, _, settings, digest = read_content(to, mmap=True, verify=False, tokenizer=tokenizer)
+    return _make(content, tokenizer, settings, os.path.abspath(to), digest)
 
 
 def _make(

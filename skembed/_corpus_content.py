@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from ._corpus_files import Arrays, check_contents, create_array, read_folder
-from ._tokenizer import Encoder, Tokenizer
+from ._encoder import Batch, Encoder, count_threads
+from ._tokenizer import Tokenizer
 from ._vocabulary import Vocabulary, check_limits, decode_words, encode_words
 
 
@@ -129,48 +130,45 @@ class _Spool:
 
 
 def encode(
-    batches: Iterable[tuple[list[Any], list[int]]],
+    batches: Iterable[tuple[Batch, list[int]]],
     tokenizer: Tokenizer,
-    *,
     min_count: int,
     max_features: int | None,
-    folder: Path | None,
+    n_jobs: int | None,
+    folder: Path | None = None,
 ) -> Content:
     """Encode batches of sentences: one pass gives provisional ids and counts, a second one ids by falling count.
 
     Parameters
     ----------
     batches : iterable of (sentences, starts)
-        As from :func:`iter_batches`.
+        As from :func:`iter_batches` or :func:`iter_text`.
     tokenizer : Tokenizer
         The options.
     min_count, max_features
         Which words to keep.
-    folder : Path or None
+    n_jobs : int or None
+        Number of threads, as everywhere.
+    folder : Path or None, default=None
         Folder to make the arrays in, memory-mapped; None keeps everything in memory.
 
     Returns
     -------
     content : Content
     """
-    encoder = Encoder(tokenizer)
-    counts = np.zeros(1024, dtype=np.int64)
+    encoder = Encoder(tokenizer, count_threads(n_jobs))
     n_documents = 0
     spool = _Spool(folder)
     try:
-        for sentences, starts in batches:
-            first_row = encoder.n_rows
-            ids, lengths = encoder.encode(sentences)
-            if len(encoder.words) > len(counts):  # twice what is needed, so that it grows seldom
-                counts = np.concatenate([counts, np.zeros(2 * len(encoder.words) - len(counts), np.int64)])
-            np.add.at(counts, ids, 1)
+        for ids, lengths, starts in encoder.stream(batches):
+            first_row = encoder.n_rows - len(lengths)
             n_documents += len(starts)
             spool.put([ids, lengths, np.array(starts, np.int64) + first_row])
         if not encoder.n_rows:
             raise ValueError(
                 "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
             )
-        counts = counts[: len(encoder.words)]
+        counts = encoder.counts
         vocabulary, remap = Vocabulary.from_counts(
             encoder.words, counts, min_count=min_count, max_features=max_features
         )
@@ -180,13 +178,14 @@ def encode(
         sent_ptr[0], doc_ptr[-1] = 0, encoder.n_rows
         token = sentence = document = 0
         for provisional, lengths, begins in spool.take_all():
-            ids = remap[provisional]
-            kept = np.zeros(len(ids) + 1, dtype=np.int64)  # how many of the first i tokens stay
-            np.cumsum(ids >= 0, out=kept[1:])
-            sent_ptr[sentence + 1 : sentence + 1 + len(lengths)] = token + kept[np.cumsum(lengths)]
-            tokens[token : token + kept[-1]] = ids[ids >= 0]
+            ids, ends = remap[provisional], np.cumsum(lengths)
+            if len(vocabulary) < len(counts):
+                stays = ids >= 0
+                ids, ends = ids[stays], np.concatenate([[0], np.cumsum(stays)])[ends]
+            sent_ptr[sentence + 1 : sentence + 1 + len(lengths)] = token + ends
+            tokens[token : token + len(ids)] = ids
             doc_ptr[document : document + len(begins)] = begins
-            token, sentence, document = token + int(kept[-1]), sentence + len(lengths), document + len(begins)
+            token, sentence, document = token + len(ids), sentence + len(lengths), document + len(begins)
     finally:
         spool.close()
     return Content(tokens, sent_ptr, doc_ptr, vocabulary)

@@ -8,7 +8,6 @@ between these phases. So the number of threads decides who computes a number, ne
 With ``NUMBA_DISABLE_JIT=1`` everything here runs as plain Python with one thread.
 """
 
-import math
 import sys
 
 import numpy as np
@@ -16,16 +15,11 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# NaN and infinity keep their meaning (no "nnan", "ninf"): a diverging fit must stay visible.
-FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
-COMPILE = {"nogil": True, "cache": True, "fastmath": FASTMATH, "error_model": "numpy"}
+from ._compile import LEAN, kernel
 
 # sync[ARRIVED] counts arrivals at barriers, sync[ABORTED] tells waiting threads to give up. A cache line lies between.
 ARRIVED, ABORTED, SYNC_SIZE = 0, 8, 16
 _SPINS_BEFORE_YIELD = 2000
-
-# Below this a row has felt nothing but rounding, and the square root's reciprocal may overflow in single precision.
-SMALLEST_ACCUMULATOR = np.float32(1e-30)
 
 _yield_processor = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
 
@@ -54,7 +48,7 @@ def _atomic_load(typingctx, array, index):
     return types.int64(array, types.intp), codegen
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def barrier(sync, n_threads, n_passed):
     """Wait until all threads have come here; returns the number of barriers passed, or -1 to stop.
 
@@ -77,13 +71,13 @@ def barrier(sync, n_threads, n_passed):
     return n_passed + 1
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def share(n_items, thread, n_threads):
     """First and last+1 of the items that a thread works on: contiguous and as equal as can be."""
     return n_items * thread // n_threads, n_items * (thread + 1) // n_threads
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def random_bits(seed, stream, item, draw):
     """64 random bits as a pure function of four uint64 numbers (two rounds of the splitmix64 finaliser).
 
@@ -98,29 +92,29 @@ def random_bits(seed, stream, item, draw):
     return bits ^ (bits >> np.uint64(31))
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def uniform(bits):
     """A float64 in [0, 1) from 64 random bits."""
     return float(bits >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def below(bits, n):
     """An int64 in [0, n) from 64 random bits, for n below 2**31."""
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def alias_draw(bits, threshold, alias):
     """A row number with the probabilities that `alias_table` was made from."""
     row = below(bits, threshold.shape[0])
-    # The low bits: `below` used the high ones.
-    if float(bits & np.uint64(0xFFFFFFFF)) * (1.0 / 4294967296.0) < threshold[row]:
-        return row
-    return np.int64(alias[row])
+    # The low bits: `below` used the high ones. No branch, for it would be guessed wrong half of the time.
+    stays = float(bits & np.uint64(0xFFFFFFFF)) * (1.0 / 4294967296.0) < threshold[row]
+    other = np.int64(alias[row])
+    return other + (row - other) * np.int64(stays)
 
 
-@njit(**COMPILE)
+@kernel
 def alias_table(probability):
     """Walker's alias method: ``threshold`` float32 and ``alias`` int32, each (n,), from (n,) float64 probabilities."""
     n = probability.shape[0]
@@ -151,69 +145,10 @@ def alias_table(probability):
     return threshold, alias
 
 
-@njit(**COMPILE)
+@kernel
 def fill_uniform(rows, seed, scale):
     """Start values in [-scale, scale), each a function of (seed, row, column) alone."""
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             bits = random_bits(np.uint64(seed), np.uint64(0), np.uint64(i), np.uint64(j))
             rows[i, j] = np.float32((2.0 * uniform(bits) - 1.0) * scale)
-
-
-@njit(**COMPILE)
-def sigmoid(x):
-    """1 / (1 + exp(-x)) without overflow."""
-    if x >= 0.0:
-        return 1.0 / (1.0 + math.exp(-x))
-    e = math.exp(x)
-    return e / (1.0 + e)
-
-
-@njit(**COMPILE)
-def log_sigmoid(x):
-    """log(1 / (1 + exp(-x))) without overflow."""
-    return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
-
-
-@njit(**COMPILE)
-def dot(a, b):
-    total = np.float32(0.0)
-    for j in range(a.shape[0]):
-        total += a[j] * b[j]
-    return total
-
-
-@njit(**COMPILE)
-def add_scaled(out, scale, a):
-    """``out += scale * a``."""
-    for j in range(out.shape[0]):
-        out[j] += scale * a[j]
-
-
-@njit(**COMPILE)
-def shrink(a, threshold):
-    """Soft threshold: move every number towards zero by ``threshold``, not past it."""
-    for j in range(a.shape[0]):
-        a[j] = math.copysign(max(abs(a[j]) - threshold, np.float32(0.0)), a[j])
-
-
-@njit(**COMPILE)
-def mean_square(a):
-    return dot(a, a) / np.float32(a.shape[0])
-
-
-@njit(**COMPILE)
-def update_row(rows, accumulator, row, scale, gradient, gradient_square, rate, adagrad):
-    """One touch of one row: ``row -= step * scale * gradient``.
-
-    AdaGrad with one accumulator a row (Duchi et al., 2011): the accumulator grows by the mean over the dimensions of
-    the squared gradient, and the step is ``rate / sqrt(accumulator)``. Otherwise the step is ``rate``.
-    ``gradient_square`` is the mean square of ``gradient``.
-    """
-    step = rate
-    if adagrad:
-        accumulator[row] += scale * scale * gradient_square
-        if accumulator[row] < SMALLEST_ACCUMULATOR:
-            return
-        step = rate / np.float32(math.sqrt(accumulator[row]))
-    add_scaled(rows[row], -step * scale, gradient)

@@ -139,9 +139,9 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
     word vector, which takes them out of every sentence and leaves each row independent of the others.
 
     *Differences from word2vec.* The gradient of a mean is divided by the number of its words; the program does not do
-    this for its bag of words. In skip-gram one set of negatives serves all words of a window, and counts as often as
-    there are words. Blocks are computed from the same weights, and then each word is updated in the order of the block;
-    a row with c > 8 updates in one block takes steps of 8/c the size.
+    this for its bag of words. One set of negatives serves a whole sentence, and in skip-gram each counts as often as
+    there are words in the window. Blocks are computed from the same weights; then each word takes one step for each of
+    its places, in the order of the block. A row with c > 8 steps in one block takes steps of 8/c the size.
 
     *The papers' own settings:* MOWE of [1]_ is ``MeanEmbeddingVectorizer(word_vectors=path, lowercase=False,
     pooling="mean", weighting=None, n_removed_components=0, unknown="zero")`` with the Google News vectors at ``path``,
@@ -340,11 +340,12 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         for name, value in fitted.items():
             setattr(self, name, value)
 
-    def _start_weights(self, fitted: dict[str, Any]) -> dict[str, Any]:
-        n_words = len(fitted["word_counts_"])
-        return super()._start_weights(fitted) | {
-            "target_vectors_": np.zeros((n_words, self.n_components), np.float32),
-            "_target_accumulator": np.zeros(n_words, np.float32),
+    def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
+        if self.word_vectors is not None:
+            return {}
+        return super()._weight_shapes(n_words) | {
+            "target_vectors_": (n_words, self.n_components),
+            "_target_accumulator": (n_words,),
         }
 
     def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
@@ -388,9 +389,11 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
 
     def _free(self, vectors: np.ndarray) -> np.ndarray:
         vectors = vectors.copy()
-        for component in self.components_:
-            # Row by row, not as a matrix product, whose last bits may depend on the number of rows.
-            vectors -= (vectors * component).sum(axis=1, keepdims=True) * component
+        for start in range(0, len(vectors), 10_000):  # a few at a time, or there would be more copies of all of them
+            part = vectors[start : start + 10_000]
+            for component in self.components_:
+                # Row by row, not as a matrix product, whose last bits may depend on the number of rows.
+                part -= (part * component).sum(axis=1, keepdims=True) * component
         return vectors
 
     @property

@@ -17,11 +17,12 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from ._base import EncodedSentences
-from ._blocks import EncodedText, Plan, Rows, Update, keep_probability, largest_block, make_edges
-from ._kernels import alias_table, fill_uniform
+from ._blocks import EncodedText, Plan, Rows, Update, keep_probability, make_touches, place_runs
+from ._kernels import alias_table
 from ._sent2vec_kernel import Draws, Sentences, add_ngrams, train_sent2vec
 from ._trained import TrainedVectorizer
 from ._training import Matrix
+from ._vectors import padded
 
 
 class Sent2VecObjective:
@@ -57,19 +58,28 @@ class Sent2VecObjective:
         ]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Sentences:
-        n_sentences, n_tokens = largest_block(text, plan)
+        run_ptr, n_tokens = place_runs(text, plan)
+        n_sentences = plan.runs_per_block
         n_components = self.matrices[0].weights.shape[1]
         negative, order = self.draws.negative, self.draws.max_order
-        n_source, n_target = n_tokens * order + 2 * n_sentences, n_tokens + n_sentences * (negative + 1)
+        n_source, n_target = n_tokens * order, n_tokens + n_sentences * negative
+        error = np.zeros((n_tokens, padded(1 + negative)), np.float32)
         return Sentences(
-            first_token=np.zeros(n_sentences + 1, np.int64),
-            sentence=np.zeros(n_sentences, np.int64),
-            words=np.zeros(n_tokens, np.int32),
-            negatives=np.zeros((n_sentences, negative), np.int32),
-            source=make_edges(n_source, n_source, n_components),
-            target=make_edges(n_target, n_target, n_components),
+            run_ptr=run_ptr,
+            words=np.zeros(n_tokens + 1, np.int32),
+            feature=np.zeros(n_source, np.int32),
+            source=make_touches(n_source, n_source + n_sentences, n_components, n_threads),
+            target=make_touches(n_target, n_target, n_components, n_threads),
+            own=np.zeros((n_tokens + n_sentences, n_components), np.float32),
+            own_of=np.zeros(n_tokens, np.int32),
+            share=np.zeros(n_tokens + n_sentences, np.float32),
+            error=error,
+            error_flat=error.reshape(-1),
+            candidates=np.zeros(n_threads * error.shape[1], np.int32),
+            bits=np.zeros(n_threads * error.shape[1], np.uint64),
+            number=np.arange(n_target + 1, dtype=np.int32),
             loss=np.zeros(n_sentences, np.float64),
-            n_targets=np.zeros(n_sentences + 1, np.int64),
+            n_targets=np.zeros(n_sentences, np.int64),
             total=np.zeros(2, np.float64),
         )
 
@@ -239,6 +249,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
     _default_batch_size = 64
     _run_length = 1
     _vectors_name = "_source_vectors"
+    _start_scale = 1.0
 
     def __init__(
         self,
@@ -334,17 +345,14 @@ class Sent2VecVectorizer(TrainedVectorizer):
             )
         return orders
 
-    def _start_weights(self, fitted: dict[str, Any]) -> dict[str, Any]:
+    def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
         """Words start at random, n-grams and targets at zero: an n-gram that was never seen adds nothing."""
-        n_words = len(fitted["word_counts_"])
         n_rows = n_words + (self.n_buckets if self.ngram_range[1] > 1 else 0)
-        vectors = np.zeros((n_rows, self.n_components), np.float32)
-        fill_uniform(vectors[:n_words], fitted["_seed"], 1.0 / self.n_components)
         return {
-            "_source_vectors": vectors,
-            "_accumulator": np.zeros(n_rows, np.float32),
-            "target_vectors_": np.zeros((n_words, self.n_components), np.float32),
-            "_target_accumulator": np.zeros(n_words, np.float32),
+            "_source_vectors": (n_rows, self.n_components),
+            "_accumulator": (n_rows,),
+            "target_vectors_": (n_words, self.n_components),
+            "_target_accumulator": (n_words,),
         }
 
     def _make_objective(self, fitted: dict[str, Any]) -> Sent2VecObjective:

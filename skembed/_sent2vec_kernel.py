@@ -6,21 +6,10 @@ import numpy as np
 from numba import njit
 
 from ._base import offsets
-from ._blocks import Edges, list_sentences, update_edges
-from ._kernels import (
-    COMPILE,
-    add_scaled,
-    alias_draw,
-    barrier,
-    below,
-    dot,
-    log_sigmoid,
-    mean_square,
-    random_bits,
-    share,
-    sigmoid,
-    uniform,
-)
+from ._blocks import Touches, block_runs, deal, prefetch_draw, prefetch_run, prefetch_words, share_runs, update_rows
+from ._compile import INLINE, training_kernel
+from ._kernels import alias_draw, barrier, below, random_bits, uniform
+from ._vectors import add_scaled, blend, combine, dots, logistic, mean_square, prefetch_row
 
 NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program, so that equal ids share a bucket
 
@@ -39,217 +28,264 @@ class Draws(NamedTuple):
 
 
 class Sentences(NamedTuple):
-    """Scratch space of one block."""
+    """Work space of one block.
 
-    first_token: np.ndarray  # (n_sentences_of_block + 1,) int64, where each sentence's place begins
-    sentence: np.ndarray  # (n_sentences_of_block,) int64
+    A sentence whose first word has ``a`` words before it in the block has its features, vectors and touches at places
+    that follow from ``a`` and the sentence's number, so that no two threads meet.
+    """
+
+    run_ptr: np.ndarray  # (n_runs + 1,) int64
     words: np.ndarray  # (n_tokens,) int32, known words only
-    negatives: np.ndarray  # (n_sentences_of_block, negative) int32
-    source: Edges
-    target: Edges
+    feature: np.ndarray  # (max_order * n_tokens,) int32, the touch of each word and n-gram, or -1 if it is dropped
+    source: Touches
+    target: Touches  # its vectors are those of the negatives, then v_{S without w_t} of each target
+    own: np.ndarray  # (n_tokens + n_sentences, n_components) float32, gradient of each target's v_{S without w_t}
+    own_of: np.ndarray  # (n_tokens,) int32, where each word's gradient is, -1 if it is no target
+    share: np.ndarray  # (n_tokens + n_sentences,) float32, 1 / |R(S without w_t)|, or 1 if a sentence is a sum
+    error: np.ndarray  # (n_tokens, 16 or more than negative) float32, of each target's word and negatives
+    error_flat: np.ndarray  # the same memory as one dimension
+    candidates: np.ndarray  # (n_threads * columns of error,) int32, a target and the negatives
+    bits: np.ndarray  # (n_threads * columns of error,) uint64, the random bits of the negatives
+    number: np.ndarray  # 0, 1, 2, ... as int32
     loss: np.ndarray  # (n_sentences_of_block,) float64
     n_targets: np.ndarray  # (n_sentences_of_block,) int64
     total: np.ndarray  # (2,) float64
 
 
-@njit(**COMPILE)
-def list_features(words, word_weight, draws, seed, sentence, row, scale):
-    """R(S): words, then n-grams of each order. Returns how many places and how many kept features."""
-    n = words.shape[0]
-    f = n
-    for i in range(n):
-        row[i] = words[i]
-        scale[i] = word_weight[words[i]]
+@njit(**INLINE)
+def list_features(words, a, n, word_weight, draws, seed, sentence, feature, f0, touches, e):
+    """R(S): words, then n-grams of each order, as touches from ``e`` on; ``feature`` says which touch each one is.
+
+    Returns how many touches there are.
+    """
+    n_words = word_weight.shape[0]
+    n_features = n
     for order in range(2, draws.max_order + 1):
-        for i in range(n - order + 1):
-            bits = np.uint64(words[i])
-            weight = word_weight[words[i]]
-            for j in range(i + 1, i + order):
-                bits = bits * NGRAM_MULTIPLIER + np.uint64(words[j])
-                weight += word_weight[words[j]]
-            row[f] = word_weight.shape[0] + np.int64(bits % np.uint64(draws.n_buckets))
-            scale[f] = weight / np.float32(order)
-            f += 1
-    n_ngrams = f - n
-    n_dropped = min(draws.dropout, n_ngrams)
-    if n_dropped == n_ngrams:
-        row[n:f] = -1
+        n_features += max(0, n - order + 1)
+    for f in range(f0, f0 + n_features):
+        feature[f] = 0
+    n_dropped = min(draws.dropout, n_features - n)
+    if n_dropped == n_features - n:
+        for f in range(f0 + n, f0 + n_features):
+            feature[f] = -1
     else:
         draw = 0
         for _ in range(n_dropped):
             fresh = False
             while not fresh:
-                g = n + below(
-                    random_bits(np.uint64(seed), np.uint64(3), np.uint64(sentence), np.uint64(draw)), n_ngrams
-                )
+                bits = random_bits(np.uint64(seed), np.uint64(3), np.uint64(sentence), np.uint64(draw))
+                g = f0 + n + below(bits, n_features - n)
                 draw += 1
-                fresh = row[g] >= 0
-            row[g] = -1
-    return f, f - n_dropped
+                fresh = feature[g] >= 0
+            feature[g] = -1
+    f = f0
+    first = e
+    for order in range(1, draws.max_order + 1):
+        for i in range(a, a + n - order + 1):
+            if feature[f] >= 0:
+                weight = word_weight[words[i]]
+                row = np.int64(words[i])
+                if order > 1:
+                    bits = np.uint64(words[i])
+                    for j in range(i + 1, i + order):
+                        bits = bits * NGRAM_MULTIPLIER + np.uint64(words[j])
+                        weight += word_weight[words[j]]
+                    row = n_words + np.int64(bits % np.uint64(draws.n_buckets))
+                touches.row[e] = row
+                touches.scale[e] = weight / np.float32(order)
+                touches.threshold[e] = 0.0
+                feature[f] = e
+                e += 1
+            f += 1
+    return e - first
 
 
-@njit(**COMPILE)
+@njit(**INLINE)
+def features_with(i, n, order, f0):
+    """First and last+1 of the features of an order that hold word i of a sentence of n words; next order's f0."""
+    return f0 + max(0, i - order + 1), f0 + min(i, n - order) + 1, f0 + max(0, n - order + 1)
+
+
+@njit(**INLINE)
 def learn_sentence(
-    words, sentence, negatives, source_weights, target_weights, word_weight, mean, draws, seed, source, s0, target, t0
+    sentence, i0, a, n, source_weights, target_weights, word_weight, mean, draws, seed, sc, e, t, thread
 ):
-    """All targets of one sentence against frozen weights.
+    """All targets of one sentence, number ``i0`` of its block, against frozen weights.
 
-    The sum of the sentence is kept and each target taken out of it, so a sentence costs O(words), not O(words^2).
-    ``source`` has its places from ``s0`` on (vector ``s0`` holds what all features share), ``target`` from ``t0``.
-    Returns the loss and the number of targets.
+    The sum of the sentence is kept and each target taken out of it, so a sentence costs O(words), not O(words^2). Its
+    touches go to ``e`` and ``t`` on. Returns the loss and the numbers of targets, source touches and target touches.
     """
-    n = words.shape[0]
-    row, scale = source.row[s0 + 1 :], source.scale[s0 + 1 :]
-    n_places, n_features = list_features(words, word_weight, draws, seed, sentence, row, scale)
-    n_negative = negatives.shape[0]
-    for j in range(n_negative):
-        negatives[j] = alias_draw(
-            random_bits(np.uint64(seed), np.uint64(2), np.uint64(sentence), np.uint64(j)), draws.threshold, draws.alias
-        )
-        target.vectors[t0 + j, :] = 0.0
-        target.row[t0 + j] = negatives[j]
-        target.vector[t0 + j] = t0 + j
-        target.scale[t0 + j] = 1.0
-        target.threshold[t0 + j] = 0.0
-    total = target.vectors[t0 + n_negative + n]
-    total[:] = 0.0
-    for f in range(n_places):
-        source.vector[s0 + 1 + f] = s0
-        if row[f] >= 0:
-            add_scaled(total, scale[f], source_weights[row[f]])
-    source.threshold[s0 + 1 : s0 + 1 + n_places] = 0.0
-    shared_threshold = np.float32(0.0)
-    shared = source.vectors[s0]
-    shared[:] = 0.0
-    own = source.vectors[s0 + 1 + n_places]
-    loss = 0.0
-    n_targets = 0
+    source, target, words = sc.source, sc.target, sc.words
+    f0, own0, width = a * draws.max_order, a + i0, sc.error.shape[1]
+    index, error_flat = sc.candidates, sc.error_flat
+    candidate = thread * width
+    for j in range(draws.negative):
+        bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(sentence), np.uint64(j))
+        sc.bits[candidate + j] = bits
+        prefetch_draw(bits, draws.threshold, draws.alias)
+    n_features = list_features(words, a, n, word_weight, draws, seed, sentence, sc.feature, f0, source, e)
     for i in range(n):
-        word = words[i]
-        place = t0 + n_negative + i
-        target.row[place] = -1
-        u = uniform(random_bits(np.uint64(seed), np.uint64(4), np.uint64(sentence), np.uint64(i)))
-        if u >= draws.keep[word]:
+        bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(sentence), np.uint64(i))
+        is_target = np.int64(uniform(bits) < draws.keep[words[a + i]])
+        sc.own_of[a + i] = is_target - 1
+        prefetch_row(target_weights, words[a + i] * is_target)  # row 0 if not; a branch would be guessed wrong
+    # The vectors of the negatives are numbered like their touches; those of the targets follow.
+    for j in range(draws.negative):
+        word = alias_draw(sc.bits[candidate + j], draws.threshold, draws.alias)
+        prefetch_row(target_weights, word)
+        index[candidate + 1 + j] = target.row[t + j] = word
+        target.vector[t + j] = t + j
+        target.scale[t + j] = 1.0
+        target.threshold[t + j] = 0.0
+    place = t + draws.negative
+    own = own0
+    whole = own0 + n
+    combine(sc.own, whole, source.scale, e, 1, source_weights, source.row, e, n_features)
+    loss = 0.0
+    threshold = np.float32(0.0)
+    for i in range(n):
+        word = words[a + i]
+        if sc.own_of[a + i] < 0:
             continue
-        # v_{S \ {w_t}}, eq. 2: take out the word and the n-grams that hold it.
-        hidden = target.vectors[place]
-        hidden[:] = total
+        sc.own_of[a + i] = -1
         n_left = n_features
-        begin = 0
+        f = f0
         for order in range(1, draws.max_order + 1):
-            for f in range(begin + max(0, i - order + 1), begin + min(i, n - order) + 1):
-                if row[f] >= 0:
-                    add_scaled(hidden, -scale[f], source_weights[row[f]])
-                    n_left -= 1
-            begin += max(0, n - order + 1)
+            first, last, f = features_with(i, n, order, f)
+            for g in range(first, last):
+                n_left -= sc.feature[g] >= 0
         if n_left == 0:
             continue
-        n_targets += 1
-        if mean:
-            hidden /= np.float32(n_left)
-        target.row[place] = word
-        target.vector[place] = place
-        z = dot(target_weights[word], hidden)
-        loss -= log_sigmoid(z)
-        error = np.float32(sigmoid(z) - 1.0)
-        target.scale[place] = error
-        target.threshold[place] = 1.0
-        own[:] = 0.0
-        add_scaled(own, error, target_weights[word])
-        for j in range(n_negative):
-            if negatives[j] != word:
-                z = dot(target_weights[negatives[j]], hidden)
-                loss -= log_sigmoid(-z)
-                error = np.float32(sigmoid(z))
-                add_scaled(own, error, target_weights[negatives[j]])
-                add_scaled(target.vectors[t0 + j], error, hidden)
-                target.threshold[t0 + j] += 1.0
-        if mean:
-            own /= np.float32(n_left)
-        add_scaled(shared, np.float32(1.0), own)
-        threshold = np.float32(1.0 / n_left)
-        shared_threshold += threshold
-        target.square[place] = mean_square(hidden)
-        begin = 0
-        for order in range(1, draws.max_order + 1):
-            for f in range(begin + max(0, i - order + 1), begin + min(i, n - order) + 1):
-                if row[f] >= 0:
-                    k = s0 + 1 + f
-                    if source.vector[k] == s0:
-                        source.vector[k] = k
-                        source.vectors[k, :] = 0.0
-                    add_scaled(source.vectors[k], np.float32(-1.0), own)
-                    source.threshold[k] -= threshold
-            begin += max(0, n - order + 1)
-    source.square[s0] = mean_square(shared)
-    for f in range(n_places):
-        k = s0 + 1 + f
-        source.threshold[k] += shared_threshold
-        if source.vector[k] == k:
-            add_scaled(source.vectors[k], np.float32(1.0), shared)
-            source.square[k] = mean_square(source.vectors[k])
-        if n_targets == 0:
-            row[f] = -1
-    for j in range(n_negative):
-        target.square[t0 + j] = mean_square(target.vectors[t0 + j])
-        if n_targets == 0:
-            target.row[t0 + j] = -1
-    return loss, n_targets
+        # v_{S without w_t}, eq. 2: take out the word and the n-grams that hold it.
+        share = np.float32(1.0 / n_left) if mean else np.float32(1.0)
+        k = sc.feature[f0 + i]
+        square = blend(
+            target.vectors, place, share, sc.own, whole, -share * source.scale[k], source_weights, source.row[k]
+        )
+        source.threshold[k] -= np.float32(1.0 / n_left)
+        f = f0 + n
+        for order in range(2, draws.max_order + 1):
+            first, last, f = features_with(i, n, order, f)
+            for g in range(first, last):
+                k = sc.feature[g]
+                if k >= 0:
+                    add_scaled(target.vectors, place, -share * source.scale[k], source_weights, source.row[k])
+                    source.threshold[k] -= np.float32(1.0 / n_left)
+        if draws.max_order > 1:
+            square = mean_square(target.vectors, place)
+        threshold += np.float32(1.0 / n_left)
+        # Eq. 3: the word's score with a minus, so that its error and loss are those of the negatives.
+        error = a + own - own0
+        index[candidate] = word
+        dots(sc.error, error, target.vectors, place, target_weights, index, candidate, 1 + draws.negative)
+        sc.error[error, 0] *= np.float32(-1.0)
+        for j in range(draws.negative):
+            if target.row[t + j] == word:
+                sc.error[error, 1 + j] = -np.inf
+            else:
+                target.threshold[t + j] += np.float32(1.0)
+        loss += logistic(sc.error, error, 1 + draws.negative)
+        sc.error[error, 0] *= np.float32(-1.0)
+        combine(sc.own, own, error_flat, error * width, 1, target_weights, index, candidate, 1 + draws.negative)
+        target.row[place], target.vector[place] = word, place
+        target.scale[place], target.threshold[place] = sc.error[error, 0], np.float32(1.0)
+        target.square[place] = square
+        sc.own_of[a + i], sc.share[own] = own, share
+        own += 1
+        place += 1
+    n_targets = own - own0
+    if n_targets == 0:
+        return 0.0, 0, 0, 0
+    for j in range(draws.negative):
+        first = a * width + 1 + j
+        place = t + draws.negative
+        target.square[t + j] = combine(
+            target.vectors, t + j, error_flat, first, width, target.vectors, sc.number, place, n_targets
+        )
+    # What all features share, less what comes from targets that hold them.
+    shared = source.row.shape[0] + i0
+    source.square[shared] = combine(source.vectors, shared, sc.share, own0, 1, sc.own, sc.number, own0, n_targets)
+    f = f0
+    for order in range(1, draws.max_order + 1):
+        for i in range(a, a + n - order + 1):
+            k = sc.feature[f]
+            f += 1
+            if k < 0:
+                continue
+            source.vector[k] = shared
+            source.threshold[k] += threshold
+            n_inside = 0
+            for j in range(i, i + order):
+                n_inside += sc.own_of[j] >= 0
+            if n_inside == 0:
+                continue
+            # A feature that holds every target gets nothing: exactly nothing, for AdaGrad makes much of little.
+            part = np.float32(n_inside < n_targets)
+            source.vector[k] = k
+            n_inside = 0
+            for j in range(i, i + order):
+                own = sc.own_of[j]
+                if own >= 0:
+                    base = k if n_inside > 0 else shared
+                    source.square[k] = blend(
+                        source.vectors, k, part, source.vectors, base, -part * sc.share[own], sc.own, own
+                    )
+                    n_inside += 1
+    return loss, n_targets, n_features, n_targets + draws.negative
 
 
-@njit(**COMPILE)
+@training_kernel
 def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update, sync, thread, n_threads):
     n_passed = 0
     n_words = text.word_weight.shape[0]
     for block in range(plan.first_block, plan.last_block):
-        if thread == 0:
-            sc.n_targets[-1] = list_sentences(text, plan, block, sc.first_token, sc.sentence)
-        n_passed = barrier(sync, n_threads, n_passed)
-        n_sentences = sc.n_targets[-1]
-        first, last = share(n_sentences, thread, n_threads)
-        for i in range(first, last):
-            s = sc.sentence[i]
-            words = sc.words[sc.first_token[i] :]
+        block_start, block_end = block_runs(plan, block)
+        first_run, last_run = share_runs(sc.run_ptr, block_start, block_end, thread, n_threads)
+        a = sc.run_ptr[first_run] - sc.run_ptr[block_start]
+        first_e = e = a * draws.max_order
+        first_t = t = a + (first_run - block_start) * draws.negative
+        for run in range(first_run, last_run):
+            prefetch_run(text, plan, run)
+            prefetch_words(text, plan, run + 1, source_rows.weights, draws.keep)
+            sentence, i = plan.run_starts[run], run - block_start
+            a = sc.run_ptr[run] - sc.run_ptr[block_start]
             n = 0
-            for p in range(text.sent_ptr[s], text.sent_ptr[s + 1]):
-                if text.tokens[p] < n_words:
-                    words[n] = text.tokens[p]
-                    n += 1
-            s0 = sc.first_token[i] * draws.max_order + 2 * i
-            t0 = sc.first_token[i] + i * (draws.negative + 1)
-            s1 = sc.first_token[i + 1] * draws.max_order + 2 * i + 2
-            t1 = sc.first_token[i + 1] + (i + 1) * (draws.negative + 1)
-            sc.source.row[s0:s1] = -1
-            sc.target.row[t0:t1] = -1
+            for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
+                sc.words[a + n] = text.tokens[p]
+                n += text.tokens[p] < n_words
             sc.loss[i] = 0.0
             sc.n_targets[i] = 0
             if n > 1:
-                sc.loss[i], sc.n_targets[i] = learn_sentence(
-                    words[:n],
-                    s,
-                    sc.negatives[i],
+                sc.loss[i], sc.n_targets[i], n_source, n_target = learn_sentence(
+                    sentence,
+                    i,
+                    a,
+                    n,
                     source_rows.weights,
                     target_rows.weights,
                     text.word_weight,
                     mean,
                     draws,
                     plan.seed,
-                    sc.source,
-                    s0,
-                    sc.target,
-                    t0,
+                    sc,
+                    e,
+                    t,
+                    thread,
                 )
+                e += n_source
+                t += n_target
+        if update.learn:
+            deal(sc.source, source_rows.owner, first_e, e, thread, n_threads)
+            deal(sc.target, target_rows.owner, first_t, t, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
-            for i in range(n_sentences):
+            for i in range(block_end - block_start):
                 sc.total[0] += sc.loss[i]
                 sc.total[1] += sc.n_targets[i]
         if update.learn:
             rate = np.float32(update.rate - update.rate_decay * (block - plan.first_block))
-            n_edges = sc.first_token[n_sentences] * draws.max_order + 2 * n_sentences
-            update_edges(source_rows, sc.source, n_edges, update, rate, draws.penalty, thread)
-            n_edges = sc.first_token[n_sentences] + n_sentences * (draws.negative + 1)
-            update_edges(target_rows, sc.target, n_edges, update, rate, draws.penalty, thread)
+            update_rows(source_rows, sc.source, update, rate, draws.penalty, thread, n_threads)
+            update_rows(target_rows, sc.target, update, rate, draws.penalty, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if n_passed < 0:
             return

@@ -14,8 +14,11 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-BATCH_SIZE = 8192  # sentences that are worked on at a time
-READ_SIZE = 1 << 20  # characters of a file that are read at a time
+from ._text import PADDING, Column, Text, iter_columns
+from ._tokenizer import Tokenizer
+
+BATCH_SIZE = 4096  # sentences that are worked on at a time
+READ_SIZE = 1 << 20  # characters, or bytes, of a file that are read at a time
 
 
 def iter_sentences(X: Any, *, name: str = "X") -> Iterable[Any]:
@@ -83,23 +86,38 @@ def describe_wrong_item(item: Any) -> str:
     return f"{item!r:.60} of type {kind}, not a string. Convert it first, for example with str(item)."
 
 
+def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X") -> Iterator[list[Any] | Column]:
+    """Yield sentences, some at a time: as lists, or as Arrow holds them if the tokenizer can read that."""
+    items = iter_sentences(X, name=name)
+    columns = iter_columns(X, BATCH_SIZE) if tokenizer.is_compiled else None
+    if columns is not None:
+        yield from columns
+    elif isinstance(X, (list, tuple)):
+        for start in range(0, len(X), BATCH_SIZE):
+            yield list(X[start : start + BATCH_SIZE])
+    else:
+        rest = iter(items)
+        while piece := list(islice(rest, BATCH_SIZE)):
+            yield piece
+
+
 def iter_batches(
-    sentences: Iterable[Any], groups: Iterable[Any] | None, size: int = BATCH_SIZE
-) -> Iterator[tuple[list[Any], list[int]]]:
+    sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer
+) -> Iterator[tuple[list[Any] | Column, list[int]]]:
     """Yield sentences, some at a time, with the positions among them at which a new document begins."""
-    items = iter(iter_sentences(sentences, name="sentences"))
+    pieces = iter_pieces(sentences, tokenizer, name="sentences")
     if groups is None:
-        first = True
-        while batch := list(islice(items, size)):
-            yield batch, [0] if first else []
-            first = False
+        starts = [0]
+        for batch in pieces:
+            yield batch, starts
+            starts = []
         return
     if isinstance(sentences, Sized) and isinstance(groups, Sized) and len(sentences) != len(groups):
         raise ValueError(f"groups has {len(groups)} entries for {len(sentences)} sentences; each sentence needs one.")
     labels = iter(iter_sentences(groups, name="groups"))
     n_sentences = 0
     previous: Any = object()  # equal to no label
-    while batch := list(islice(items, size)):
+    for batch in pieces:
         ids = list(islice(labels, len(batch)))
         if len(ids) < len(batch):
             raise ValueError(
@@ -126,20 +144,31 @@ def _document_starts(previous: Any, ids: list[Any], first_row: int) -> list[int]
     return starts
 
 
-def iter_text(path: str | os.PathLike[str], encoding: str) -> Iterator[tuple[list[str], list[int]]]:
+def iter_text(
+    path: str | os.PathLike[str], encoding: str, tokenizer: Tokenizer
+) -> Iterator[tuple[list[str] | Text, list[int]]]:
     """Yield sentences, some at a time, with the positions among them at which a new document begins.
+
+    Where the tokenizer reads UTF-8 itself, the lines of a text are yet to be looked at, and [0] says that it is the
+    first one of its file.
 
     See :meth:`skembed.SentenceCorpus.from_file` for what is read and what is refused.
     """
     try:
-        codecs.lookup(encoding)
+        as_bytes = codecs.lookup(encoding).name == "utf-8" and tokenizer.is_compiled
     except LookupError:
         raise ValueError(f"There is no encoding called {encoding!r}.") from None
     for file in _text_files(Path(path)):
+        if as_bytes:
+            starts = [0]
+            for text in _iter_bytes(file):
+                yield text, starts
+                starts = []
+            continue
         new_document = True
         for lines in _iter_lines(file, encoding):
             sentences: list[str] = []
-            starts: list[int] = []
+            starts = []
             for line in lines:
                 if line.isspace() or not line:
                     new_document = True
@@ -148,7 +177,8 @@ def iter_text(path: str | os.PathLike[str], encoding: str) -> Iterator[tuple[lis
                     starts.append(len(sentences))
                     new_document = False
                 sentences.append(line.rstrip("\r\n"))
-            yield sentences, starts
+            if sentences:
+                yield sentences, starts
 
 
 def _text_files(path: Path) -> list[Path]:
@@ -173,6 +203,33 @@ def _open_bytes(file: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(file, "rb") if file.name.lower().endswith(".gz") else open(file, "rb"))
 
 
+def _iter_bytes(file: Path) -> Iterator[Text]:
+    """Yield whole lines as they stand in the file."""
+    pieces: list[bytes] = []  # of a line that is longer than what is read at a time
+    try:
+        with _open_bytes(file) as raw:
+            piece = raw.read(max(READ_SIZE, len(codecs.BOM_UTF8))).removeprefix(codecs.BOM_UTF8)
+            while piece or (piece := raw.read(READ_SIZE)):
+                cut = piece.rfind(b"\n") + 1
+                if cut:
+                    yield _as_text([*pieces, piece[:cut]], file)
+                    pieces = []
+                pieces.append(piece[cut:])
+                piece = b""
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise _damaged(file, error) from error
+    if any(pieces):
+        yield _as_text([*pieces, b"\n"], file)
+
+
+def _as_text(pieces: list[bytes], file: Path) -> Text:
+    return Text(np.frombuffer(b"".join([*pieces, PADDING]), np.uint8), file=file)
+
+
+def _damaged(file: Path, error: Exception) -> ValueError:
+    return ValueError(f"{file} is not a complete gzip file: {error}")
+
+
 def _iter_lines(file: Path, encoding: str) -> Iterator[list[str]]:
     """Yield lists of lines that end only at a line feed; other Unicode line separators are text."""
     first = True
@@ -184,14 +241,15 @@ def _iter_lines(file: Path, encoding: str) -> Iterator[list[str]]:
                     first = False
                 yield lines
     except UnicodeError as error:
-        raise ValueError(_decoding_message(file, encoding, error)) from None
+        raise ValueError(decoding_message(file, encoding, error)) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{file} is not a complete gzip file: {error}") from error
+        raise _damaged(file, error) from error
     except LookupError as error:  # a codec such as "hex" that is not for text
         raise ValueError(f"encoding={encoding!r} cannot be used: {error}") from None
 
 
-def _decoding_message(file: Path, encoding: str, error: UnicodeError) -> str:
+def decoding_message(file: Path, encoding: str, error: UnicodeError) -> str:
+    """Say where in a file the bytes are that cannot be decoded."""
     advice = "If the text has another encoding, pass it, for example encoding='latin-1'."
     if "\n".encode(encoding) == b"\n":
         # The decoder counts from the start of its own buffer, so find the line by reading again.

@@ -21,132 +21,134 @@ from ._blocks import (
     EncodedText,
     Plan,
     Rows,
+    Scores,
     Slots,
+    Touches,
     Update,
+    add_losses,
     block_runs,
     draw_offsets,
     is_neighbour,
+    make_scores,
     make_slots,
+    make_touches,
+    place_runs,
     sum_sentences,
     target_slot,
-    update_words,
+    update_rows,
 )
-from ._kernels import COMPILE, add_scaled, barrier, dot, share
+from ._compile import LEAN, training_kernel
+from ._kernels import barrier, share
 from ._trained import TrainedVectorizer
 from ._training import Matrix
+from ._vectors import add_scaled, combine, copy_scaled, dots, mean_square, softmax
 
 
 class Pairs(NamedTuple):
     """Work space of one block's pairs of sentences."""
 
+    run_ptr: np.ndarray  # (n_runs + 1,) int64
     slots: Slots
-    norm: np.ndarray  # (n_slots,) float32
+    touches: Touches  # its vectors are the gradients of the slots
+    unit: np.ndarray  # (n_slots, n_components) float32, the sums scaled to length one
+    norm: np.ndarray  # (n_slots,) float32, the lengths they had
     source_gradient: np.ndarray  # (n_targets, n_components) float32, gradient of the unit vector in the source role
     error: np.ndarray  # (n_targets, 2 * window + 1 + negative) float32
+    scores: Scores
     offsets: np.ndarray  # (n_threads, negative) int64
     loss: np.ndarray  # (n_targets,) float64
     total: np.ndarray  # (2,) float64
 
 
-@njit(**COMPILE)
-def scale_to_length_one(plan, slots, norm, n_slots, thread, n_threads):
-    first, last = share(n_slots, thread, n_threads)
+@njit(**LEAN)
+def scale_to_length_one(slots, pairs, first, last):
     for slot in range(first, last):
         if slots.document[slot] >= 0:
-            norm[slot] = math.sqrt(dot(slots.sums[slot], slots.sums[slot]))
-            if norm[slot] == 0.0:
+            square = mean_square(slots.sums, slot) * np.float32(slots.sums.shape[1])
+            if square == 0.0:
                 # No direction: the sentence takes no part.
                 slots.document[slot] = -1
-                slots.scale[slot] = 0.0
             else:
-                slots.sums[slot] /= norm[slot]
+                pairs.norm[slot] = math.sqrt(square)
+                copy_scaled(pairs.unit, slot, np.float32(1.0) / pairs.norm[slot], slots.sums, slot)
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thread, n_threads):
+    """Phase 2: each target against its neighbours and the random sentences, eq. 1."""
     first, last = share(n_targets, thread, n_threads)
     span = 2 * plan.border + 1
+    values, flat, place = pairs.scores.values, pairs.scores.flat, thread * pairs.scores.values.shape[1]
+    candidates, column = pairs.scores.which, pairs.scores.column
     for i in range(first, last):
         slot = target_slot(plan, i)
-        error = pairs.error[i]
-        error[:] = 0.0
         pairs.loss[i] = -1.0
-        if slots.document[slot] < 0:
-            continue
-        n_positive = 0
-        top = -np.inf
-        true_score = 0.0
+        n = n_positive = 0
         for c in range(span + offsets.shape[0]):
-            if c < span:
-                q = slot + c - plan.border
-                wanted = is_neighbour(slots, plan, slot, q)
-                n_positive += wanted
-            else:
-                q = target_slot(plan, (i + offsets[c - span]) % n_targets)
-                wanted = slots.document[q] >= 0 and not is_neighbour(slots, plan, slot, q)
-            if wanted:
-                error[c] = dot(slots.sums[slot], slots.sums[q]) * inverse_temperature
-                top = max(top, error[c])
-                if c < span:
-                    true_score += error[c]
-            else:
-                error[c] = -np.inf
+            pairs.error[i, c] = 0.0
+            is_near = c < span
+            q = slot + c - plan.border if is_near else target_slot(plan, (i + offsets[c - span]) % n_targets)
+            if min(slots.document[slot], slots.document[q]) >= 0 and is_neighbour(slots, plan, slot, q) == is_near:
+                candidates[place + n], column[place + n] = q, c
+                n += 1
+                n_positive += is_near
         if n_positive == 0:
-            error[:] = 0.0
             continue
-        z = 0.0
-        for c in range(span + offsets.shape[0]):
-            if error[c] != -np.inf:
-                e = math.exp(error[c] - top)
-                z += e
-        gradient = pairs.source_gradient[i]
-        gradient[:] = 0.0
-        pairs.loss[i] = math.log(z) + top - true_score / n_positive
-        for c in range(span + offsets.shape[0]):
-            if error[c] == -np.inf:
-                error[c] = 0.0
-                continue
-            p = math.exp(error[c] - top) / z
-            if c < span:
-                q = slot + c - plan.border
-                p -= 1.0 / n_positive
-            else:
-                q = target_slot(plan, (i + offsets[c - span]) % n_targets)
-            error[c] = p * inverse_temperature
-            add_scaled(gradient, error[c], slots.sums[q])
+        dots(values, thread, pairs.unit, slot, pairs.unit, candidates, place, n)
+        true_score = np.float32(0.0)
+        for c in range(n):
+            values[thread, c] *= inverse_temperature
+            if c < n_positive:
+                true_score += values[thread, c]
+        pairs.loss[i] = softmax(values, thread, n) - true_score / n_positive
+        for c in range(n):
+            if c < n_positive:
+                values[thread, c] -= np.float32(1.0 / n_positive)
+            values[thread, c] *= inverse_temperature
+            pairs.error[i, column[place + c]] = values[thread, c]
+        combine(pairs.source_gradient, i, flat, place, 1, pairs.unit, candidates, place, n)
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_threads):
+    """Phase 3: a sentence's gradient from its roles as source, as random sentence and as neighbour."""
     width = plan.run_length + 2 * plan.border
     span = 2 * plan.border + 1
     first, last = share(n_slots, thread, n_threads)
+    index, place = pairs.scores.which, thread * pairs.scores.values.shape[1]
+    flat, gradients = pairs.scores.flat, pairs.touches.vectors
     for slot in range(first, last):
-        gradient = slots.gradients[slot]
-        gradient[:] = 0.0
+        pairs.touches.square[slot] = 0.0
         if slots.document[slot] < 0:
             continue
         run, position = slot // width, slot % width
-        if plan.border <= position < plan.border + plan.run_length:
-            i = run * plan.run_length + position - plan.border
-            if pairs.loss[i] != -1.0:
-                add_scaled(gradient, np.float32(1.0), pairs.source_gradient[i])
+        i, is_target = run * plan.run_length + position - plan.border, 0 <= position - plan.border < plan.run_length
+        n = 0
+        if is_target:
             for r in range(offsets.shape[0]):
                 t = (i - offsets[r]) % n_targets
                 if pairs.error[t, span + r] != 0.0:
-                    add_scaled(gradient, pairs.error[t, span + r], slots.sums[target_slot(plan, t)])
+                    index[place + n], flat[place + n] = target_slot(plan, t), pairs.error[t, span + r]
+                    n += 1
         for j in range(max(0, position - 2 * plan.border), min(plan.run_length, position + 1)):
-            i = run * plan.run_length + j
-            source = target_slot(plan, i)
-            error = pairs.error[i, slot - source + plan.border]
+            t = run * plan.run_length + j
+            source = target_slot(plan, t)
+            error = pairs.error[t, slot - source + plan.border]
             if error != 0.0:
-                add_scaled(gradient, error, slots.sums[source])
+                index[place + n], flat[place + n] = source, error
+                n += 1
+        combine(gradients, slot, flat, place, 1, pairs.unit, index, place, n)
+        if is_target and pairs.loss[i] != -1.0:
+            add_scaled(gradients, slot, np.float32(1.0), pairs.source_gradient, i)
         # From the unit vector u = s / |s| back to the sentence: ds = (du - (du . u) u) / |s|
-        add_scaled(gradient, -dot(gradient, slots.sums[slot]), slots.sums[slot])
-        gradient /= pairs.norm[slot]
+        index[place] = slot
+        dots(pairs.scores.values, thread, gradients, slot, pairs.unit, index, place, 1)
+        add_scaled(gradients, slot, -flat[place], pairs.unit, slot)
+        copy_scaled(gradients, slot, np.float32(1.0) / pairs.norm[slot], gradients, slot)
+        pairs.touches.square[slot] = mean_square(gradients, slot)
 
 
-@njit(**COMPILE)
+@training_kernel
 def train_siamese_cbow(text, rows, mean, inverse_temperature, pairs, plan, update, sync, thread, n_threads):
     slots = pairs.slots
     n_passed = 0
@@ -156,21 +158,20 @@ def train_siamese_cbow(text, rows, mean, inverse_temperature, pairs, plan, updat
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = pairs.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        sum_sentences(text, rows, mean, plan, block, slots, thread, n_threads)
-        scale_to_length_one(plan, slots, pairs.norm, n_slots, thread, n_threads)
+        first, last = sum_sentences(
+            text, rows, mean, plan, block, pairs.run_ptr, slots, pairs.touches, thread, n_threads
+        )
+        scale_to_length_one(slots, pairs, first, last)
         n_passed = barrier(sync, n_threads, n_passed)
         score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
-            for i in range(n_targets):
-                if pairs.loss[i] != -1.0:
-                    pairs.total[0] += pairs.loss[i]
-                    pairs.total[1] += 1.0
+            add_losses(pairs.loss, n_targets, pairs.total)
         if update.learn:
             gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
             rate = np.float32(update.rate - update.rate_decay * (block - plan.first_block))
-            update_words(text, rows, update, rate, plan, block, slots, thread)
+            update_rows(rows, pairs.touches, update, rate, 0.0, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
         if n_passed < 0:
             return
@@ -185,18 +186,24 @@ class SiameseCBOWObjective:
         self.border = vectorizer.window
         self.negative = vectorizer.negative
         self.mean = vectorizer.pooling == "mean"
-        self.inverse_temperature = 1.0 / vectorizer.temperature
+        self.inverse_temperature = np.float32(1.0 / vectorizer.temperature)
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Pairs:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more strangers
         n_components = self.matrices[0].weights.shape[1]
+        run_ptr, n_words = place_runs(text, plan)
         slots = make_slots(plan, n_components)
+        n_candidates = 2 * plan.border + 1 + negative
         return Pairs(
+            run_ptr=run_ptr,
             slots=slots,
-            norm=np.zeros(len(slots.scale), np.float32),
+            touches=make_touches(n_words, len(slots.sums), n_components, n_threads),
+            unit=np.zeros_like(slots.sums),
+            norm=np.zeros(len(slots.sums), np.float32),
             source_gradient=np.zeros((n_targets, n_components), np.float32),
-            error=np.zeros((n_targets, 2 * plan.border + 1 + negative), np.float32),
+            error=np.zeros((n_targets, n_candidates), np.float32),
+            scores=make_scores(n_candidates, n_threads),
             offsets=np.zeros((n_threads, negative), np.int64),
             loss=np.zeros(n_targets, np.float64),
             total=np.zeros(2, np.float64),

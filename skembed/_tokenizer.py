@@ -1,22 +1,17 @@
-"""From text to word ids: what a sentence is, what a token is, and which number each word gets.
+"""What a token is.
 
-A :class:`Tokenizer` holds the options and nothing else. An :class:`Encoder` does the work for one pass over a text:
-it gives every distinct word a provisional id in the order of first appearance.
+A :class:`Tokenizer` holds the options and nothing else; :class:`~skembed._encoder.Encoder` does the work.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-
-from ._sentences import BATCH_SIZE, describe_wrong_item
-from ._sentences import iter_sentences as iter_sentences
 
 TOKEN_PATTERN = r"(?u)\b\w+\b"
 
@@ -56,7 +51,8 @@ class Tokenizer:
 
     Examples
     --------
-    >>> from skembed._tokenizer import Encoder, Tokenizer
+    >>> from skembed._encoder import Encoder
+    >>> from skembed._tokenizer import Tokenizer
     >>> encoder = Encoder(Tokenizer(stop_words=["the"]))
     >>> ids, lengths = encoder.encode(["The cat sat.", "A cat!"])
     >>> encoder.words
@@ -131,6 +127,20 @@ class Tokenizer:
             analyzer="word", token_pattern=self.token_pattern, lowercase=self.lowercase, stop_words=stop_words
         ).build_analyzer()
         return analyzer
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled code can do what `analyze` does."""
+        return self.analyzer == "word" and self.token_pattern == TOKEN_PATTERN and self.lowercase
+
+    @property
+    def stop_word_set(self) -> frozenset[str]:
+        """The words to leave out."""
+        if self.stop_words != "english":
+            return frozenset(self.stop_words or ())
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS)
 
     def build_stemmer(self) -> _Stemmer | None:
         """Return a callable from a word to its stem, or None.
@@ -208,152 +218,6 @@ class Tokenizer:
         if set(known) != set(cls.__dataclass_fields__):
             raise ValueError(f"Expected the options {sorted(cls.__dataclass_fields__)}, got {sorted(known)}.")
         return cls(**known)
-
-
-class _WordIds(dict[str, int]):
-    """Token -> word id. A new token is stemmed once, here, and a new stem gets the next id."""
-
-    max_words = 2**31 - 1  # ids are int32
-
-    def __init__(self, stem: _Stemmer | None) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self._stem = stem
-        self._stem_ids: dict[str, int] = {}
-
-    def __missing__(self, token: Any) -> int:
-        if not isinstance(token, str):
-            raise TypeError(f"a token must be a string, got {token!r} of type {type(token).__name__}")
-        word = str(token)
-        if self._stem is not None:
-            stem = self._stem(word)
-            if not isinstance(stem, str):
-                raise TypeError(f"stemmer must return a string, got {stem!r} for the word {word!r}")
-            word = str(stem)
-            known = self._stem_ids.get(word)
-            if known is not None:
-                self[token] = known
-                return known
-        number = len(self.words)
-        if number >= self.max_words:
-            raise ValueError(
-                f"More than {self.max_words} distinct words. Use a stemmer, or an analyzer that gives fewer words."
-            )
-        self.words.append(word)
-        self[str(token)] = number
-        if self._stem is not None:
-            self._stem_ids[word] = number
-        return number
-
-
-class Encoder:
-    """Give words provisional ids while a text streams by.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        The options.
-
-    Attributes
-    ----------
-    words : list of str
-        Word (or stem) of each id, in the order of first appearance.
-    n_rows : int
-        Number of sentences encoded so far.
-    """
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
-        self.n_rows = 0
-        self._analyze = tokenizer.analyze
-        self._word_ids = _WordIds(tokenizer.build_stemmer())
-
-    @property
-    def words(self) -> list[str]:
-        return self._word_ids.words
-
-    def encode(self, sentences: Iterable[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Encode sentences; may be called again and again, ids go on where they stopped.
-
-        Parameters
-        ----------
-        sentences : iterable
-            Strings, or whatever the tokenizer's callable analyzer takes. Consumed once.
-
-        Returns
-        -------
-        ids : ndarray of shape (n_tokens,), dtype int32
-            Word ids of all sentences, one sentence after the other.
-        lengths : ndarray of shape (n_sentences,), dtype int64
-            Number of tokens of each sentence.
-
-        Raises
-        ------
-        TypeError
-            If an item is not a string, or the callable analyzer does not give strings; names the row, counted over
-            all calls.
-        """
-        iterator = iter(sentences)
-        all_ids: list[np.ndarray] = []
-        all_lengths: list[np.ndarray] = []
-        while batch := list(islice(iterator, BATCH_SIZE)):
-            if self.tokenizer.analyzer == "word":
-                self._check_strings(batch)
-            ids, lengths = self._encode_batch(batch)
-            self.n_rows += len(batch)
-            all_ids.append(ids)
-            all_lengths.append(lengths)
-        if len(all_ids) == 1:
-            return all_ids[0], all_lengths[0]
-        empty_ids, empty_lengths = np.empty(0, np.int32), np.empty(0, np.int64)
-        return np.concatenate([empty_ids, *all_ids]), np.concatenate([empty_lengths, *all_lengths])
-
-    def _encode_batch(self, batch: list[Any], step: int = 64) -> tuple[np.ndarray, np.ndarray]:
-        # A few sentences at a time: strings that die young stay in the processor's cache, which doubles the speed.
-        ids: list[np.ndarray] = []
-        lengths: list[int] = []
-        analyze = self._analyze
-        id_of = self._word_ids.__getitem__
-        for start in range(0, len(batch), step):
-            tokens = [analyze(item) for item in batch[start : start + step]]
-            if self.tokenizer.analyzer != "word":
-                tokens = [_as_list(found, row) for row, found in enumerate(tokens, self.n_rows + start)]
-            sizes = [len(found) for found in tokens]  # type: ignore[arg-type]
-            try:
-                ids.append(np.fromiter(map(id_of, chain.from_iterable(tokens)), np.int32, count=sum(sizes)))
-            except TypeError:
-                # Finding the row is worth a second look only now that something is known to be wrong.
-                self._check_tokens(tokens, self.n_rows + start)
-                raise
-            lengths += sizes
-        return np.concatenate(ids), np.array(lengths, np.int64)
-
-    @staticmethod
-    def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
-        for row, found in enumerate(tokens, first_row):
-            for token in found:
-                if not isinstance(token, str):
-                    raise TypeError(
-                        f"Row {row}: analyzer must return strings, got the token {token!r:.80} of type "
-                        f"{type(token).__name__}."
-                    ) from None
-
-    def _check_strings(self, batch: list[Any]) -> None:
-        if set(map(type, batch)) == {str}:
-            return
-        for row, item in enumerate(batch, self.n_rows):
-            if not isinstance(item, str):
-                raise TypeError(f"Row {row} is {describe_wrong_item(item)}")
-
-
-def _as_list(tokens: Any, row: int) -> Sequence[str]:
-    if isinstance(tokens, (list, tuple)):
-        return tokens
-    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-        raise TypeError(
-            f"Row {row}: analyzer must return a list of tokens, got {tokens!r:.80} of type {type(tokens).__name__}."
-        )
-    return list(tokens)
 
 
 def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:

@@ -16,6 +16,7 @@ from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, Pool
 from ._blocks import EncodedText
 from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform
+from ._memory import estimate
 from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
 
 try:
@@ -56,6 +57,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     }
     _needs_order = False
     _vectors_name = "word_vectors_"
+    _start_scale = 0.5
     _default_batch_size = 64
     _run_length = 1
 
@@ -137,6 +139,46 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
         return self
 
+    def estimate_memory(self, X: Any) -> dict[str, int]:
+        """Say how much memory `fit` will need, without learning anything.
+
+        Parameters
+        ----------
+        X : SentenceCorpus, or iterable of str
+            What `fit` is to be given. Sentences are encoded for this, a corpus is only looked at. Where the parameter
+            `corpus` is given, that counts and `X` does not.
+
+        Returns
+        -------
+        memory : dict of str to int
+            Bytes by purpose, and their sum "total":
+
+            - "weights": the vectors that are learned; given `word_vectors` are not counted;
+            - "accumulators": AdaGrad's sums of squares;
+            - "corpus": the encoded text; 0 where it is memory-mapped;
+            - "copies": what `early_stopping` sets apart (text, and the best weights so far), what `warm_start` begins
+              with, what is left after `n_removed_components`;
+            - "scratch": vocabulary, order of the sentences, work space of a block.
+
+            Python, its libraries and the sentences that `X` holds as strings come on top, as they are there before.
+
+        Examples
+        --------
+        >>> from skembed import CBOSVectorizer, SentenceCorpus
+        >>> corpus = SentenceCorpus.from_sentences(["A cat.", "The cat slept."] * 50)
+        >>> memory = CBOSVectorizer(100).estimate_memory(corpus)
+        >>> memory["weights"]  # 4 words of 100 float32
+        1600
+        >>> memory["corpus"] >= 4 * corpus.n_tokens
+        True
+        """
+        self._validate_params()
+        self._check_batch_size()
+        corpus = self._corpus_to_learn_from(X, None)
+        keep = self.warm_start and hasattr(self, "_layout")
+        renumber = keep and not _begins_with(corpus.vocabulary.words, self.vocabulary_)
+        return estimate(self, corpus, keep=keep, renumber=renumber)
+
     def _start(self, corpus: SentenceCorpus) -> dict[str, Any]:
         """Fitted attributes before the first epoch."""
         fitted = self._learn_vocabulary(corpus)
@@ -181,12 +223,16 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     def _fitted_names(self) -> set[str]:
         return {name for name in vars(self) if name.endswith("_") or (name.startswith("_") and "callback" not in name)}
 
+    def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
+        """Shapes of all that is learned: the matrices, and AdaGrad's accumulators, whose names say so."""
+        return {"word_vectors_": (n_words, self.n_components), "_accumulator": (n_words,)}
+
     def _start_weights(self, fitted: dict[str, Any]) -> dict[str, Any]:
-        """`word_vectors_` and `_accumulator`; small random numbers and zeros."""
+        """Small random numbers for the words, zeros for all else."""
         n_words = len(fitted["word_counts_"])
-        vectors = np.empty((n_words, self.n_components), np.float32)
-        fill_uniform(vectors, fitted["_seed"], 0.5 / self.n_components)
-        return {"word_vectors_": vectors, "_accumulator": np.zeros(n_words, np.float32)}
+        weights = {name: np.zeros(shape, np.float32) for name, shape in self._weight_shapes(n_words).items()}
+        fill_uniform(weights[self._vectors_name][:n_words], fitted["_seed"], self._start_scale / self.n_components)
+        return weights
 
     def _make_objective(self, fitted: dict[str, Any]) -> Objective:
         raise TypeError(f"{type(self).__name__} does not say what it learns.")
@@ -198,11 +244,9 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         words = corpus.vocabulary.words
         vocabulary = fitted["vocabulary_"]
         n_words = len(vocabulary)
-        if not (len(words) >= n_words and all(vocabulary.get(words[i]) == i for i in range(n_words))):
-            # Another corpus than the one the vocabulary comes from.
+        if not _begins_with(words, vocabulary):  # another corpus than the one the vocabulary comes from
             ids = np.fromiter((vocabulary.get(word, n_words) for word in words), np.int32, len(words))
-            tokens = ids[tokens]
-            tokens.flags.writeable = False
+            tokens = _remapped(tokens, ids)
         return EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights)
 
     def _train(self, corpus: SentenceCorpus, fitted: dict[str, Any], *, X: Any, n_epochs: int, partial: bool) -> None:
@@ -212,18 +256,11 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         if self.early_stopping and not partial:
             corpus, validation_corpus = hold_out(corpus, self.validation_fraction, fitted["_seed"])
             held_out = self._encode_text(validation_corpus, fitted)
+            del validation_corpus  # its text was encoded
         text = self._encode_text(corpus, fitted)
-        objective = self._make_objective(fitted)
-        trainer = Trainer(
-            objective,
-            self.solver == "adagrad",
-            self.learning_rate,
-            self.batch_size,
-            self._default_batch_size,
-            self._run_length,
-            fitted["_seed"],
-            effective_n_jobs(self.n_jobs),
-        )
+        del corpus
+        trainer = self._make_trainer(fitted)
+        objective = trainer.objective
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
         stopping = EarlyStopping(objective, self.tol, self.n_iter_no_change)
@@ -254,6 +291,18 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             setattr(self, name, value)
         tasks.end(lambda: final)
 
+    def _make_trainer(self, fitted: dict[str, Any]) -> Trainer:
+        return Trainer(
+            self._make_objective(fitted),
+            self.solver == "adagrad",
+            self.learning_rate,
+            self.batch_size,
+            self._default_batch_size,
+            self._run_length,
+            fitted["_seed"],
+            effective_n_jobs(self.n_jobs),
+        )
+
     def _check_batch_size(self) -> None:
         """A context method compares a sentence with others of its block, which must hold more than its neighbours."""
         if self._needs_order and not isinstance(self.batch_size, str):
@@ -265,7 +314,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
                 )
 
     def _check_finite(self, objective: Objective, loss: float, epoch: int) -> None:
-        largest = max(float(np.abs(m.weights).max()) for m in objective.matrices)
+        # Not abs(weights), which would be a second copy of them.
+        largest = max(float(np.maximum(m.weights.max(), -m.weights.min())) for m in objective.matrices)
         if not max(loss, largest) < LARGEST_SOUND_VALUE or not np.isfinite(loss):
             raise ValueError(
                 f"{type(self).__name__} diverged in epoch {epoch + 1} with learning_rate={self.learning_rate} and "
@@ -277,6 +327,22 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         """What follows from the learned weights."""
         vectors = fitted[self._vectors_name][: len(fitted["word_counts_"])]
         return fitted | {"_unknown_length": self._length_of_unknown(vectors)}
+
+
+def _begins_with(words: list[str], vocabulary: dict[str, int]) -> bool:
+    """Whether the words of the vocabulary have the same numbers in a corpus."""
+    n_words = len(vocabulary)
+    return len(words) >= n_words and all(vocabulary.get(words[i]) == i for i in range(n_words))
+
+
+def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """`ids[tokens]` and nothing else: numpy would make int64 positions of all tokens at once."""
+    out = np.empty(len(tokens), np.int32)
+    for start in range(0, len(tokens), 1 << 20):
+        part = slice(start, start + (1 << 20))
+        out[part] = ids[tokens[part]]
+    out.flags.writeable = False
+    return out
 
 
 def _copied(fitted: dict[str, Any]) -> dict[str, Any]:

@@ -83,9 +83,12 @@ class Vocabulary:
             If no word is left.
         """
         counts = np.asarray(counts, dtype=np.int64)
-        by_text = np.array(sorted(range(len(words)), key=words.__getitem__), dtype=np.int64)
-        order = by_text[np.argsort(-counts[by_text], kind="stable")]
-        order = order[: _n_kept(counts[order], min_count, max_features)]
+        by_count = np.argsort(-counts, kind="stable")
+        n_kept = _n_kept(counts[by_count], min_count, max_features)
+        # Those that are as frequent as the last one compete with it.
+        candidates = np.flatnonzero(counts >= counts[by_count[n_kept - 1]])
+        by_text = np.array(sorted(candidates.tolist(), key=words.__getitem__), dtype=np.int64)
+        order = by_text[np.argsort(-counts[by_text], kind="stable")][:n_kept]
         remap = np.full(len(words), -1, dtype=np.int32)
         remap[order] = np.arange(len(order), dtype=np.int32)
         return cls([words[i] for i in order.tolist()], counts[order]), remap

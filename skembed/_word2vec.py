@@ -19,33 +19,26 @@ import numpy as np
 from numba import njit
 
 from ._blocks import (
-    Edges,
     EncodedText,
     Plan,
     Rows,
+    Touches,
     Update,
+    block_runs,
+    deal,
     keep_probability,
-    largest_block,
-    list_sentences,
-    make_edges,
-    update_edges,
+    make_touches,
+    place_runs,
+    prefetch_run,
+    share_runs,
+    update_rows,
 )
-from ._kernels import (
-    COMPILE,
-    add_scaled,
-    alias_draw,
-    alias_table,
-    barrier,
-    below,
-    dot,
-    log_sigmoid,
-    mean_square,
-    random_bits,
-    share,
-    sigmoid,
-    uniform,
-)
+from ._compile import INLINE, training_kernel
+from ._kernels import alias_draw, alias_table, barrier, below, random_bits, uniform
 from ._training import Matrix
+from ._vectors import combine, copy_scaled, dots, logistic, padded, prefetch_row
+
+ONE = np.float32(1.0)
 
 
 class Draws(NamedTuple):
@@ -60,131 +53,184 @@ class Draws(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """Work space of one block."""
+    """Work space of one block.
 
-    first_token: np.ndarray  # (n_sentences_of_block + 1,) int64
-    sentence: np.ndarray  # (n_sentences_of_block,) int64
+    A sentence whose first word has ``a`` words before it in the block has all it needs at places that follow from
+    ``a`` and the sentence's number, so that no two threads meet.
+    """
+
+    run_ptr: np.ndarray  # (n_runs + 1,) int64
     words: np.ndarray  # (n_tokens,) int32, the words that are kept
-    source: Edges
-    target: Edges
+    near: np.ndarray  # (n_tokens,) int32, the size of each one's window
+    source: Touches  # its vectors: n_tokens gradients of source vectors, then n_tokens gradients of hidden vectors
+    target: Touches  # its vectors: gradients of target vectors, then n_tokens hidden vectors
+    error: np.ndarray  # (n_tokens, 2 * window or more) float32, of the words that a position predicts
+    negative_error: np.ndarray  # (n_tokens, negative or more) float32
+    negative_error_flat: np.ndarray  # the same memory as one dimension
+    rows: np.ndarray  # (n_threads * n,) int32, room for a list of rows
+    scale: np.ndarray  # (n_threads * n,) float32, and what each is multiplied by
+    number: np.ndarray  # 0, 1, 2, ... as int32
     loss: np.ndarray  # (n_sentences_of_block,) float64
-    n_targets: np.ndarray  # (n_sentences_of_block + 1,) int64; the last is the number of sentences
+    n_targets: np.ndarray  # (n_sentences_of_block,) int64
     total: np.ndarray  # (2,) float64
 
 
-@njit(**COMPILE)
-def learn_word(words, i, near, sentence, source_weights, target_weights, draws, seed, source, target, place):
-    """One position of a sentence against frozen weights; ``near`` is the size of its window. Returns the loss.
+@njit(**INLINE)
+def learn_position(a, i, n, source_weights, target_weights, draws, sc, first_negative, room):
+    """Word i of a sentence of n words against frozen weights: errors, and the gradient of its hidden vector.
 
-    Skip-gram predicts each word of the window from the vector of word i, with one set of negatives for all of them,
-    counted as often as there are words in the window: the same expectation as a set for each, at a fraction of the
-    cost. CBOW predicts word i from the mean of the window.
+    Skip-gram predicts each word of the window from word i. The negatives of the sentence serve all of them, counted as
+    often as there are words: the same expectation as a set for each, at a fraction of the cost. CBOW predicts
+    word i from the mean of the window. Returns the loss and the number of words predicted.
     """
-    span = 2 * draws.window
-    first_edge = place * (span + draws.negative)
-    hidden, gradient = target.vectors[place], source.vectors[place]
-    gradient[:] = 0.0
-    hidden[:] = 0.0
-    first, last = max(0, i - near), min(words.shape[0], i + near + 1)
+    word = sc.words[a + i]
+    hidden = sc.target.row.shape[0] + a + i
+    first, last = max(0, i - sc.near[a + i]), min(n, i + sc.near[a + i] + 1)
     n_context = last - first - 1
-    loss = 0.0
-    edge = first_edge
+    k = room
+    for c in range(a + first, a + last):
+        if c != a + i:
+            sc.rows[k], sc.scale[k] = sc.words[c], ONE / np.float32(n_context)
+            k += 1
     if draws.skipgram:
-        hidden[:] = source_weights[words[i]]
-        source.row[place * span] = words[i]
-        source.vector[place * span] = place
-        source.scale[place * span] = 1.0
+        copy_scaled(sc.target.vectors, hidden, ONE, source_weights, word)
     else:
-        k = place * span
-        for c in range(first, last):
-            if c != i:
-                add_scaled(hidden, np.float32(1.0 / n_context), source_weights[words[c]])
-                source.row[k], source.vector[k], source.scale[k] = words[c], place, np.float32(1.0 / n_context)
-                k += 1
-    for c in range(first, last):
-        if (c != i) == draws.skipgram:
-            word = words[c]
-            z = dot(target_weights[word], hidden)
-            loss -= log_sigmoid(z)
-            error = np.float32(sigmoid(z) - 1.0)
-            add_scaled(gradient, error, target_weights[word])
-            target.row[edge], target.vector[edge], target.scale[edge] = word, place, error
-            edge += 1
-    times = n_context if draws.skipgram else 1
+        square = combine(sc.target.vectors, hidden, sc.scale, room, 1, source_weights, sc.rows, room, n_context)
+        sc.target.square[hidden] = square
+        sc.rows[room] = word
+    n_predicted = n_context if draws.skipgram else 1
+    # The scores of words that occur with a minus, so that their errors and losses are those of the negatives.
+    dots(sc.error, a + i, sc.target.vectors, hidden, target_weights, sc.rows, room, n_predicted)
+    for c in range(n_predicted):
+        sc.error[a + i, c] *= -ONE
+    loss = logistic(sc.error, a + i, n_predicted)
+    for c in range(n_predicted):
+        sc.error[a + i, c] *= -ONE
+        sc.scale[room + c] = sc.error[a + i, c]
+    dots(
+        sc.negative_error,
+        a + i,
+        sc.target.vectors,
+        hidden,
+        target_weights,
+        sc.target.row,
+        first_negative,
+        draws.negative,
+    )
     for j in range(draws.negative):
-        bits = random_bits(np.uint64(seed), np.uint64(5 + i), np.uint64(sentence), np.uint64(j))
-        word = alias_draw(bits, draws.threshold, draws.alias)
-        if word != words[i]:
-            z = dot(target_weights[word], hidden)
-            loss -= times * log_sigmoid(-z)
-            error = np.float32(times * sigmoid(z))
-            add_scaled(gradient, error, target_weights[word])
-            target.row[edge], target.vector[edge], target.scale[edge] = word, place, error
-            edge += 1
-    target.square[place] = mean_square(hidden)
-    source.square[place] = mean_square(gradient)
-    return loss
+        if sc.target.row[first_negative + j] == word:
+            sc.negative_error[a + i, j] = -np.inf
+    loss += n_predicted * logistic(sc.negative_error, a + i, draws.negative)
+    for j in range(draws.negative):
+        sc.negative_error[a + i, j] *= np.float32(n_predicted)
+        sc.rows[room + n_predicted + j] = sc.target.row[first_negative + j]
+        sc.scale[room + n_predicted + j] = sc.negative_error[a + i, j]
+    if not draws.skipgram:
+        for c in range(1 + draws.negative):
+            sc.scale[room + c] /= np.float32(n_context)
+    own = sc.source.row.shape[0] + a + i
+    n_rows = n_predicted + draws.negative
+    square = combine(sc.source.vectors, own, sc.scale, room, 1, target_weights, sc.rows, room, n_rows)
+    sc.source.square[own] = square
+    return loss, n_predicted
 
 
-@njit(**COMPILE)
+@njit(**INLINE)
+def learn_sentence(sentence, a, n, source_weights, target_weights, draws, seed, sc, e, t, room):
+    """All positions of one sentence; its touches go to ``e`` and ``t`` on. Returns loss and number of targets."""
+    source, target = sc.source, sc.target
+    for j in range(draws.negative):
+        bits = random_bits(np.uint64(seed), np.uint64(5), np.uint64(sentence), np.uint64(j))
+        target.row[t + j] = alias_draw(bits, draws.threshold, draws.alias)
+        prefetch_row(target_weights, target.row[t + j])
+    for i in range(n):
+        bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(sentence), np.uint64(i))
+        sc.near[a + i] = 1 + below(bits, draws.window)
+    loss = 0.0
+    n_targets = 0
+    for i in range(n):
+        loss_of_word, n_predicted = learn_position(a, i, n, source_weights, target_weights, draws, sc, t, room)
+        loss += loss_of_word
+        n_targets += n_predicted
+    hidden, own = target.row.shape[0] + a, source.row.shape[0] + a
+    width = sc.negative_error.shape[1]
+    for j in range(draws.negative):
+        target.vector[t + j], target.scale[t + j] = t + j, ONE
+        target.square[t + j] = combine(
+            target.vectors, t + j, sc.negative_error_flat, a * width + j, width, target.vectors, sc.number, hidden, n
+        )
+    t += draws.negative
+    for c in range(n):
+        source.row[e + c] = target.row[t + c] = sc.words[a + c]
+        source.vector[e + c], source.scale[e + c] = own + c, ONE
+        target.vector[t + c], target.scale[t + c] = hidden + c, sc.error[a + c, 0]
+        # What this word gets from the positions that have it in their window.
+        k = room
+        for i in range(max(0, c - draws.window), min(n, c + draws.window + 1)):
+            if i != c and abs(i - c) <= sc.near[a + i]:
+                column = c - max(0, i - sc.near[a + i]) - (c > i)
+                sc.rows[k] = hidden + i if draws.skipgram else own + i
+                sc.scale[k] = sc.error[a + i, column] if draws.skipgram else ONE
+                k += 1
+        if draws.skipgram:
+            square = combine(target.vectors, t + c, sc.scale, room, 1, target.vectors, sc.rows, room, k - room)
+            target.vector[t + c], target.scale[t + c], target.square[t + c] = t + c, ONE, square
+        else:
+            combine(source.vectors, e + c, sc.scale, room, 1, source.vectors, sc.rows, room, k - room)
+            # AdaGrad counts the parts: those of one sentence pull the same way, and their sum would look too large.
+            square = np.float32(0.0)
+            for j in range(room, k):
+                square += source.square[sc.rows[j]]
+            source.vector[e + c], source.square[e + c] = e + c, square
+    return loss, n_targets
+
+
+@training_kernel
 def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync, thread, n_threads):
     n_passed = 0
     n_words = text.word_weight.shape[0]
-    span = 2 * draws.window
+    room = sc.rows.shape[0] // n_threads * thread
     for block in range(plan.first_block, plan.last_block):
-        if thread == 0:
-            sc.n_targets[-1] = list_sentences(text, plan, block, sc.first_token, sc.sentence)
-        n_passed = barrier(sync, n_threads, n_passed)
-        n_sentences = sc.n_targets[-1]
-        first, last = share(n_sentences, thread, n_threads)
-        for s in range(first, last):
-            sentence = sc.sentence[s]
-            begin, end = sc.first_token[s], sc.first_token[s + 1]
-            sc.source.row[begin * span : end * span] = -1
-            sc.target.row[begin * (span + draws.negative) : end * (span + draws.negative)] = -1
-            words = sc.words[begin:end]
+        block_start, block_end = block_runs(plan, block)
+        first_run, last_run = share_runs(sc.run_ptr, block_start, block_end, thread, n_threads)
+        a = sc.run_ptr[first_run] - sc.run_ptr[block_start]
+        first_e = e = a
+        first_t = t = a + (first_run - block_start) * draws.negative
+        for run in range(first_run, last_run):
+            prefetch_run(text, plan, run)
+            sentence, i = plan.run_starts[run], run - block_start
+            a = sc.run_ptr[run] - sc.run_ptr[block_start]
+            start = text.sent_ptr[sentence]
             n = 0
-            for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
+            for p in range(start, text.sent_ptr[sentence + 1]):
                 word = text.tokens[p]
                 if word < n_words:
-                    bits = random_bits(
-                        np.uint64(plan.seed), np.uint64(3), np.uint64(sentence), np.uint64(p - text.sent_ptr[sentence])
-                    )
+                    bits = random_bits(np.uint64(plan.seed), np.uint64(3), np.uint64(sentence), np.uint64(p - start))
                     if uniform(bits) < draws.keep[word]:
-                        words[n] = word
+                        sc.words[a + n] = word
+                        prefetch_row(source_rows.weights, word)
+                        prefetch_row(target_rows.weights, word)
                         n += 1
-            words = words[:n]
-            sc.loss[s] = 0.0
-            sc.n_targets[s] = 0
-            if n < 2:
-                continue
-            for i in range(n):
-                bits = random_bits(np.uint64(plan.seed), np.uint64(4), np.uint64(sentence), np.uint64(i))
-                near = 1 + below(bits, draws.window)
-                sc.loss[s] += learn_word(
-                    words,
-                    i,
-                    near,
-                    sentence,
-                    source_rows.weights,
-                    target_rows.weights,
-                    draws,
-                    plan.seed,
-                    sc.source,
-                    sc.target,
-                    begin + i,
+            sc.loss[i] = 0.0
+            sc.n_targets[i] = 0
+            if n > 1:
+                sc.loss[i], sc.n_targets[i] = learn_sentence(
+                    sentence, a, n, source_rows.weights, target_rows.weights, draws, plan.seed, sc, e, t, room
                 )
-                sc.n_targets[s] += (min(n, i + near + 1) - max(0, i - near) - 1) if draws.skipgram else 1
+                e += n
+                t += n + draws.negative
+        if update.learn:
+            deal(sc.source, source_rows.owner, first_e, e, thread, n_threads)
+            deal(sc.target, target_rows.owner, first_t, t, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
-            for s in range(n_sentences):
-                sc.total[0] += sc.loss[s]
-                sc.total[1] += sc.n_targets[s]
+            for i in range(block_end - block_start):
+                sc.total[0] += sc.loss[i]
+                sc.total[1] += sc.n_targets[i]
         if update.learn:
             rate = np.float32(update.rate - update.rate_decay * (block - plan.first_block))
-            n_tokens = sc.first_token[n_sentences]
-            update_edges(source_rows, sc.source, n_tokens * span, update, rate, 0.0, thread)
-            update_edges(target_rows, sc.target, n_tokens * (span + draws.negative), update, rate, 0.0, thread)
+            update_rows(source_rows, sc.source, update, rate, 0.0, thread, n_threads)
+            update_rows(target_rows, sc.target, update, rate, 0.0, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if n_passed < 0:
             return
@@ -212,17 +258,26 @@ class Word2VecObjective:
         ]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Windows:
-        n_sentences, n_tokens = largest_block(text, plan)
+        run_ptr, n_tokens = place_runs(text, plan)
+        n_sentences = plan.runs_per_block
         n_components = self.matrices[0].weights.shape[1]
-        span = 2 * self.draws.window
+        n_target = n_tokens + n_sentences * self.draws.negative
+        room = padded(2 * self.draws.window + self.draws.negative + 1)
+        negative_error = np.zeros((n_tokens, padded(self.draws.negative)), np.float32)
         return Windows(
-            first_token=np.zeros(n_sentences + 1, np.int64),
-            sentence=np.zeros(n_sentences, np.int64),
+            run_ptr=run_ptr,
             words=np.zeros(n_tokens, np.int32),
-            source=make_edges(n_tokens * span, n_tokens, n_components),
-            target=make_edges(n_tokens * (span + self.draws.negative), n_tokens, n_components),
+            near=np.zeros(n_tokens, np.int32),
+            source=make_touches(n_tokens, 2 * n_tokens, n_components, n_threads),
+            target=make_touches(n_target, n_target + n_tokens, n_components, n_threads),
+            error=np.zeros((n_tokens, padded(2 * self.draws.window)), np.float32),
+            negative_error=negative_error,
+            negative_error_flat=negative_error.reshape(-1),
+            rows=np.zeros(n_threads * room, np.int32),
+            scale=np.zeros(n_threads * room, np.float32),
+            number=np.arange(n_target + n_tokens + 1, dtype=np.int32),
             loss=np.zeros(n_sentences, np.float64),
-            n_targets=np.zeros(n_sentences + 1, np.int64),
+            n_targets=np.zeros(n_sentences, np.int64),
             total=np.zeros(2, np.float64),
         )
 

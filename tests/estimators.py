@@ -84,7 +84,7 @@ VARIANTS = {
         "hash": {"unknown": "hash", "min_count": 5, "ngram_range": (1, 2)},
     },
     "MeanEmbeddingVectorizer": {
-        "cbow": {"algorithm": "cbow", "solver": "sgd", "learning_rate": 0.5, "unknown": "zero"},
+        "cbow": {"algorithm": "cbow", "solver": "sgd", "learning_rate": 0.1, "unknown": "zero"},
         "removed": {"n_removed_components": 1, "weighting": "sif", "unknown": "zero"},
         "given": {"word_vectors": GIVEN, "unknown": "zero"},
         "given-hash": {"word_vectors": GIVEN, "n_removed_components": 1, "unknown": "hash", "weighting": "idf"},

@@ -7,7 +7,8 @@ from skembed._blocks import EncodedText, Plan, Update
 from skembed._kernels import SYNC_SIZE
 from skembed._training import Trainer
 
-N_WORDS, N_COMPONENTS, SEED = 9, 5, 11
+# 21 numbers are one vector and five more, which overlap.
+N_WORDS, N_COMPONENTS, SEED = 9, 21, 11
 UNCAPPED = 10**6
 # Ids from 9 on are unknown words: an empty sentence, a sentence of unknown words, a document of one sentence,
 # sentences of one word, repeated words, and a long sentence before short ones.
@@ -84,7 +85,7 @@ def run_block(objective, text, plan, solver="sgd", rate=0.1, max_touches=UNCAPPE
     scratch = objective.make_scratch(text, plan, 1)
     update = Update(rate, 0.0, solver == "adagrad", max_touches, learn)
     objective.run(text, trainer.rows, scratch, plan, update, np.zeros(SYNC_SIZE, np.int64), 0, 1)
-    assert all(not rows.touches.any() for rows in trainer.rows), "touches must be zero between blocks"
+    assert all(not rows.n_touches.any() for rows in trainer.rows), "touches must be zero between blocks"
     return scratch.total[0], scratch.total[1]
 
 

@@ -38,17 +38,22 @@ def softmax(scores):
 
 
 def take_steps(rows, accumulator, touches, rate, solver, max_touches, penalty=0.0):
-    """SGD or row-wise AdaGrad; a row that is touched c times takes steps scaled by min(1, max_touches / c)."""
+    """SGD or row-wise AdaGrad; a row that is touched c times takes steps scaled by min(1, max_touches / c).
+
+    A gradient of zeros is no touch, unless the L1 norm shrinks the row at each of them. A touch is (row, gradient, what
+    the L1 norm is multiplied by, what AdaGrad adds up), the last two where they are not 1 and the mean square.
+    """
+    touches = [touch for touch in touches if penalty or np.any(touch[1])]
     count = Counter(touch[0] for touch in touches)
-    for row, gradient, *n_updates in touches:
+    for row, gradient, *more in touches:
         step = rate * min(1, max_touches / count[row])
         factor = step
         if solver == "adagrad":
-            accumulator[row] += np.mean(gradient**2)
+            accumulator[row] += more[1] if len(more) > 1 else np.mean(gradient**2)
             factor = step / math.sqrt(accumulator[row]) if accumulator[row] > 1e-30 else 0.0
         rows[row] -= factor * gradient
         if penalty:
-            rows[row] = np.sign(rows[row]) * np.maximum(np.abs(rows[row]) - step * penalty * n_updates[0], 0.0)
+            rows[row] = np.sign(rows[row]) * np.maximum(np.abs(rows[row]) - step * penalty * more[0], 0.0)
 
 
 def numeric_gradient(loss, rows, h=1e-5):
@@ -221,33 +226,38 @@ def sent2vec_sentence(words, source, target, weights, max_order, dropped, is_tar
 def word2vec_sentence(words, source, target, near, negatives, algorithm):
     """Skip-gram and CBOW with negative sampling (Mikolov et al., 2013); `near` is the window of each position.
 
-    Skip-gram shares the negatives of a position among the words of its window.
+    The negatives are those of the whole sentence. Every position touches its source and its target vector once, with
+    all that comes to it; so does every negative. Where the parts come from several positions, as in the source vectors
+    of CBOW, AdaGrad adds up their squares, not the square of their sum.
     """
-    loss, n_targets, source_touches, target_touches = 0.0, 0, [], []
+    if len(words) < 2:
+        return 0.0, 0, [], []
+    loss, n_targets = 0.0, 0
+    of_source, of_target = np.zeros((2, len(words), source.shape[1]))
+    squares = np.zeros(len(words))
+    of_negative = np.zeros((len(negatives), source.shape[1]))
     for i, word in enumerate(words):
-        context = [words[c] for c in range(i - near[i], i + near[i] + 1) if c != i and 0 <= c < len(words)]
-        if not context:
-            continue
-        if algorithm == "skipgram":
-            inputs, outputs = [word], context
-        else:
-            inputs, outputs = context, [word]
-        v = sum(source[w] for w in inputs) / len(inputs)
+        context = [c for c in range(i - near[i], i + near[i] + 1) if c != i and 0 <= c < len(words)]
+        inputs, outputs = ([i], context) if algorithm == "skipgram" else (context, [i])
+        v = sum(source[words[c]] for c in inputs) / len(inputs)
         of_v = np.zeros(source.shape[1])
-        for w in outputs:
-            loss += logistic_loss(target[w] @ v)
-            error = sigmoid(target[w] @ v) - 1
-            of_v += error * target[w]
-            target_touches.append((w, error * v))
-        for w in negatives[i]:
-            if w != word:
-                loss += len(outputs) * logistic_loss(-(target[w] @ v))
-                error = len(outputs) * sigmoid(target[w] @ v)
-                of_v += error * target[w]
-                target_touches.append((w, error * v))
-        source_touches += [(w, of_v / len(inputs)) for w in inputs]
+        for c in outputs:
+            loss += logistic_loss(target[words[c]] @ v)
+            error = sigmoid(target[words[c]] @ v) - 1
+            of_v += error * target[words[c]]
+            of_target[c] += error * v
+        for j, negative in enumerate(negatives):
+            if negative != word:
+                loss += len(outputs) * logistic_loss(-(target[negative] @ v))
+                error = len(outputs) * sigmoid(target[negative] @ v)
+                of_v += error * target[negative]
+                of_negative[j] += error * v
+        for c in inputs:
+            of_source[c] += of_v / len(inputs)
+            squares[c] += np.mean((of_v / len(inputs)) ** 2)
         n_targets += len(outputs)
-    return loss, n_targets, source_touches, target_touches
+    of_source = [(word, gradient, 1, square) for word, gradient, square in zip(words, of_source, squares)]
+    return loss, n_targets, of_source, list(zip([*negatives, *words], [*of_negative, *of_target]))
 
 
 # -- helpers -----------------------------------------------------------------------------------------------------------

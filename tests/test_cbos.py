@@ -6,6 +6,7 @@ import pytest
 from kernel_cases import (
     BLOCKS,
     DOCUMENTS,
+    N_COMPONENTS,
     RUN_LENGTH,
     UNCAPPED,
     assert_same_state,
@@ -160,7 +161,7 @@ def test_a_negative_is_never_the_context_or_the_target(window, run_length):
 
 @pytest.mark.kernel
 def test_extreme_scores_stay_finite():
-    vectors = np.full((9, 5), 30.0)
+    vectors = np.full((9, N_COMPONENTS), 30.0)
     vectors[::2] *= -1
     (loss, _), _ = loss_of([[[i] for i in range(9)]], 1, negative=4, vectors=vectors)
     assert np.isfinite(loss)

@@ -20,8 +20,14 @@ MAX_LINES = 420
 
 # One line a rank, lowest first. A file imports from lower ranks only; files of one rank are strangers to each other.
 RANKS = [
-    ["_sentences"],
+    ["_compile"],
+    ["_bytes"],
+    ["_text"],
     ["_tokenizer"],
+    ["_sentences"],
+    ["_word_table", "_pooling"],
+    ["_word_scan"],
+    ["_encoder"],
     ["_vocabulary"],
     ["_corpus_files"],
     ["_corpus_content"],
@@ -31,8 +37,11 @@ RANKS = [
     ["_inspection"],
     ["_base"],
     ["_kernels"],
+    ["_simd"],
+    ["_vectors"],
     ["_blocks"],
     ["_training"],
+    ["_memory"],
     ["_trained"],
     ["_sent2vec_kernel", "_word2vec"],
     ["_cbos", "_sent2vec", "_siamese_cbow", "_mean_embedding", "_bow_pca"],

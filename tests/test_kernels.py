@@ -13,29 +13,35 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_cases import encode
 from scipy import stats
-from scipy.special import expit, log_expit
 
-from skembed._blocks import Plan, block_runs, draw_offsets, largest_block, list_sentences, target_slot
+from skembed._blocks import (
+    Plan,
+    Rows,
+    Update,
+    block_runs,
+    deal,
+    draw_offsets,
+    make_touches,
+    place_runs,
+    share_runs,
+    shrink,
+    take_step,
+    target_slot,
+    update_rows,
+)
 from skembed._kernels import (
     ABORTED,
     SYNC_SIZE,
-    add_scaled,
     alias_draw,
     alias_table,
     barrier,
     below,
-    dot,
     fill_uniform,
-    log_sigmoid,
-    mean_square,
     random_bits,
     share,
-    shrink,
-    sigmoid,
     uniform,
-    update_row,
 )
-from skembed._training import Trainer, _owner_ptr
+from skembed._training import Trainer, _share_rows
 
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
 needs_threads = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
@@ -135,69 +141,43 @@ def test_fill_uniform():
     assert (rows != again).all()
 
 
-# -- arithmetic --------------------------------------------------------------------------------------------------------
+# -- steps of rows -----------------------------------------------------------------------------------------------------
 
 
-@given(st.floats(-1e300, 1e300))
-def test_sigmoid_and_its_logarithm(x):
-    np.testing.assert_allclose(sigmoid(x), expit(x), rtol=1e-13, atol=1e-300)
-    np.testing.assert_allclose(log_sigmoid(x), log_expit(x), rtol=1e-13, atol=1e-300)
-
-
-@pytest.mark.parametrize("x", [-1e5, -90, -20, -1e-3, 0, 1e-3, 20, 90, 1e5])
-def test_sigmoid_in_single_precision(x):
-    np.testing.assert_allclose(sigmoid(np.float32(x)), expit(float(np.float32(x))), rtol=1e-5, atol=1e-38)
-    np.testing.assert_allclose(log_sigmoid(np.float32(x)), log_expit(float(np.float32(x))), rtol=1e-5, atol=1e-7)
-
-
-def test_not_a_number_stays_visible():
-    # Diverged weights must not be hidden by the compiler's arithmetic.
-    assert np.isnan(sigmoid(np.nan)) and np.isnan(log_sigmoid(np.nan))
-    assert np.isnan(dot(np.array([np.nan, 1], np.float32), np.ones(2, np.float32)))
-
-
-def test_dot_add_scaled_mean_square():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 37)).astype(np.float32)
-    np.testing.assert_allclose(dot(a, b), a.astype(float) @ b, rtol=1e-5)
-    np.testing.assert_allclose(mean_square(a), np.mean(a.astype(float) ** 2), rtol=1e-5)
-    expected = a + 0.3 * b.astype(float)
-    add_scaled(a, np.float32(0.3), b)
-    np.testing.assert_allclose(a, expected, rtol=1e-5, atol=1e-6)
+def make_rows(weights, accumulator):
+    return Rows(weights, accumulator, np.zeros(len(weights), np.int32), np.empty(0, np.int16))
 
 
 def test_shrink():
-    a = np.array([0.5, -0.5, 0.1, -0.1, 0.0, 0.2], np.float32)
-    shrink(a, np.float32(0.2))
-    np.testing.assert_allclose(a, [0.3, -0.3, 0, 0, 0, 0], rtol=1e-6)
+    a = np.array([[9, 9, 9, 9, 9, 9], [0.5, -0.5, 0.1, -0.1, 0.0, 0.2]], np.float32)
+    shrink(a, 1, np.float32(0.2))
+    np.testing.assert_allclose(a, [[9] * 6, [0.3, -0.3, 0, 0, 0, 0]], rtol=1e-6)
 
 
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
-def test_update_row(solver):
+def test_take_step(solver):
     rng = np.random.default_rng(0)
     rows, gradients = rng.normal(size=(4, 6)).astype(np.float32), rng.normal(size=(5, 6)).astype(np.float32)
     accumulator = np.array([0, 0, 0.5, 0], np.float32)
     expected = rows.astype(float), accumulator.astype(float)
     touches = [(2, 0.5 * gradients[0]), (1, gradients[1]), (2, -2 * gradients[2]), (1, gradients[3])]
     reference.take_steps(*expected, touches, 0.1, solver, max_touches=10)
+    matrix = make_rows(rows, accumulator)
     for row, scale, g in [(2, 0.5, 0), (1, 1, 1), (2, -2, 2), (1, 1, 3)]:
         square = np.float32(np.mean(gradients[g] ** 2))
-        rate = np.float32(0.1)
-        update_row(rows, accumulator, row, np.float32(scale), gradients[g], square, rate, solver == "adagrad")
+        take_step(matrix, row, np.float32(scale), gradients, g, square, np.float32(0.1), solver == "adagrad")
     np.testing.assert_allclose(rows, expected[0], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(accumulator, expected[1], rtol=1e-5)
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-45, 1e-30, 1e-22, 1e-16, 1e-14, 1.0, 1e15])
 def test_adagrad_has_no_nan_for_any_size_of_gradient(size):
-    rows, accumulator = np.ones((1, 3), np.float32), np.zeros(1, np.float32)
-    gradient = np.array([1, -1, 1], np.float32) * np.float32(size)
+    matrix = make_rows(np.ones((1, 3), np.float32), np.zeros(1, np.float32))
+    gradient = np.array([[1, -1, 1]], np.float32) * np.float32(size)
     for _ in range(3):
-        update_row(
-            rows, accumulator, 0, np.float32(1), gradient, np.float32(mean_square(gradient)), np.float32(0.1), True
-        )
-    assert np.isfinite(rows).all() and np.isfinite(accumulator).all()
-    assert np.abs(rows - 1).max() < 0.3, "a step is never larger than the rate"
+        take_step(matrix, 0, np.float32(1), gradient, 0, np.float32(np.mean(gradient**2)), np.float32(0.1), True)
+    assert np.isfinite(matrix.weights).all() and np.isfinite(matrix.accumulator).all()
+    assert np.abs(matrix.weights - 1).max() < 0.3, "a step is never larger than the rate"
 
 
 # -- who works on what -------------------------------------------------------------------------------------------------
@@ -212,19 +192,71 @@ def test_share_is_a_fair_partition(n_items, n_threads):
     assert max(sizes) - min(sizes) <= 1
 
 
-@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60).filter(any), st.integers(1, 8))
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=400), st.integers(2, 8))
 def test_rows_have_one_owner_each(mass, n_threads):
-    ptr = _owner_ptr(np.array(mass), n_threads)
-    assert ptr.dtype == np.int64 and len(ptr) == n_threads + 1
-    assert ptr[0] == 0 and ptr[-1] == len(mass) and (np.diff(ptr) >= 0).all()
-    parts = [sum(mass[a:b]) for a, b in zip(ptr, ptr[1:])]
-    assert max(parts) <= sum(mass) / n_threads + max(mass) * (1 + 1e-9) + 1e-6, "at most one row off the fair share"
+    owner = _share_rows(np.array(mass), n_threads)
+    assert owner.dtype == np.int16 and len(owner) == len(mass)
+    assert ((owner >= 0) & (owner < n_threads)).all()
+    shelves = [mass[i : i + 16] for i in range(0, len(mass), 16)]
+    assert all(len(set(owner[i : i + 16].tolist())) == 1 for i in range(0, len(mass), 16)), "a cache line has one owner"
+    parts = np.bincount(owner, weights=mass, minlength=n_threads)
+    heaviest = max(sum(shelf) for shelf in shelves)
+    assert parts.max() <= sum(mass) / n_threads + heaviest * (1 + 1e-9) + 1e-6, "at most one shelf off the fair share"
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
-def test_rows_without_mass_have_an_owner(n_threads):
-    ptr = _owner_ptr(np.zeros(5), n_threads)
-    assert ptr[0] == 0 and ptr[-1] == 5 and (np.diff(ptr) >= 0).all()
+def test_one_thread_needs_no_list_of_owners():
+    assert len(_share_rows(np.ones(5), 1)) == 0
+
+
+@given(st.integers(0, 60), st.integers(1, 5), st.integers(0, 2**31))
+@settings(max_examples=60)
+def test_every_touch_is_dealt_to_its_owner_in_order(n, n_threads, seed):
+    rng = np.random.default_rng(seed)
+    touches = make_touches(n, 1, 4, n_threads)
+    touches.row[:] = rng.integers(0, 30, n)
+    owner = rng.integers(0, n_threads, 30).astype(np.int16)
+    borders = np.sort(np.r_[0, rng.integers(0, n + 1, n_threads - 1), n])
+    for thread in range(n_threads):
+        deal(touches, owner, borders[thread], borders[thread + 1], thread, n_threads)
+    for o in range(n_threads):
+        taken = []
+        for thread in range(n_threads):
+            first, last = touches.dealt[thread, o : o + 2]
+            taken += list(range(first, last)) if n_threads == 1 else touches.order[first:last].tolist()
+        assert taken == [k for k in range(n) if n_threads == 1 or owner[touches.row[k]] == o]
+
+
+def test_each_owner_takes_the_steps_of_its_rows():
+    rng = np.random.default_rng(3)
+    results = []
+    for n_threads in (1, 3):
+        rng = np.random.default_rng(3)
+        touches = make_touches(80, 5, 20, n_threads)
+        touches.row[:], touches.vector[:] = rng.integers(0, 9, 80), rng.integers(0, 5, 80)
+        touches.scale[:], touches.vectors[:] = rng.normal(size=80), rng.normal(size=(5, 20))
+        touches.square[:] = (touches.vectors**2).mean(axis=1)
+        touches.vectors[2] = touches.square[2] = 0.0
+        owner = np.array([0, 1, 2] * 3, np.int16)[: 9 if n_threads > 1 else 0]
+        weights = rng.normal(size=(9, 20)).astype(np.float32)
+        rows = Rows(weights, np.zeros(9, np.float32), np.zeros(9, np.int32), owner)
+        for thread in range(n_threads):
+            deal(touches, owner, 80 * thread // n_threads, 80 * (thread + 1) // n_threads, thread, n_threads)
+        update = Update(0.1, 0.0, True, 4, True)
+        for thread in range(n_threads):
+            update_rows(rows, touches, update, np.float32(0.1), 0.0, thread, n_threads)
+        assert not rows.n_touches.any()
+        results.append(rows.weights.tobytes() + rows.accumulator.tobytes())
+    assert results[0] == results[1]
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=60), st.integers(1, 9))
+def test_runs_are_shared_by_their_words(lengths, n_threads):
+    run_ptr = np.cumsum([0, 100, *lengths])  # the block begins at the second run
+    parts = [share_runs(run_ptr, 1, len(lengths) + 1, thread, n_threads) for thread in range(n_threads)]
+    assert parts[0][0] == 1 and parts[-1][1] == len(lengths) + 1
+    assert all(parts[t][1] == parts[t + 1][0] for t in range(n_threads - 1))
+    work = [int(run_ptr[last] - run_ptr[first]) + 8 * (last - first) for first, last in parts]
+    assert max(work) <= sum(work) / n_threads + max(lengths) + 8 + 1
 
 
 @needs_threads
@@ -301,19 +333,21 @@ def test_plan_takes_every_sentence_once(n_sentences, batch_size, run_length):
     if batch_size != "auto":
         assert plan.run_length * plan.runs_per_block == batch_size
     n_blocks = -(-len(runs) // plan.runs_per_block)
-    n_most, n_tokens = largest_block(text, plan)
-    first_token, sentence = np.zeros(n_most + 1, np.int64), np.zeros(n_most, np.int64)
-    listed, most_tokens = [], 0
+    run_ptr, n_tokens = place_runs(text, plan)
+    listed, most_tokens = [], 1
+    lengths = np.diff(text.sent_ptr)
     for block in range(n_blocks):
         first, last = block_runs(plan, block)
         assert 0 <= first < last <= len(runs)
-        n = list_sentences(text, plan, block, first_token, sentence)
-        listed += sentence[:n].tolist()
-        lengths = [text.sent_ptr[i + 1] - text.sent_ptr[i] for i in sentence[:n]]
-        assert np.diff(first_token[: n + 1]).tolist() == lengths
-        most_tokens = max(most_tokens, first_token[n])
+        for r in range(first, last):
+            with_border = range(
+                max(0, runs[r].start - plan.border), min(n_sentences, runs[r].start + plan.run_length + plan.border)
+            )
+            assert run_ptr[r + 1] - run_ptr[r] == lengths[with_border].sum()
+        listed += [i for run in runs[first:last] for i in run]
+        most_tokens = max(most_tokens, run_ptr[last] - run_ptr[first])
     assert listed == [i for run in runs for i in run]
-    assert n_tokens == max(1, most_tokens)
+    assert n_tokens == most_tokens
 
 
 def test_plan_is_random_and_repeats_with_the_seed():

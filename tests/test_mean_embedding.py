@@ -54,10 +54,7 @@ def random_choices(draws, seed, i, sentence, n_words):
         if word < n_words and uniform(bits(seed, 3, i, place)) < draws.keep[word]
     ]
     near = [1 + int(below(bits(seed, 4, i, place), draws.window)) for place in range(len(words))]
-    negatives = [
-        [int(alias_draw(bits(seed, 5 + place, i, j), draws.threshold, draws.alias)) for j in range(draws.negative)]
-        for place in range(len(words))
-    ]
+    negatives = [int(alias_draw(bits(seed, 5, i, j), draws.threshold, draws.alias)) for j in range(draws.negative)]
     return words, near, negatives
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import joblib
 import numpy as np
 import pytest
 from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, dense, fitted, learned, make
+
+from skembed import _compile
 
 HERE = Path(__file__).resolve().parent
 
@@ -123,6 +126,83 @@ assert [fit_and_digest(name, n_jobs=2) for name in TRAINED_CLASSES] == before
 print(os.waitstatus_to_exitcode(status))
 """
     assert run(code, seconds=120).strip() == "17"
+
+
+# -- compiled code on disk -------------------------------------------------------------------------------------------
+
+FIT = """
+from test_processes import fit_and_digest
+print(fit_and_digest({name!r}))
+"""
+
+
+@pytest.mark.slow
+def test_eight_processes_on_an_empty_cache_and_a_damaged_one(tmp_path):
+    name = "CBOSVectorizer"
+    expected = digest_of(fitted(name))
+
+    def fit(_):
+        return run(FIT.format(name=name), NUMBA_CACHE_DIR=str(tmp_path)).strip()
+
+    found = joblib.Parallel(n_jobs=8, backend="threading")(joblib.delayed(fit)(i) for i in range(8))
+    assert found == [expected] * 8
+    files = {path: path.stat().st_size for path in tmp_path.rglob("*.nb?") if "train_cbos" in path.name}
+    assert {path.suffix for path in files} == {".nbi", ".nbc"}
+    assert not list(tmp_path.rglob("*.tmp.*"))
+    for suffix in (".nbc", ".nbi"):  # as after a power cut
+        for path, size in files.items():
+            if path.suffix == suffix:
+                os.truncate(path, size // 2)
+        assert fit(0) == expected
+    assert all(path.stat().st_size > 0.9 * size for path, size in files.items())  # made whole again
+
+
+@pytest.mark.slow
+def test_nowhere_to_keep_compiled_code(tmp_path):
+    name = "CBOSVectorizer"
+    shutil.copytree(HERE.parent / "skembed", tmp_path / "skembed", ignore=shutil.ignore_patterns("__pycache__"))
+    # Nobody, not even root, can make a folder here or below os.devnull.
+    (tmp_path / "skembed" / "__pycache__").write_text("")
+    code = f"""
+sys.path[:0] = [{str(tmp_path)!r}]
+import skembed
+assert skembed.__file__.startswith({str(tmp_path)!r})
+for name in skembed.__all__:
+    getattr(skembed, name)
+"""
+    nowhere = dict.fromkeys(["HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "NUMBA_CACHE_DIR"], os.devnull)
+    assert run(code + FIT.format(name=name), **nowhere).strip() == digest_of(fitted(name))
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
+def test_compiled_code_belongs_to_all_its_sources(tmp_path, monkeypatch):
+    monkeypatch.setattr(_compile, "__file__", str(tmp_path / "_compile.py"))
+    (tmp_path / "_compile.py").write_text("")
+    digests = set()
+    for source in ("from numba import njit", "from numba import njit\nSCALE = 2"):
+        (tmp_path / "_helper.py").write_text(source)
+        digests.add(_compile._digest_of_sources())
+    assert len(digests) == 2
+    (tmp_path / "_text.py").write_text("no compiled function")
+    assert _compile._digest_of_sources() in digests
+
+
+def test_full_disk_does_not_end_a_fit(tmp_path):
+    code = """
+import numba.core.caching
+def full(*args, **kwargs):
+    raise OSError(28, "No space left on device")
+numba.core.caching.IndexDataCacheFile.save = full
+from skembed._compile import kernel
+@kernel
+def double(x):
+    return 2 * x
+print(double(21))
+"""
+    script = tmp_path / "script.py"
+    script.write_text(f"import sys; sys.path[:0] = [{str(HERE.parent)!r}]\n{code}")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.strip() == "42", done.stderr[-3000:]
 
 
 # -- an error in one thread ends all ---------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from kernel_cases import (
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
 from skembed import Sent2VecVectorizer
-from skembed._blocks import Plan
+from skembed._blocks import Plan, make_touches
 from skembed._kernels import alias_draw, below, random_bits, uniform
 from skembed._sent2vec_kernel import list_features
 from skembed._training import Trainer
@@ -222,19 +222,20 @@ def test_features_and_their_dropout(max_order):
     for n, dropout in [(1, 2), (2, 0), (2, 1), (5, 0), (5, 2), (5, 3), (9, 4), (3, 100)]:
         words = (np.arange(n) * 4 % N_WORDS).astype(np.int32)
         expected = features_of(words.tolist(), weights.astype(float), max_order, 1000)
-        row, scale = np.full(4 * n + 2, -7, np.int32), np.zeros(4 * n + 2, np.float32)
+        feature, touches = np.full(4 * n + 2, -7, np.int32), make_touches(4 * n + 2, 1, 1, 1)
         draws = make_objective(dropout_k=dropout).draws._replace(max_order=max_order, n_buckets=1000)
+        n_places, n_ngrams = len(expected), len(expected) - n
         seen = set()
         for sentence in range(12):
-            n_places, n_kept = list_features(words, weights, draws, 3, sentence, row, scale)
-            n_ngrams = len(expected) - n
-            assert n_places == len(expected)
-            assert n_kept == len(expected) - min(dropout, n_ngrams) == (row[:n_places] >= 0).sum()
-            assert (row[:n] == words).all(), "words are never dropped"
-            kept = row[:n_places] >= 0
-            np.testing.assert_array_equal(row[:n_places][kept], np.array([f[1] for f in expected])[kept])
-            np.testing.assert_allclose(scale[:n_places], [f[2] for f in expected], rtol=1e-6)
-            assert (row[n_places:] == -7).all()
+            n_kept = list_features(words, 0, n, weights, draws, 3, sentence, feature, 1, touches, 2)
+            kept = feature[1 : 1 + n_places] >= 0
+            assert n_kept == n_places - min(dropout, n_ngrams) == kept.sum()
+            assert kept[:n].all(), "words are never dropped"
+            assert feature[1 : 1 + n_places][kept].tolist() == list(range(2, 2 + n_kept))
+            assert feature[0] == -7 and (feature[1 + n_places :] == -7).all()
+            wanted = [expected[f] for f in np.flatnonzero(kept)]
+            assert touches.row[2 : 2 + n_kept].tolist() == [f[1] for f in wanted]
+            np.testing.assert_allclose(touches.scale[2 : 2 + n_kept], [f[2] for f in wanted], rtol=1e-6)
             seen.add(kept.tobytes())
         if 0 < dropout < n_ngrams - 1:
             assert len(seen) > 3, "each sentence draws anew"

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from kernel_cases import (
     BLOCKS,
+    N_COMPONENTS,
     UNCAPPED,
     assert_same_state,
     doubles,
@@ -94,7 +95,7 @@ def expected_loss(rows, near, others, i, temperature=1.0):
 @pytest.mark.kernel
 @pytest.mark.parametrize("temperature", [0.1, 1.0])
 def test_target_is_shared_among_the_neighbours_that_exist(temperature):
-    vectors = np.random.default_rng(0).normal(size=(4, 5))
+    vectors = np.random.default_rng(0).normal(size=(4, N_COMPONENTS))
     loss, n_targets = loss_of([[[0], [1], [2]], [[3]]], vectors, 3, temperature=temperature)
     cases = [([1], [2, 3], 0), ([0, 2], [3], 1), ([1], [0, 3], 2)]  # 1 / |S+| is 1, 1/2 and 1
     expected = sum(expected_loss(vectors, *case, temperature) for case in cases)
@@ -104,7 +105,7 @@ def test_target_is_shared_among_the_neighbours_that_exist(temperature):
 @pytest.mark.kernel
 @pytest.mark.parametrize("run_length", [2, 4, 8])
 def test_a_negative_is_never_observed_next_to_the_sentence(run_length):
-    vectors = np.random.default_rng(1).normal(size=(8, 5))
+    vectors = np.random.default_rng(1).normal(size=(8, N_COMPONENTS))
     loss, n_targets = loss_of([[[i] for i in range(8)]], vectors, 7, run_length=run_length)
     expected = 0.0
     for i in range(8):
@@ -115,7 +116,7 @@ def test_a_negative_is_never_observed_next_to_the_sentence(run_length):
 
 @pytest.mark.kernel
 def test_no_neighbours_across_documents():
-    vectors = np.random.default_rng(2).normal(size=(5, 5))
+    vectors = np.random.default_rng(2).normal(size=(5, N_COMPONENTS))
     assert loss_of([[[0]], [[1]], [[2, 3]], [[4]]], vectors) == (0.0, 0.0)
 
 
@@ -139,8 +140,8 @@ def test_no_stale_words_of_an_earlier_sentence():
 def test_word_ids_beyond_two_bytes():
     # Bug (b): ids were kept in 16 bits, so that 65,536 became padding and 65,537 became word 1.
     n_words = 65_540
-    vectors = np.zeros((n_words, 5))
-    vectors[[0, 1, 65_536, 65_537, 65_539]] = np.random.default_rng(3).normal(size=(5, 5))
+    vectors = np.zeros((n_words, N_COMPONENTS))
+    vectors[[0, 1, 65_536, 65_537, 65_539]] = np.random.default_rng(3).normal(size=(5, N_COMPONENTS))
     loss, n_targets = loss_of([[[65_536], [65_537, 1], [65_539]], [[0]]], vectors, 3)
     rows = [vectors[65_536], vectors[65_537] + vectors[1], vectors[65_539], vectors[0]]
     expected = sum(expected_loss(rows, *case) for case in [([1], [2, 3], 0), ([0, 2], [3], 1), ([1], [0, 3], 2)])
@@ -159,7 +160,7 @@ def test_learning_brings_neighbours_together():
 
 @pytest.mark.kernel
 def test_a_sentence_without_direction_takes_no_part():
-    vectors = np.random.default_rng(4).normal(size=(6, 5))
+    vectors = np.random.default_rng(4).normal(size=(6, N_COMPONENTS))
     vectors[2] = 0.0
     vectors[4] = -vectors[3]
     loss, n_targets = loss_of([[[0], [1], [2], [5]], [[3, 4]]], vectors, 4)  # words 3 and 4 cancel

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skembed._sentences import BATCH_SIZE
-from skembed._tokenizer import Encoder, Tokenizer, _WordIds, iter_sentences
+from skembed._encoder import Encoder, _WordIds
+from skembed._sentences import BATCH_SIZE, iter_sentences
+from skembed._tokenizer import Tokenizer
 
 # Every kind of character that has broken a text program: surrogates, NUL, combining marks, final sigma, dotted I,
 # line separators that are not line feeds, ideographs and digits of other scripts.

@@ -1,0 +1,161 @@
+"""Compiled work on bytes: many at a time, and UTF-8."""
+
+import numpy as np
+from llvmlite import ir
+from numba import config, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from ._compile import COMPILE
+
+_BLOCK = ir.VectorType(ir.IntType(8), 64)
+
+
+def _pointer(context, builder, signature, args):
+    """Where the element of an array lies: the arguments of the function are the array and the index."""
+    item = context.make_array(signature.args[0])(context, builder, args[0])
+    return cgutils.get_item_pointer(context, builder, signature.args[0], item, [args[1]], wraparound=False)
+
+
+def _load_block(context, builder, signature, args):
+    return builder.load(builder.bitcast(_pointer(context, builder, signature, args), _BLOCK.as_pointer()), align=1)
+
+
+@intrinsic
+def load_bytes(typingctx, array, index):
+    """The eight bytes from ``array[index]`` on as one uint64, wherever they lie."""
+
+    def codegen(context, builder, signature, args):
+        pointer = _pointer(context, builder, signature, args)
+        return builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()), align=1)
+
+    return types.uint64(array, types.intp), codegen
+
+
+@intrinsic
+def word_mask(typingctx, array, index):
+    """One bit for each of the 64 bytes from ``array[index]`` on: whether it is of [0-9A-Za-z_] or above 127."""
+
+    def codegen(context, builder, signature, args):
+        def all_of(number):
+            return ir.Constant(_BLOCK, [number] * 64)
+
+        block = _load_block(context, builder, signature, args)
+        letter = builder.icmp_unsigned("<", builder.sub(builder.or_(block, all_of(32)), all_of(ord("a"))), all_of(26))
+        digit = builder.icmp_unsigned("<", builder.sub(block, all_of(ord("0"))), all_of(10))
+        other = builder.icmp_unsigned(">", block, all_of(127))
+        underscore = builder.icmp_unsigned("==", block, all_of(ord("_")))
+        word = builder.or_(builder.or_(letter, digit), builder.or_(other, underscore))
+        return builder.bitcast(word, ir.IntType(64))
+
+    return types.uint64(array, types.intp), codegen
+
+
+@intrinsic
+def line_feed_mask(typingctx, array, index):
+    """One bit for each of the 64 bytes from ``array[index]`` on: whether it is a line feed."""
+
+    def codegen(context, builder, signature, args):
+        block = _load_block(context, builder, signature, args)
+        return builder.bitcast(builder.icmp_unsigned("==", block, ir.Constant(_BLOCK, [10] * 64)), ir.IntType(64))
+
+    return types.uint64(array, types.intp), codegen
+
+
+@intrinsic
+def lowest_bit(typingctx, bits):
+    """Position of the lowest set bit of a uint64; 64 if there is none."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.intp(types.uint64), codegen
+
+
+@intrinsic
+def bit_count(typingctx, bits):
+    """Number of set bits of a uint64."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def fetch(typingctx, array, index):
+    """Ask for the cache line of ``array[index]``, which will be read soon."""
+
+    def codegen(context, builder, signature, args):
+        pointer = _pointer(context, builder, signature, args)
+        byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        # To read, to keep near, data: the three numbers.
+        builder.call(prefetch, [builder.bitcast(pointer, byte), *(ir.Constant(i32, n) for n in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen
+
+
+if config.DISABLE_JIT:
+
+    def load_bytes(array, index):  # noqa: F811
+        return np.uint64(int.from_bytes(array[index : index + 8].tobytes(), "little"))
+
+    def word_mask(array, index):  # noqa: F811
+        block = array[index : index + 64]
+        lower = block | 32
+        word = (lower >= 97) & (lower <= 122) | (block >= 48) & (block <= 57) | (block > 127) | (block == 95)
+        return np.uint64(int.from_bytes(np.packbits(word, bitorder="little").tobytes(), "little"))
+
+    def line_feed_mask(array, index):  # noqa: F811
+        line_feed = np.packbits(array[index : index + 64] == 10, bitorder="little")
+        return np.uint64(int.from_bytes(line_feed.tobytes(), "little"))
+
+    def lowest_bit(bits):  # noqa: F811
+        return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
+
+    def bit_count(bits):  # noqa: F811
+        return np.uint64(int(bits).bit_count())
+
+    def fetch(array, index):  # noqa: F811
+        pass
+
+
+@njit(**COMPILE)
+def decode(text, at):
+    """Code point of the character that begins at ``text[at]``, a byte above 127, and its length; -1 is not UTF-8."""
+    first = np.int64(text[at])
+    b1, b2, b3 = np.int64(text[at + 1]), np.int64(text[at + 2]), np.int64(text[at + 3])
+    code, n = -1, 1
+    if 0xC2 <= first < 0xE0:
+        if b1 & 0xC0 == 0x80:
+            code, n = ((first & 0x1F) << 6) | (b1 & 0x3F), 2
+    elif 0xE0 <= first < 0xF0:
+        if b1 & 0xC0 == 0x80 and b2 & 0xC0 == 0x80:
+            code, n = ((first & 0x0F) << 12) | ((b1 & 0x3F) << 6) | (b2 & 0x3F), 3
+            if code < 0x800:
+                code = -1
+    elif 0xF0 <= first < 0xF5 and b1 & 0xC0 == 0x80 and b2 & 0xC0 == 0x80 and b3 & 0xC0 == 0x80:
+        code, n = ((first & 0x07) << 18) | ((b1 & 0x3F) << 12) | ((b2 & 0x3F) << 6) | (b3 & 0x3F), 4
+        if code < 0x10000 or code > 0x10FFFF:
+            code = -1
+    return code, n
+
+
+@njit(**COMPILE)
+def encode(code, arena, at):
+    """Write a character to ``arena[at:]`` and return its length."""
+    if code < 0x80:
+        arena[at] = code
+        return 1
+    if code < 0x800:
+        arena[at], arena[at + 1] = 0xC0 | (code >> 6), 0x80 | (code & 0x3F)
+        return 2
+    if code < 0x10000:
+        arena[at], arena[at + 1], arena[at + 2] = 0xE0 | (code >> 12), 0x80 | ((code >> 6) & 0x3F), 0x80 | (code & 0x3F)
+        return 3
+    arena[at], arena[at + 1] = 0xF0 | (code >> 18), 0x80 | ((code >> 12) & 0x3F)
+    arena[at + 2], arena[at + 3] = 0x80 | ((code >> 6) & 0x3F), 0x80 | (code & 0x3F)
+    return 4

@@ -1,0 +1,73 @@
+"""How kernels are compiled, and how their code is kept on disk for the next process."""
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from numba import config, njit
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+
+# NaN and infinity keep their meaning (no "nnan", "ninf"): a diverging fit must stay visible.
+FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
+# For functions that only compiled code calls. They are not kept on disk: their code is part of their callers'.
+COMPILE = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
+# The same without numba's counting of references to arrays, which costs more than the arithmetic between two counts.
+# Such a function makes no array and no slice of one.
+LEAN = {**COMPILE, "_nrt": False}
+# The same, put into its callers: for what is a few instructions long.
+INLINE = {**LEAN, "forceinline": True}
+
+
+def _digest_of_sources() -> str:
+    """Digest of every file with compiled functions."""
+    sources = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return hashlib.sha256(b"".join(source for source in sources if b"numba" in source)).hexdigest()[:16]
+
+
+_SOURCES = _digest_of_sources()
+
+
+class _Files(CompileResultCacheImpl):
+    """Names the files of a kernel after all sources.
+
+    numba looks at the file of the kernel itself: after an upgrade it would run old code of the files it calls into.
+    """
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return f"{super().get_filename_base(fullname, abiflags)}-{_SOURCES}"
+
+
+class _KernelCache(FunctionCache):
+    """numba's cache on disk, which here is a help only: a full disk or a damaged file does not end a fit."""
+
+    _impl_class = _Files
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever unpickling makes of half a file
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(sig, data)
+
+
+def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
+    """Compile a function that Python calls, and keep its code on disk for the next process.
+
+    Where neither the folder of the package nor the user's cache folder can be written, every process compiles anew.
+    """
+    compiled = njit(**options)(function)
+    if not config.DISABLE_JIT:
+        with suppress(RuntimeError):  # "no locator available": nowhere to write
+            compiled._cache = _KernelCache(function)
+    return compiled
+
+
+def training_kernel(function: Any) -> Any:
+    """Compile a function that threads of the training loop call; it makes no array."""
+    return kernel(function, LEAN)

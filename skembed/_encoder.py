@@ -1,0 +1,282 @@
+"""Give words ids while a text streams by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._sentences import describe_wrong_item, iter_pieces
+from ._text import Column, Text, pack
+from ._tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from ._word_scan import GrowingTable
+
+Batch = list[Any] | Text | Column
+Encoded = tuple[np.ndarray, np.ndarray, Sequence[int] | np.ndarray]  # ids, lengths and starts of documents
+
+
+class _WordIds(dict[str, int]):
+    """Token -> word id. A new token is stemmed once, here, and a new stem gets the next id."""
+
+    max_words = 2**31 - 1  # ids are int32
+
+    def __init__(self, stem: Any) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self._stem = stem
+        self._stem_ids: dict[str, int] = {}
+
+    def __missing__(self, token: Any) -> int:
+        if not isinstance(token, str):
+            raise TypeError(f"a token must be a string, got {token!r} of type {type(token).__name__}")
+        word = str(token)
+        if self._stem is not None:
+            stem = self._stem(word)
+            if not isinstance(stem, str):
+                raise TypeError(f"stemmer must return a string, got {stem!r} for the word {word!r}")
+            word = str(stem)
+            known = self._stem_ids.get(word)
+            if known is not None:
+                self[token] = known
+                return known
+        number = len(self.words)
+        check_number(number + 1)
+        self.words.append(word)
+        self[str(token)] = number
+        if self._stem is not None:
+            self._stem_ids[word] = number
+        return number
+
+
+def check_number(n_words: int) -> None:
+    """Refuse more words than ids can count."""
+    if n_words > _WordIds.max_words:
+        raise ValueError(
+            f"More than {_WordIds.max_words} distinct words. Use a stemmer, or an analyzer that gives fewer words."
+        )
+
+
+class Encoder:
+    """Give words provisional ids while a text streams by.
+
+    Where the tokenizer has the default pattern, compiled code reads the bytes of the text, with any number of threads;
+    the words and ids are those of the Python code.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        The options.
+    n_threads : int, default=1
+        Number of threads.
+
+    Attributes
+    ----------
+    words : list of str
+        Word (or stem) of each id, in the order of first appearance.
+    n_rows : int
+        Number of sentences encoded so far.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, n_threads: int = 1) -> None:
+        self.tokenizer = tokenizer
+        self.n_rows = 0
+        self._n_threads = n_threads
+        self._analyze = tokenizer.analyze
+        self._word_ids = _WordIds(tokenizer.build_stemmer())
+        self._table: GrowingTable | None = None
+        # The id of each word of the table, where that is not its number there; -1 for a stop word.
+        self._stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
+        self._is_plain = tokenizer.stemmer is None and not self._stop_words
+        self._id_of_word = np.empty(0, np.int32)
+        self._counts = np.zeros(0, np.int64)
+        self._after_blank = False  # whether the line of a file that was read last was blank
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How often each word occurred in what :meth:`stream` has yielded, ndarray of int64."""
+        self._make_room()
+        return self._counts[: len(self.words)]
+
+    def _make_room(self) -> None:
+        n_words = len(self._word_ids.words) if self._table is None or not self._is_plain else self._table.n_words
+        if n_words > len(self._counts):  # twice what is needed, so that it grows seldom
+            self._counts = np.concatenate([self._counts, np.zeros(2 * n_words - len(self._counts), np.int64)])
+
+    @property
+    def words(self) -> list[str]:
+        self._take_words()
+        return self._word_ids.words
+
+    def encode(self, sentences: Iterable[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Encode sentences; may be called again and again, ids go on where they stopped.
+
+        Parameters
+        ----------
+        sentences : iterable
+            Strings, or whatever the tokenizer's callable analyzer takes. Consumed once.
+
+        Returns
+        -------
+        ids : ndarray of shape (n_tokens,), dtype int32
+            Word ids of all sentences, one sentence after the other.
+        lengths : ndarray of shape (n_sentences,), dtype int64
+            Number of tokens of each sentence.
+
+        Raises
+        ------
+        TypeError
+            If an item is not a string, or the callable analyzer does not give strings; names the row, counted over
+            all calls.
+        """
+        pieces = iter_pieces(sentences, self.tokenizer)
+        found = [(ids, lengths) for ids, lengths, _ in self.stream((piece, []) for piece in pieces)]
+        if len(found) == 1:
+            return found[0]
+        empty_ids, empty_lengths = np.empty(0, np.int32), np.empty(0, np.int64)
+        return (
+            np.concatenate([empty_ids, *(ids for ids, _ in found)]),
+            np.concatenate([empty_lengths, *(lengths for _, lengths in found)]),
+        )
+
+    def stream(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
+        """Encode batches of sentences as they come.
+
+        Parameters
+        ----------
+        batches : iterable of (sentences, starts)
+            As from :func:`iter_batches` or :func:`iter_text`.
+
+        Yields
+        ------
+        ids, lengths : ndarray
+            As from :meth:`encode`, of one batch.
+        starts : array-like of int
+            The sentences of the batch at which a document begins.
+        """
+        if not self.tokenizer.is_compiled:
+            for batch, passed in batches:
+                assert isinstance(batch, list)
+                if self.tokenizer.analyzer == "word":
+                    _check_strings(batch, self.n_rows)
+                ids, lengths = self._encode_in_python(batch)
+                self.n_rows += len(batch)
+                self._make_room()
+                np.add.at(self._counts, ids, 1)
+                yield ids, lengths, passed
+            return
+        from ._word_scan import GrowingTable, count_ids  # numba takes a while to import
+
+        if self._table is None:
+            self._table = GrowingTable(self._n_threads)
+        for (ids, lengths, blank), passed in self._table.stream(self._pack(batches)):
+            starts: Sequence[int] | np.ndarray = passed
+            check_number(self._table.n_words)
+            if not self._is_plain:
+                ids, lengths = self._final(ids, lengths)
+            if blank is not None:
+                lengths, starts = self._split_documents(lengths, blank, bool(passed))
+            self.n_rows += len(lengths)
+            self._make_room()
+            count_ids(ids, self._counts)
+            yield ids, lengths, starts
+
+    def _pack(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[tuple[Text | Column, list[int]]]:
+        n_rows = self.n_rows  # the threads may still work on the rows before
+        for batch, starts in batches:
+            yield as_text(batch, n_rows), starts
+            n_rows += 0 if isinstance(batch, Text) else len(batch)
+
+    def _take_words(self) -> None:
+        """Take over what the table has learned since the last time."""
+        words = [] if self._table is None else self._table.take_words()
+        if self._is_plain:
+            self._word_ids.words.extend(words)
+            return
+        ids = np.fromiter((-1 if word in self._stop_words else self._word_ids[word] for word in words), np.int32)
+        self._id_of_word = np.concatenate([self._id_of_word, ids])
+
+    def _final(self, ids: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Turn ids of the table into ids of stems, without stop words."""
+        self._take_words()
+        ids = self._id_of_word[ids]
+        if self._stop_words:
+            kept = ids >= 0
+            n_kept = np.concatenate([[0], np.cumsum(kept)])
+            ids, lengths = ids[kept], np.diff(n_kept[np.concatenate([[0], np.cumsum(lengths)])])
+        return ids, lengths
+
+    def _split_documents(self, lengths: np.ndarray, blank: np.ndarray, new_file: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Leave out the blank lines of a file: a document begins after them, and with the file."""
+        after_blank = np.concatenate([[self._after_blank or new_file], blank])
+        self._after_blank = bool(after_blank[-1])
+        return lengths[~blank], np.flatnonzero(after_blank[:-1][~blank])
+
+    def _encode_in_python(self, batch: list[Any], step: int = 64) -> tuple[np.ndarray, np.ndarray]:
+        # A few sentences at a time: strings that die young stay in the processor's cache, which doubles the speed.
+        ids: list[np.ndarray] = []
+        lengths: list[int] = []
+        analyze = self._analyze
+        id_of = self._word_ids.__getitem__
+        for start in range(0, len(batch), step):
+            tokens = [analyze(item) for item in batch[start : start + step]]
+            if self.tokenizer.analyzer != "word":
+                tokens = [_as_list(found, row) for row, found in enumerate(tokens, self.n_rows + start)]
+            sizes = [len(found) for found in tokens]  # type: ignore[arg-type]
+            try:
+                ids.append(np.fromiter(map(id_of, chain.from_iterable(tokens)), np.int32, count=sum(sizes)))
+            except TypeError:
+                # Finding the row is worth a second look only now that something is known to be wrong.
+                self._check_tokens(tokens, self.n_rows + start)
+                raise
+            lengths += sizes
+        return np.concatenate(ids), np.array(lengths, np.int64)
+
+    @staticmethod
+    def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
+        for row, found in enumerate(tokens, first_row):
+            for token in found:
+                if not isinstance(token, str):
+                    raise TypeError(
+                        f"Row {row}: analyzer must return strings, got the token {token!r:.80} of type "
+                        f"{type(token).__name__}."
+                    ) from None
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return how many threads `n_jobs` means, as scikit-learn and joblib count them."""
+    from joblib import effective_n_jobs  # takes a while to import
+
+    return int(effective_n_jobs(n_jobs))
+
+
+def as_text(batch: Batch, first_row: int) -> Text | Column:
+    """Return sentences as the compiled tokenizer reads them; an error names the row."""
+    if not isinstance(batch, list):
+        return batch
+    try:
+        return pack(batch)
+    except TypeError:
+        _check_strings(batch, first_row)
+        raise
+
+
+def _check_strings(batch: list[Any], first_row: int) -> None:
+    if set(map(type, batch)) == {str}:
+        return
+    for row, item in enumerate(batch, first_row):
+        if not isinstance(item, str):
+            raise TypeError(f"Row {row} is {describe_wrong_item(item)}")
+
+
+def _as_list(tokens: Any, row: int) -> Sequence[str]:
+    if isinstance(tokens, (list, tuple)):
+        return tokens
+    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+        raise TypeError(
+            f"Row {row}: analyzer must return a list of tokens, got {tokens!r:.80} of type {type(tokens).__name__}."
+        )
+    return list(tokens)

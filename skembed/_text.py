@@ -1,0 +1,181 @@
+"""Sentences as bytes: what the compiled tokenizer reads."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+PADDING = b"\n" * 64  # after a text: so many bytes may be read beyond its end
+_N_CHARACTERS = 0x40000  # no code point from here on is of a word, in any version of Unicode; a test looks
+# The only characters whose lowered form is two characters, or depends on those around.
+_IN_CONTEXT = "\u0130\u03a3"
+
+
+class Text(NamedTuple):
+    """Sentences in UTF-8, each followed by a line feed, and PADDING after all."""
+
+    data: np.ndarray  # (n_bytes + len(PADDING),) uint8, read-only
+    sentences: list[bytes] | None = None  # the same; None where each line is a sentence
+    file: Path | None = None  # whose lines these are
+
+    @property
+    def n_bytes(self) -> int:
+        """Number of bytes without the padding."""
+        return len(self.data) - len(PADDING)
+
+    def line(self, start: int, end: int) -> str:
+        """Return what stands at some bytes."""
+        return self.data[start:end].tobytes().decode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Sentences of an Arrow array: sentence i is ``data[offsets[i]:offsets[i + 1]]``."""
+
+    data: np.ndarray  # uint8, read-only
+    offsets: np.ndarray  # (n_sentences + 1,) int64
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+def pack(sentences: Sequence[Any]) -> Text:
+    """Return strings as a text.
+
+    Raises
+    ------
+    TypeError
+        If one is not a string.
+    """
+    try:
+        encoded = list(map(str.encode, sentences))
+    except UnicodeEncodeError:  # lone surrogates
+        encoded = [str.encode(sentence, "utf-8", "surrogatepass") for sentence in sentences]
+    return Text(np.frombuffer(b"\n".join([*encoded, PADDING]), np.uint8), encoded)
+
+
+def rows_in_context(text: Text, ends: np.ndarray) -> np.ndarray:
+    """Return the numbers of the sentences with a character that has no lowered character of its own."""
+    data = text.data
+    places = [np.flatnonzero((data[:-1] == first) & (data[1:] == last)) for first, last in map(str.encode, _IN_CONTEXT)]
+    return np.unique(np.searchsorted(ends, np.concatenate(places)))
+
+
+def lower_rows(text: Text, ends: np.ndarray, rows: np.ndarray) -> tuple[Text, np.ndarray]:
+    """Have Python lower some sentences.
+
+    Parameters
+    ----------
+    text : Text
+        The text.
+    ends : ndarray of shape (n_sentences,), dtype int64
+        The places of the line feeds after its sentences.
+    rows : ndarray of int
+        Numbers of sentences, rising.
+
+    Returns
+    -------
+    text : Text
+        The other sentences are as they were.
+    ends : ndarray
+    """
+    pieces, done = [], 0
+    lengths = np.diff(ends, prepend=-1)
+    for row in rows.tolist():
+        end = int(ends[row])
+        start = end + 1 - int(lengths[row])
+        lowered = text.line(start, end).lower().encode("utf-8", "surrogatepass")
+        pieces += [text.data[done:start], np.frombuffer(lowered, np.uint8)]
+        done = end
+        lengths[row] = len(lowered) + 1
+    data = np.concatenate([*pieces, text.data[done:]])
+    data.flags.writeable = False
+    return text._replace(data=data), np.cumsum(lengths) - 1
+
+
+@functools.cache
+def lowered_characters() -> np.ndarray:
+    r"""Return what becomes of each character, as this version of Python knows Unicode.
+
+    Returns
+    -------
+    lowered : ndarray of shape (n_characters,), dtype uint32
+        Code point of the lowered character if that is of a word (``\w``), else 0; 0xFFFFFFFF where it depends on the
+        characters around or is more than one. In the place of "_" stands 0x7F, as in a table of words.
+    """
+    points = np.arange(_N_CHARACTERS, dtype="<u4")
+    in_context = [ord(character) for character in _IN_CONTEXT]
+    points[in_context] = 0
+    lower = points.tobytes().decode("utf-32-le", "surrogatepass").lower()
+    lowered = np.zeros(_N_CHARACTERS, np.uint32)
+    codes = np.frombuffer(lower.encode("utf-32-le", "surrogatepass"), "<u4")
+    for run in re.finditer(r"\w+", lower):
+        lowered[run.start() : run.end()] = codes[run.start() : run.end()]
+    lowered[in_context] = 0xFFFFFFFF
+    lowered[ord("_")] = 0x7F
+    lowered.flags.writeable = False
+    return lowered
+
+
+def iter_columns(X: Any, size: int) -> Iterator[Column | list[Any]] | None:
+    """Read a column of strings in Arrow's memory without making Python strings, at most `size` sentences at a time.
+
+    Parameters
+    ----------
+    X : object
+        A pandas or polars Series, or a pyarrow array.
+    size : int
+        The most sentences of a piece.
+
+    Returns
+    -------
+    columns : iterator or None
+        A piece with missing values is a list. None if `X` is none of these, not of strings, or pyarrow is missing.
+    """
+    if not (hasattr(X, "to_pylist") or hasattr(X, "to_arrow") or hasattr(getattr(X, "array", None), "__arrow_array__")):
+        return None
+    try:
+        import pyarrow
+    except ImportError:
+        return None
+    if hasattr(X, "to_pylist"):
+        array = X
+    elif hasattr(X, "to_arrow"):
+        array = X.to_arrow()
+    elif _is_arrow_backed(X):
+        array = X.array.__arrow_array__()
+    else:
+        return None
+    chunks = getattr(array, "chunks", [array])
+    text_types = [
+        getattr(pyarrow, name)() for name in ("string", "large_string", "string_view") if hasattr(pyarrow, name)
+    ]
+    if not all(hasattr(chunk, "type") and chunk.type in text_types for chunk in chunks):
+        return None
+    return _iter_slices(pyarrow, chunks, size)
+
+
+def _is_arrow_backed(X: Any) -> bool:
+    dtype = getattr(X, "dtype", None)
+    return hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
+
+
+def _iter_slices(pyarrow: Any, chunks: list[Any], size: int) -> Iterator[Column | list[Any]]:
+    for chunk in chunks:
+        for start in range(0, len(chunk), size):
+            piece = chunk.slice(start, size)
+            if piece.null_count:
+                yield piece.to_pylist()
+                continue
+            if piece.type not in (pyarrow.string(), pyarrow.large_string()):
+                piece = piece.cast(pyarrow.large_string())
+            _, offsets, data = piece.buffers()
+            width = np.int32 if piece.type == pyarrow.string() else np.int64
+            places = np.frombuffer(offsets, width, len(piece) + 1, piece.offset * np.dtype(width).itemsize)
+            yield Column(np.frombuffer(b"" if data is None else data, np.uint8), places.astype(np.int64))

@@ -1,0 +1,256 @@
+"""Arithmetic on rows of float32 matrices, and on the scores of rows.
+
+What the kernels do is built from three things: `dots` (one row against several), `combine` (several rows, weighted,
+into one) and `add_scaled` (one row into another), and from the two functions of scores, `softmax` and `logistic`.
+
+Where a row is no multiple of sixteen long, its last vector overlaps the one before; masked stores are slow.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from ._compile import INLINE
+from ._simd import (
+    WIDTH,
+    divide,
+    larger,
+    load,
+    multiply_add,
+    power_of_two,
+    prefetch,
+    product,
+    splat,
+    store,
+    store_totals,
+    total,
+    where_negative,
+    zero_first,
+)
+
+
+@njit(**INLINE)
+def prefetch_row(matrix, row):
+    """Ask for the first 512 bytes of a row; the processor follows the rest by itself."""
+    for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
+        prefetch(matrix, row, c)
+
+
+@njit(**INLINE)
+def copy_scaled(out, i, scale, a, j):
+    """``out[i] = scale * a[j]``."""
+    n = out.shape[1]
+    if n < WIDTH:
+        for c in range(n):
+            out[i, c] = scale * a[j, c]
+        return
+    s, zero = splat(scale), splat(np.float32(0.0))
+    last = n - WIDTH
+    end = multiply_add(s, load(a, j, last), zero)  # before the others, for both rows may be one
+    for c in range(0, last, WIDTH):
+        store(out, i, c, multiply_add(s, load(a, j, c), zero))
+    store(out, i, last, end)
+
+
+@njit(**INLINE)
+def add_scaled(out, i, scale, a, j):
+    """``out[i] += scale * a[j]``."""
+    n = out.shape[1]
+    if n < WIDTH:
+        for c in range(n):
+            out[i, c] += scale * a[j, c]
+        return
+    s = splat(scale)
+    last = n - WIDTH
+    end = multiply_add(s, load(a, j, last), load(out, i, last))
+    for c in range(0, last, WIDTH):
+        store(out, i, c, multiply_add(s, load(a, j, c), load(out, i, c)))
+    store(out, i, last, end)
+
+
+@njit(**INLINE)
+def blend(out, i, x, a, j, y, b, k):
+    """``out[i] = x * a[j] + y * b[k]``; returns its mean square."""
+    n = out.shape[1]
+    if n < WIDTH:
+        squares = np.float32(0.0)
+        for c in range(n):
+            out[i, c] = x * a[j, c] + y * b[k, c]
+            squares += out[i, c] * out[i, c]
+        return squares / np.float32(n)
+    s, t, zero = splat(x), splat(y), splat(np.float32(0.0))
+    last = n - WIDTH
+    end = multiply_add(s, load(a, j, last), multiply_add(t, load(b, k, last), zero))
+    q = zero
+    for c in range(0, last, WIDTH):
+        v = multiply_add(s, load(a, j, c), multiply_add(t, load(b, k, c), zero))
+        store(out, i, c, v)
+        q = multiply_add(v, v, q)
+    store(out, i, last, end)
+    end = zero_first(end, -n % WIDTH)
+    return total(multiply_add(end, end, q)) / np.float32(n)
+
+
+@njit(**INLINE)
+def mean_square(a, i):
+    """Mean over the columns of ``a[i] ** 2``."""
+    n = a.shape[1]
+    if n < WIDTH:
+        square = np.float32(0.0)
+        for c in range(n):
+            square += a[i, c] * a[i, c]
+        return square / np.float32(n)
+    s = splat(np.float32(0.0))
+    for c in range(0, n - WIDTH + 1, WIDTH):
+        x = load(a, i, c)
+        s = multiply_add(x, x, s)
+    if n % WIDTH:
+        x = zero_first(load(a, i, n - WIDTH), WIDTH - n % WIDTH)
+        s = multiply_add(x, x, s)
+    return total(s) / np.float32(n)
+
+
+@njit(**INLINE)
+def dots(out, o, a, i, rows, index, first, n):
+    """``out[o, k] = a[i] . rows[index[first + k]]`` for k below ``n``, four rows at a time.
+
+    ``out`` has room for n rounded up to a multiple of four; what is written past n means nothing.
+    """
+    width = a.shape[1]
+    if width < WIDTH:
+        for k in range(n):
+            r = index[first + k]
+            number = np.float32(0.0)
+            for c in range(width):
+                number += a[i, c] * rows[r, c]
+            out[o, k] = number
+        return
+    for k in range(0, n, 4):
+        k1, k2, k3 = min(k + 1, n - 1), min(k + 2, n - 1), min(k + 3, n - 1)
+        r0, r1, r2, r3 = index[first + k], index[first + k1], index[first + k2], index[first + k3]
+        s0 = s1 = s2 = s3 = splat(np.float32(0.0))
+        for c in range(0, width - WIDTH + 1, WIDTH):
+            x = load(a, i, c)
+            s0 = multiply_add(x, load(rows, r0, c), s0)
+            s1 = multiply_add(x, load(rows, r1, c), s1)
+            s2 = multiply_add(x, load(rows, r2, c), s2)
+            s3 = multiply_add(x, load(rows, r3, c), s3)
+        if width % WIDTH:
+            c = width - WIDTH
+            x = zero_first(load(a, i, c), WIDTH - width % WIDTH)
+            s0 = multiply_add(x, load(rows, r0, c), s0)
+            s1 = multiply_add(x, load(rows, r1, c), s1)
+            s2 = multiply_add(x, load(rows, r2, c), s2)
+            s3 = multiply_add(x, load(rows, r3, c), s3)
+        store_totals(out, o, k, s0, s1, s2, s3)
+
+
+@njit(**INLINE)
+def combine(out, i, scale, s, stride, rows, index, first, n):
+    """``out[i] = sum_k scale[s + k * stride] * rows[index[first + k]]`` for k below ``n``; returns its mean square.
+
+    Four vectors at a time stay in registers. The row must not be one of ``rows``.
+    """
+    width = out.shape[1]
+    if width < WIDTH:
+        squares = np.float32(0.0)
+        for c in range(width):
+            number = np.float32(0.0)
+            for k in range(n):
+                number += scale[s + k * stride] * rows[index[first + k], c]
+            out[i, c] = number
+            squares += number * number
+        return squares / np.float32(width)
+    last = width - WIDTH
+    q = splat(np.float32(0.0))
+    for c in range(0, width, 4 * WIDTH):
+        # A vector that would go past the end repeats the last one, in part or whole.
+        c0, c1 = min(c, last), min(c + WIDTH, last)
+        c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
+        s0 = s1 = s2 = s3 = splat(np.float32(0.0))
+        for k in range(n):
+            w, r = splat(scale[s + k * stride]), index[first + k]
+            s0 = multiply_add(w, load(rows, r, c0), s0)
+            s1 = multiply_add(w, load(rows, r, c1), s1)
+            s2 = multiply_add(w, load(rows, r, c2), s2)
+            s3 = multiply_add(w, load(rows, r, c3), s3)
+        store(out, i, c0, s0)
+        store(out, i, c1, s1)
+        store(out, i, c2, s2)
+        store(out, i, c3, s3)
+        s0, s1 = zero_first(s0, c - c0), zero_first(s1, c + WIDTH - c1)
+        s2, s3 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(s3, c + 3 * WIDTH - c3)
+        q = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, q))))
+    return total(q) / np.float32(width)
+
+
+_LOG2_E = np.float32(1.44269504)
+_LN_2_HIGH, _LN_2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_ROUNDER = np.float32(12582912.0)  # 1.5 * 2**23: adding it rounds to an integer
+
+
+@njit(**INLINE)
+def _exp(x):
+    """``exp(x)`` for x <= 0, to about 1e-7; below -87 it stays at 1.6e-38.
+
+    ``x = n ln 2 + r`` with |r| <= ln(2) / 2, and ``exp(r)`` is its Taylor series of seven terms.
+    """
+    x = larger(x, splat(np.float32(-87.0)))
+    shifted = multiply_add(x, splat(_LOG2_E), splat(_ROUNDER))
+    n = multiply_add(splat(np.float32(-1.0)), splat(_ROUNDER), shifted)
+    r = multiply_add(n, splat(-_LN_2_HIGH), x)
+    r = multiply_add(n, splat(-_LN_2_LOW), r)
+    p = splat(np.float32(1 / 5040))
+    p = multiply_add(p, r, splat(np.float32(1 / 720)))
+    p = multiply_add(p, r, splat(np.float32(1 / 120)))
+    p = multiply_add(p, r, splat(np.float32(1 / 24)))
+    p = multiply_add(p, r, splat(np.float32(1 / 6)))
+    p = multiply_add(p, r, splat(np.float32(1 / 2)))
+    p = multiply_add(p, r, splat(np.float32(1.0)))
+    p = multiply_add(p, r, splat(np.float32(1.0)))
+    return multiply_add(p, power_of_two(shifted), splat(np.float32(0.0)))
+
+
+def padded(n):
+    """The next multiple of sixteen: how many columns a matrix of scores has."""
+    return n + -n % WIDTH
+
+
+@njit(**INLINE)
+def softmax(scores, i, n):
+    """The first ``n`` scores of row ``i`` become their softmax; returns log(sum(exp(score)))."""
+    top = scores[i, 0]
+    for k in range(1, n):
+        top = max(top, scores[i, k])
+    for k in range(n, scores.shape[1]):
+        scores[i, k] = -np.inf
+    below_top = splat(-top)
+    z = splat(np.float32(0.0))
+    one = splat(np.float32(1.0))
+    for c in range(0, scores.shape[1], WIDTH):
+        e = _exp(multiply_add(one, load(scores, i, c), below_top))
+        z = multiply_add(one, e, z)
+        store(scores, i, c, e)
+    norm = total(z)
+    for k in range(n):
+        scores[i, k] /= norm
+    return math.log(norm) + top
+
+
+@njit(**INLINE)
+def logistic(scores, i, n):
+    """The first ``n`` scores x of row ``i`` become 1 / (1 + exp(-x)); returns the sum of log(1 + exp(x))."""
+    for k in range(n, n + -n % WIDTH):
+        scores[i, k] = -np.inf
+    loss = 0.0
+    zero, one, minus_one = splat(np.float32(0.0)), splat(np.float32(1.0)), splat(np.float32(-1.0))
+    for c in range(0, n, WIDTH):
+        x = load(scores, i, c)
+        # With e = exp(-|x|), nothing overflows: log(1 + exp(x)) = max(x, 0) + log(1 + e).
+        size = larger(x, multiply_add(minus_one, x, zero))
+        e = _exp(multiply_add(minus_one, size, zero))
+        loss += total(larger(x, zero)) + math.log(product(multiply_add(one, e, one)))
+        share = divide(one, multiply_add(one, e, one))
+        store(scores, i, c, multiply_add(where_negative(x, e, one), share, zero))
+    return loss

@@ -1,0 +1,272 @@
+"""Word ids of texts: the same for any number of threads."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from ._sentences import decoding_message
+from ._text import PADDING, Column, Text, lower_rows, lowered_characters, rows_in_context
+from ._word_table import (
+    ARENA_PADDING,
+    CONTEXT,
+    FAULTS,
+    N_BYTES,
+    N_WORDS,
+    NOT_UTF8,
+    STRIDE,
+    Words,
+    has_room,
+    join_slices,
+    line_feeds,
+    merge_words,
+    move_slots,
+    new_words,
+    scan,
+)
+from ._word_table import (
+    count_ids as count_ids,
+)
+
+_NONE = new_words(2, 0)
+_Passed = TypeVar("_Passed")
+
+
+class Scan(NamedTuple):
+    """Sentences as word ids."""
+
+    ids: np.ndarray  # (n_tokens,) int32
+    lengths: np.ndarray  # (n_sentences,) int64
+    blank: np.ndarray | None  # (n_sentences,) bool: which lines of a file hold nothing but white space
+
+
+class Scanner:
+    """Turns one text after the other into ids, with a table of the words that are new; for one thread."""
+
+    def __init__(self) -> None:
+        self.words = new_words()
+        self._ids = np.empty(0, np.int32)  # used again and again: fresh memory is slow
+
+    def scan(self, text: Text | Column, known: Words = _NONE) -> Scan:
+        """Return the ids of a text: a word of `known` has the one it has there, and new words follow on.
+
+        Raises
+        ------
+        ValueError
+            If a file or a column is not valid UTF-8.
+        """
+        text, ends = _find_ends(text)
+        ptr = np.zeros(len(ends) + 1, np.int64)
+        n_ids = self._scan(text, ends, known, ptr) if len(ends) else 0
+        lengths = np.diff(ptr)
+        blank = None if text.file is None else _blank_lines(text, ends, lengths)
+        return Scan(self._ids[:n_ids].copy(), lengths, blank)
+
+    def _scan(self, text: Text, ends: np.ndarray, known: Words, ptr: np.ndarray) -> int:
+        if len(self._ids) < text.n_bytes:  # enough for twice the bytes, and a text grows by half at most when lowered
+            self._ids = np.empty(text.n_bytes, np.int32)
+        read = known.slots, known.arena, int(known.state[N_WORDS])
+        progress = np.zeros(5, np.int64)
+        state = self.words.state
+        state[FAULTS] = n_stops = 0
+        lowered = lowered_characters()
+        while not scan(text.data, ends, lowered, *read, *self.words, progress, self._ids, ptr):
+            if not state[FAULTS] & CONTEXT:
+                self.words = with_room(self.words, self.words.slots.shape[0] // STRIDE, len(self.words.arena))
+                continue
+            # Python lowers this sentence, the second time all such ones; then the scan goes on at its beginning.
+            row = int(progress[2])
+            n_stops += 1
+            try:
+                text, ends = lower_rows(text, ends, np.array([row]) if n_stops == 1 else rows_in_context(text, ends))
+            except UnicodeDecodeError:
+                _complain(text)
+                raise
+            progress[:] = ends[row - 1] + 1 if row else 0, ptr[row], row, 0, 0
+            state[FAULTS] &= ~CONTEXT
+        if state[FAULTS] & NOT_UTF8 or (state[FAULTS] and text.file is not None):
+            _complain(text)
+        return int(progress[1])
+
+
+class GrowingTable:
+    """Words in the order of first appearance in a stream of texts, scanned by some threads."""
+
+    def __init__(self, n_threads: int) -> None:
+        self._scanners = [Scanner() for _ in range(n_threads)]
+        self._words = new_words()
+        self._n_bytes_taken = 0
+
+    @property
+    def n_words(self) -> int:
+        """Number of words so far."""
+        return int(self._words.state[N_WORDS])
+
+    def take_words(self) -> list[str]:
+        """Return the words that are new since the last call, in order."""
+        start, self._n_bytes_taken = self._n_bytes_taken, int(self._words.state[N_BYTES])
+        return words_of(self._words, start)
+
+    def stream(self, texts: Iterable[tuple[Text | Column, _Passed]]) -> Iterator[tuple[Scan, _Passed]]:
+        """Scan texts, each of which comes with something that is passed on.
+
+        One thread adds words where it meets them. Several only read the table, and each notes what it misses in a table
+        of its own; when each has done one text, the new words are added in the order of the texts.
+        """
+        texts = iter(texts)
+        n_threads = len(self._scanners)
+        batch = list(islice(texts, n_threads))
+        if len(batch) < 2:
+            yield from self._stream_alone(chain(batch, texts))
+            return
+        with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
+            running = self._begin(pool, batch)
+            while running:
+                batch = list(islice(texts, n_threads))  # strings are packed while the threads work
+                n_known = self.n_words
+                found = [task.result() for _, task, _ in running]  # all of them: nobody reads the table any more
+                merged = [self._merge(scanner) for scanner, _, _ in running]
+                done = zip(found, merged, [passed for _, _, passed in running])
+                running = self._begin(pool, batch)
+                for (ids, lengths, blank), final, passed in done:
+                    new = np.flatnonzero(ids >= n_known)
+                    ids[new] = final[ids[new] - n_known]
+                    yield Scan(ids, lengths, blank), passed
+
+    def _stream_alone(self, texts: Iterable[tuple[Text | Column, _Passed]]) -> Iterator[tuple[Scan, _Passed]]:
+        scanner = self._scanners[0]
+        for text, passed in texts:
+            scanner.words = self._words
+            found = scanner.scan(text)
+            self._words = scanner.words
+            yield found, passed
+        scanner.words = new_words()
+
+    def _begin(
+        self, pool: ThreadPoolExecutor, batch: list[tuple[Text | Column, _Passed]]
+    ) -> list[tuple[Scanner, Future[Scan], _Passed]]:
+        return [
+            (scanner, pool.submit(scanner.scan, text, self._words), passed)
+            for scanner, (text, passed) in zip(self._scanners, batch)
+        ]
+
+    def _merge(self, scanner: Scanner) -> np.ndarray:
+        """Add the new words of one thread; returns their ids."""
+        new = scanner.words
+        ids = np.empty(new.state[N_WORDS], np.int32)
+        if len(ids):
+            self._words = with_room(self._words, len(ids), int(new.state[N_BYTES]))
+            merge_words(new.arena, len(ids), *self._words, _NONE.slots, ids)
+            scanner.words = new_words()
+        return ids
+
+
+class KnownWords:
+    """Scans texts for the words of a vocabulary; any number of threads may do so at once.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The vocabulary.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._table = table_of(words)
+        self._idle: deque[Scanner] = deque()
+
+    def scan(self, text: Text | Column) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """Return ids and lengths, and the words that the ids beyond the vocabulary stand for."""
+        try:
+            scanner = self._idle.pop()
+        except IndexError:
+            scanner = Scanner()
+        ids, lengths, _ = scanner.scan(text, self._table)
+        new = words_of(scanner.words)
+        if new:
+            scanner.words = new_words()
+        self._idle.append(scanner)
+        return ids, lengths, new
+
+
+def words_of(table: Words, start: int = 0) -> list[str]:
+    """Return the words of a table, from a byte of its arena on."""
+    text = table.arena[start : int(table.state[N_BYTES])].tobytes()
+    return text.replace(b"\x7f", b"_").decode("utf-8").split("\n")[:-1]
+
+
+def table_of(words: Sequence[str]) -> Words:
+    """Return a table in which each word has its number as its id.
+
+    Words that no text gives, such as those with a space or a capital letter, get ids too, and are never found.
+    """
+    # A line feed ends a word in the table, 0x7F stands for "_" there, and no bytes at all mark a free slot. A word with
+    # any of these gives its place to one that no text has, such as "A1".
+    odd = [i for i, word in enumerate(words) if not word or "\n" in word or "\x7f" in word]
+    if odd:
+        words = list(words)
+        for i in odd:
+            words[i] = f"A{i}"
+    text = "\n".join([*words, ""]).replace("_", "\x7f").encode("utf-8", "surrogatepass")
+    table = with_room(new_words(2, 0), len(words), len(text))
+    ids = np.empty(len(words), np.int32)
+    merge_words(np.frombuffer(text, np.uint8), len(words), *table, _NONE.slots, ids)
+    return table
+
+
+def with_room(words: Words, n_words: int, n_bytes: int) -> Words:
+    """Return the table, or a larger one with the same words, with room for some more."""
+    slots, arena, state = words
+    n_slots = len(slots) // STRIDE
+    while not has_room(int(state[N_WORDS]) + n_words, n_slots):
+        n_slots *= 2
+    if n_slots * STRIDE > len(slots):
+        slots = np.zeros(n_slots * STRIDE, np.uint64)
+        move_slots(words.slots, slots)
+    n_used = int(state[N_BYTES])
+    if n_used + n_bytes + ARENA_PADDING > len(arena):
+        arena = np.empty(2 * (n_used + n_bytes + ARENA_PADDING), np.uint8)
+        arena[:n_used] = words.arena[:n_used]
+    return Words(slots, arena, state)
+
+
+def _find_ends(text: Text | Column) -> tuple[Text, np.ndarray]:
+    """Return the text with the places of the line feeds after its sentences."""
+    if isinstance(text, Column):
+        ends = np.empty(len(text), np.int64)
+        data = np.empty(int(text.offsets[-1] - text.offsets[0]) + len(text) + len(PADDING), np.uint8)
+        join_slices(text.data, text.offsets, data, ends)
+        data.flags.writeable = False
+        return Text(data), ends
+    n_sentences = text.n_bytes // 32 + 1 if text.sentences is None else len(text.sentences)
+    ends = np.empty(n_sentences, np.int64)
+    n_lines = line_feeds(text.data, text.n_bytes, ends)
+    if text.sentences is None:
+        if n_lines > n_sentences:
+            ends = np.empty(n_lines, np.int64)
+            line_feeds(text.data, text.n_bytes, ends)
+        ends = ends[:n_lines]
+    elif n_lines != n_sentences:  # some sentences have line feeds of their own
+        ends = np.cumsum(np.fromiter(map(len, text.sentences), np.int64, n_sentences) + 1) - 1
+    return text, ends
+
+
+def _complain(text: Text) -> None:
+    try:
+        text.data[: text.n_bytes].tobytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        if text.file is None:
+            raise ValueError(f"An Arrow array holds text that is not valid UTF-8: {error}") from None
+        raise ValueError(decoding_message(text.file, "utf-8", error)) from None
+
+
+def _blank_lines(text: Text, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    blank = starts == ends
+    for i in np.flatnonzero((lengths == 0) & ~blank).tolist():
+        blank[i] = text.line(starts[i], ends[i]).isspace()
+    return blank

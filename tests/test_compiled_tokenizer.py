@@ -1,0 +1,287 @@
+"""The compiled tokenizer and its Python twin: the same words, ids and documents for any text and number of threads."""
+
+import gzip
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+
+import skembed._sentences as sentences_module
+from skembed._corpus import SentenceCorpus
+from skembed._encoder import Encoder
+from skembed._sentences import iter_batches
+from skembed._text import _N_CHARACTERS, lowered_characters, pack
+from skembed._tokenizer import TOKEN_PATTERN, Tokenizer
+from skembed._word_scan import KnownWords, Scanner, table_of, words_of
+from skembed._word_table import line_feeds, new_words
+
+analyze = CountVectorizer(token_pattern=TOKEN_PATTERN).build_analyzer()
+slow_twin = Tokenizer(analyzer=analyze)
+
+# Words of every length around the borders of the kernel (8, 16, 64, 512 bytes), and all that has ever broken a program.
+LETTERS = list(
+    "aZ_09 .'-\n\r\t\x00\x7f\x85\u00a0\u2028\ufeff\ud800\udc00\udfff\u0301\u0307\u0663\u4e2d\u1e9e\u212a\u023a"
+)
+LETTERS += ["\u0130", "\u03a3", "\u03c3\u03a3", "A\u03a3 ", "\U00010400", "😀", "\U000e0100"]
+REPEATED = ["a", "B_", "é", "中", "\U00010400", " ", ".", "\u0301"]
+PIECES = st.one_of(
+    st.text(st.characters(), max_size=8),
+    st.sampled_from(LETTERS),
+    st.builds(lambda c, n: c * n, st.sampled_from(REPEATED), st.integers(0, 70)),
+    st.builds(lambda n: "x" * n + " ", st.integers(500, 530)),
+)
+TEXT = st.lists(PIECES, max_size=12).map("".join)
+
+
+def encoded(encoder, sentences):
+    ids, lengths = encoder.encode(sentences)
+    return ids.tolist(), lengths.tolist(), encoder.words
+
+
+def assert_twins(sentences, n_threads=1):
+    assert encoded(Encoder(Tokenizer(), n_threads), sentences) == encoded(Encoder(slow_twin), sentences)
+
+
+def test_the_twin_is_used():
+    assert Tokenizer().is_compiled and Tokenizer(stop_words="english", stemmer=str.upper).is_compiled
+    assert not any(t.is_compiled for t in (slow_twin, Tokenizer(lowercase=False), Tokenizer(token_pattern=r"\w+")))
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_character():
+    """Between letters, alone, after a capital: also the proof that no word character lies beyond the table."""
+    characters = [chr(i) for i in range(sys.maxunicode + 1)]
+    step = 128
+    sentences = [
+        " ".join(f"aB{c}Cd {c} {c}{c}E_" for c in characters[start : start + step])
+        for start in range(0, len(characters), step)
+    ]
+    assert_twins(sentences)
+    assert len(lowered_characters()) == _N_CHARACTERS
+
+
+@given(st.lists(TEXT, max_size=8))
+@settings(max_examples=400)
+@example(["\u03a3", "a\u03a3", "a\u03a3b \u0130x\n\u03a3"])
+@example(["a" * 16 + "é", "a" * 17, "é" * 8, "é" * 8 + "a", "_" * 16, "_" * 17])
+@example(["\ud800", "\udc00", "\ud800\udc00", "a\ud800b"])
+@example(["a\n\nb", "\n", ""])
+def test_any_text(sentences):
+    assert_twins(sentences)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("length", [*range(1, 20), 62, 63, 64, 65, 66, 511, 512, 513, 3000])
+def test_words_at_every_place(length):
+    word = ("Ab_9" * length)[:length]
+    sentences = ["." * start + word + tail for start in (0, 1, 7, 47, 63) for tail in ("", " ", " x", "é", " É")]
+    assert_twins(sentences)
+
+
+@pytest.mark.kernel
+def test_many_words_make_the_table_grow():
+    sentences = [" ".join(f"w{i * 31 + j} é{j}{'long' * 5}{i % 7}" for j in range(31)) for i in range(40)]
+    sentences.append(" ".join(f"中{i}。" for i in range(700)))
+    assert_twins([*sentences, "".join(f"中{i}。" for i in range(700)), "ab" * 5000 + "é", *sentences])
+
+
+@pytest.mark.kernel
+def test_no_sentences_and_empty_ones():
+    assert_twins([])
+    assert_twins([""])
+    assert_twins(["", "a", "", ""])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["simplewiki", "books_small"])
+def test_every_line_of_the_corpora(data_dir, name):
+    path = data_dir / "corpora" / f"{name}.txt.gz"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
+        lines = [line.rstrip("\r\n") for line in file]
+    fast, slow = Encoder(Tokenizer(), 2), Encoder(slow_twin)
+    for (ids, lengths, _), (slow_ids, slow_lengths, _) in zip(
+        fast.stream(iter_batches(lines, None, Tokenizer())), slow.stream(iter_batches(lines, None, slow_twin))
+    ):
+        assert np.array_equal(ids, slow_ids) and np.array_equal(lengths, slow_lengths)
+    assert fast.n_rows == slow.n_rows == len(lines)
+    assert fast.words == slow.words and np.array_equal(fast.counts, slow.counts)
+
+
+# -- stems and stop words ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:Your stop_words may be inconsistent")
+@given(st.lists(st.lists(st.sampled_from(["the", "The", "a", "cats", "cat", "x", "É"])).map(" ".join), max_size=6))
+def test_stems_and_stop_words(sentences):
+    for options in ({"stop_words": ["the", "É"]}, {"stop_words": "english"}, {"stemmer": lambda word: word[:2]}):
+        fast = Encoder(Tokenizer(**options))
+        slow = Encoder(Tokenizer(analyzer=Tokenizer(**options).analyze, stemmer=options.get("stemmer")))
+        assert encoded(fast, sentences) == encoded(slow, sentences)
+        assert fast.counts.tolist() == slow.counts.tolist()
+
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(TEXT, max_size=20), st.integers(2, 5), st.integers(1, 4))
+@settings(max_examples=60)
+def test_threads_change_nothing(sentences, n_threads, size):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentences_module, "BATCH_SIZE", size)
+        assert_twins(sentences, n_threads)
+
+
+def test_threads_give_the_same_corpus(monkeypatch, tmp_path):
+    monkeypatch.setattr(sentences_module, "BATCH_SIZE", 100)
+    rng = np.random.default_rng(0)
+    sentences = [" ".join(f"W{i}" for i in rng.zipf(1.3, 12) % 5000) for _ in range(3000)]
+    groups = [i // 37 for i in range(3000)]
+    one = SentenceCorpus.from_sentences(sentences, groups)
+    file = tmp_path / "a.txt"
+    file.write_text("".join(f"{'' if i % 37 or not i else chr(10)}{s}\n" for i, s in enumerate(sentences)))
+    monkeypatch.setattr(sentences_module, "READ_SIZE", 5000)
+    for n_jobs in (2, 3, 7):
+        assert SentenceCorpus.from_sentences(sentences, groups, n_jobs=n_jobs) == one
+        assert SentenceCorpus.from_file(file, n_jobs=n_jobs) == one
+    with pytest.raises(TypeError, match="^Row 2500 is missing"):
+        SentenceCorpus.from_sentences([*sentences[:2500], None], n_jobs=2)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def built(path, **options):
+    """Return the corpus as lists, or the error."""
+    try:
+        corpus = SentenceCorpus.from_file(path, **options)
+    except ValueError as error:
+        return str(error)
+    return list(corpus), corpus.doc_ptr.tolist(), corpus.vocabulary.words, corpus.vocabulary.counts.tolist()
+
+
+BYTES = [b"\n", b"\r\n", b" \n", b"\xc2\xa0\n", b"\x1c\n", b"\xef\xbb\xbf", b"a\n", b"\xc2\x85", b"- -\n"]
+ENCODED = TEXT.map(lambda text: text.encode("utf-8", "replace"))
+LINES = st.lists(ENCODED | st.sampled_from(BYTES), max_size=12).map(b"".join)
+
+
+@given(LINES, st.integers(3, 40))
+@settings(max_examples=300)
+@example(b"", 10)
+@example(b"\xef\xbb\xbf", 10)
+@example(b"\xef\xbb\xbf\n\na\n\n\n\xef\xbb\xbf\nb", 3)
+def test_files(tmp_path_factory, data, read_size):
+    compare_files(tmp_path_factory, data, read_size)
+
+
+@given(LINES, st.binary(max_size=5), st.integers(0, 100))
+@settings(max_examples=300)
+@example(b"", b"\xed\xa0\x80", 0)
+@example(b"", b"\xe2\x82", 0)
+@example(b"", b"\xf4\x90\x80\x80", 0)
+@example(b"", b"\xc0\xaf", 0)
+@example(b"\xce\xa3", b"\xff", 2)
+def test_files_with_wrong_bytes(tmp_path_factory, data, wrong, place):
+    compare_files(tmp_path_factory, data[:place] + wrong + data[place:], 20)
+
+
+def compare_files(tmp_path_factory, data, read_size):
+    path = tmp_path_factory.getbasetemp() / "lines.txt"
+    path.write_bytes(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentences_module, "READ_SIZE", read_size)
+        fast = built(path)
+        patch.setattr(Tokenizer, "is_compiled", False)
+        assert fast == built(path)
+
+
+# -- columns in Arrow's memory -----------------------------------------------------------------------------------------
+
+COLUMN = ["The cat", "", "É\ud7ff x_1", "a\nb", "long" * 9, "\u0130\u03a3 c"] * 3
+
+
+def columns():
+    pyarrow = pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    yield pyarrow.array(COLUMN)
+    yield pyarrow.array(["before", *COLUMN, "after"], pyarrow.large_string())[1:-1]
+    yield pyarrow.chunked_array([COLUMN[:2], [], COLUMN[2:7], COLUMN[7:]])
+    yield polars.Series(["x", *COLUMN])[1:]
+    yield pd.Series(COLUMN, dtype="string[pyarrow]", index=range(len(COLUMN), 0, -1))
+    yield pd.Series(COLUMN, dtype=pd.ArrowDtype(pyarrow.string()))[:]
+    if hasattr(pyarrow, "string_view"):
+        yield pyarrow.array(COLUMN, pyarrow.string_view())
+
+
+def test_columns(monkeypatch):
+    monkeypatch.setattr(sentences_module, "BATCH_SIZE", 4)
+    groups = [i // 4 for i in range(len(COLUMN))]
+    expected = SentenceCorpus.from_sentences(COLUMN, groups)
+    monkeypatch.setattr("skembed._encoder.pack", None)  # no Python strings are made
+    for column in columns():
+        for n_jobs in (None, 2):
+            assert SentenceCorpus.from_sentences(column, groups, n_jobs=n_jobs) == expected, type(column)
+
+
+def test_missing_values_of_columns():
+    for column in columns():
+        cut = column[:7]
+        if hasattr(cut, "to_pandas"):
+            cut = cut.to_pandas()
+        whole = pd.concat([pd.Series(list(cut)), pd.Series([None])])
+        for dtype in ("string[pyarrow]", "object"):
+            with pytest.raises(TypeError, match="^Row 7 is missing"):
+                Encoder(Tokenizer()).encode(whole.astype(dtype))
+
+
+def test_columns_of_other_types():
+    pyarrow = pytest.importorskip("pyarrow")
+    with pytest.raises(TypeError, match="^Row 0 is 1 of type int"):
+        Encoder(Tokenizer()).encode(pyarrow.array([1, 2]))
+    dictionary = pyarrow.array(["a b", "c", "a b"]).dictionary_encode()
+    assert encoded(Encoder(Tokenizer()), dictionary) == ([0, 1, 2, 0, 1], [2, 1, 2], ["a", "b", "c"])
+    buffers = [None, pyarrow.py_buffer(np.array([0, 2], np.int32).tobytes()), pyarrow.py_buffer(b"\xff\xfe")]
+    damaged = pyarrow.Array.from_buffers(pyarrow.string(), 1, buffers)
+    with pytest.raises(ValueError, match="Arrow array holds text that is not valid UTF-8"):
+        Encoder(Tokenizer()).encode(damaged)
+
+
+# -- the table of a vocabulary -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.kernel
+def test_words_of_a_vocabulary_are_found():
+    words = ["cat", "_", "é_x", "long" * 9, "", "New York", "Cat", "a\nb", "\x7f", "\ud800", "x" * 16, "y" * 17]
+    known = KnownWords(words)
+    ids, lengths, new = known.scan(
+        pack(["cat CAT _ É_x", "new york " + "LONG" * 9, "\x7f a\nb \ud800", "X" * 16, "Y" * 17])
+    )
+    assert new == ["new", "york", "a", "b"]
+    assert ids.tolist() == [0, 0, 1, 2, 12, 13, 3, 14, 15, 10, 11]
+    assert lengths.tolist() == [4, 3, 2, 1, 1]
+    assert known.scan(pack(["york cat"]))[2] == ["york"]  # nothing is left of the text before
+    assert table_of([]).state[0] == 0
+
+
+@pytest.mark.kernel
+def test_line_feeds():
+    text = pack(["a\nb", "", "c" * 100, "\n" * 70])
+    ends = np.empty(3, np.int64)
+    n_lines = line_feeds(text.data, text.n_bytes, ends)
+    assert n_lines == bytes(text.data[: text.n_bytes]).count(b"\n")
+    assert ends.tolist() == [1, 3, 4]
+
+
+@pytest.mark.kernel
+def test_scanner_keeps_its_words():
+    scanner = Scanner()
+    assert scanner.scan(pack(["b a b"])).ids.tolist() == [0, 1, 0]
+    assert scanner.scan(pack(["a c"])).ids.tolist() == [1, 2]
+    assert words_of(scanner.words) == ["b", "a", "c"] and words_of(new_words()) == []
