@@ -247,10 +247,13 @@ class Encoder:
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return how many threads `n_jobs` means, as scikit-learn and joblib count them."""
-    from joblib import effective_n_jobs  # takes a while to import
+    """Return how many threads `n_jobs` means, as scikit-learn and joblib count them, but no more than there are cores.
 
-    return int(effective_n_jobs(n_jobs))
+    The results are the same for any number, and threads that wait for a core only cost time.
+    """
+    from joblib import cpu_count, effective_n_jobs  # takes a while to import
+
+    return int(min(effective_n_jobs(n_jobs), cpu_count()))
 
 
 def as_text(batch: Batch, first_row: int) -> Text | Column:

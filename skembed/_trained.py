@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, PooledVectorizer, warn_if_unordered
 from ._blocks import EncodedText
 from ._corpus import SentenceCorpus
+from ._encoder import count_threads
 from ._kernels import fill_uniform
 from ._memory import estimate
 from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
@@ -300,7 +300,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             self._default_batch_size,
             self._run_length,
             fitted["_seed"],
-            effective_n_jobs(self.n_jobs),
+            count_threads(self.n_jobs),
         )
 
     def _check_batch_size(self) -> None:

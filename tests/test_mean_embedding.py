@@ -174,7 +174,7 @@ def test_the_baselines_of_the_papers_learn(algorithm, rate):
         solver="sgd",
         learning_rate=rate,
         batch_size=1,
-        max_iter=5,
+        max_iter=20 if numba.config.DISABLE_JIT else 5,
         min_count=1,
         random_state=0,
         **PLAIN,
