@@ -176,13 +176,33 @@ def prefetch_run(text, plan, run):
 
 
 @njit(**INLINE)
-def prefetch_words(text, plan, run, weights, table):
-    """Ask for the rows of the words of a run that comes next, and for their places in a table."""
-    sentence = plan.run_starts[min(run, plan.run_starts.shape[0] - 1)]
+def prefetch_words(text, sentence, weights, table):
+    """Ask for the rows of a sentence's words, and for their places in a table."""
     for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
-        word = min(np.int64(text.tokens[p]), weights.shape[0] - 1)
+        word = min(np.int64(text.tokens[p]), table.shape[0] - 1)
         prefetch_row(weights, word)
-        prefetch_item(table, min(word, table.shape[0] - 1))
+        prefetch_item(table, word)
+
+
+@njit(**INLINE)
+def sentence_of_block(text, plan, run_ptr, block_start, i, weights, table):
+    """Sentence number i of a block whose first run is ``block_start``, and how many words stand before it there.
+
+    The last run may go past the end of the text; there the number is -1. What the next sentence will need of the
+    weights and of a table of words is asked for.
+    """
+    run, position = block_start + i // plan.run_length, i % plan.run_length
+    if position == 0:
+        prefetch_run(text, plan, run)
+    start = plan.run_starts[run]
+    sentence = start + position
+    if sentence >= text.document.shape[0]:
+        return np.int64(-1), np.int64(0)
+    following = sentence + 1
+    if position == plan.run_length - 1:
+        following = plan.run_starts[min(run + 1, plan.run_starts.shape[0] - 1)]
+    prefetch_words(text, min(following, text.document.shape[0] - 1), weights, table)
+    return sentence, run_ptr[run] - run_ptr[block_start] + text.sent_ptr[sentence] - text.sent_ptr[start]
 
 
 @njit(**INLINE)

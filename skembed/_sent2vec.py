@@ -59,7 +59,7 @@ class Sent2VecObjective:
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Sentences:
         run_ptr, n_tokens = place_runs(text, plan)
-        n_sentences = plan.runs_per_block
+        n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]
         negative, order = self.draws.negative, self.draws.max_order
         n_source, n_target = n_tokens * order, n_tokens + n_sentences * negative

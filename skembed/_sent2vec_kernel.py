@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from ._base import offsets
-from ._blocks import Touches, block_runs, deal, prefetch_draw, prefetch_run, prefetch_words, share_runs, update_rows
+from ._blocks import Touches, block_runs, deal, prefetch_draw, sentence_of_block, share_runs, update_rows
 from ._compile import INLINE, training_kernel
 from ._kernels import alias_draw, barrier, below, random_bits, uniform
 from ._vectors import add_scaled, blend, combine, dots, logistic, mean_square, prefetch_row
@@ -243,18 +243,17 @@ def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update
         first_run, last_run = share_runs(sc.run_ptr, block_start, block_end, thread, n_threads)
         a = sc.run_ptr[first_run] - sc.run_ptr[block_start]
         first_e = e = a * draws.max_order
-        first_t = t = a + (first_run - block_start) * draws.negative
-        for run in range(first_run, last_run):
-            prefetch_run(text, plan, run)
-            prefetch_words(text, plan, run + 1, source_rows.weights, draws.keep)
-            sentence, i = plan.run_starts[run], run - block_start
-            a = sc.run_ptr[run] - sc.run_ptr[block_start]
+        first_t = t = a + (first_run - block_start) * plan.run_length * draws.negative
+        for i in range((first_run - block_start) * plan.run_length, (last_run - block_start) * plan.run_length):
+            sentence, a = sentence_of_block(text, plan, sc.run_ptr, block_start, i, source_rows.weights, draws.keep)
+            sc.loss[i] = 0.0
+            sc.n_targets[i] = 0
+            if sentence < 0:
+                continue
             n = 0
             for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
                 sc.words[a + n] = text.tokens[p]
                 n += text.tokens[p] < n_words
-            sc.loss[i] = 0.0
-            sc.n_targets[i] = 0
             if n > 1:
                 sc.loss[i], sc.n_targets[i], n_source, n_target = learn_sentence(
                     sentence,
@@ -279,7 +278,7 @@ def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update
             deal(sc.target, target_rows.owner, first_t, t, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
-            for i in range(block_end - block_start):
+            for i in range((block_end - block_start) * plan.run_length):
                 sc.total[0] += sc.loss[i]
                 sc.total[1] += sc.n_targets[i]
         if update.learn:

@@ -29,7 +29,7 @@ from ._blocks import (
     keep_probability,
     make_touches,
     place_runs,
-    prefetch_run,
+    sentence_of_block,
     share_runs,
     update_rows,
 )
@@ -195,11 +195,13 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
         first_run, last_run = share_runs(sc.run_ptr, block_start, block_end, thread, n_threads)
         a = sc.run_ptr[first_run] - sc.run_ptr[block_start]
         first_e = e = a
-        first_t = t = a + (first_run - block_start) * draws.negative
-        for run in range(first_run, last_run):
-            prefetch_run(text, plan, run)
-            sentence, i = plan.run_starts[run], run - block_start
-            a = sc.run_ptr[run] - sc.run_ptr[block_start]
+        first_t = t = a + (first_run - block_start) * plan.run_length * draws.negative
+        for i in range((first_run - block_start) * plan.run_length, (last_run - block_start) * plan.run_length):
+            sentence, a = sentence_of_block(text, plan, sc.run_ptr, block_start, i, source_rows.weights, draws.keep)
+            sc.loss[i] = 0.0
+            sc.n_targets[i] = 0
+            if sentence < 0:
+                continue
             start = text.sent_ptr[sentence]
             n = 0
             for p in range(start, text.sent_ptr[sentence + 1]):
@@ -208,11 +210,8 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
                     bits = random_bits(np.uint64(plan.seed), np.uint64(3), np.uint64(sentence), np.uint64(p - start))
                     if uniform(bits) < draws.keep[word]:
                         sc.words[a + n] = word
-                        prefetch_row(source_rows.weights, word)
                         prefetch_row(target_rows.weights, word)
                         n += 1
-            sc.loss[i] = 0.0
-            sc.n_targets[i] = 0
             if n > 1:
                 sc.loss[i], sc.n_targets[i] = learn_sentence(
                     sentence, a, n, source_rows.weights, target_rows.weights, draws, plan.seed, sc, e, t, room
@@ -224,7 +223,7 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
             deal(sc.target, target_rows.owner, first_t, t, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
-            for i in range(block_end - block_start):
+            for i in range((block_end - block_start) * plan.run_length):
                 sc.total[0] += sc.loss[i]
                 sc.total[1] += sc.n_targets[i]
         if update.learn:
@@ -259,7 +258,7 @@ class Word2VecObjective:
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Windows:
         run_ptr, n_tokens = place_runs(text, plan)
-        n_sentences = plan.runs_per_block
+        n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]
         n_target = n_tokens + n_sentences * self.draws.negative
         room = padded(2 * self.draws.window + self.draws.negative + 1)
