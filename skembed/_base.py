@@ -323,7 +323,8 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
 
     def _length_of_unknown(self, vectors: np.ndarray) -> np.float32:
         """Length of a hashed vector: the median length of a learned row, so that it neither drowns nor shouts."""
-        return np.float32(np.median(np.linalg.norm(vectors, axis=1)))
+        parts = (vectors[start : start + 10_000] for start in range(0, len(vectors), 10_000))  # norm makes a copy
+        return np.float32(np.median(np.concatenate([np.linalg.norm(part, axis=1) for part in parts])))
 
 
 def read_only(rows: np.ndarray) -> np.ndarray:

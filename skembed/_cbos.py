@@ -134,7 +134,7 @@ def gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, 
 @training_kernel
 def train_cbos(text, rows, mean, targets, plan, update, sync, thread, n_threads):
     slots = targets.slots
-    n_passed = 0
+    n_passed = np.int64(0)
     for block in range(plan.first_block, plan.last_block):
         first_run, last_run = block_runs(plan, block)
         n_targets = (last_run - first_run) * plan.run_length

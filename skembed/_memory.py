@@ -51,7 +51,7 @@ def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, renumber: b
 def _scratch(trainer: Trainer, text: EncodedText) -> int:
     """What the training loop has beside weights and tokens: per sentence, per row, and the work space of a block."""
     plan = trainer._plan(text, 0)
-    order = 2 * plan.run_starts.nbytes  # before and after the shuffle
+    order = plan.run_starts.nbytes
     rows = sum(rows.n_touches.nbytes + rows.owner.nbytes for rows in trainer.rows)
     rows += sum(matrix.mass.nbytes for matrix in trainer.objective.matrices)
     block = trainer.objective.make_scratch(text, plan, trainer.n_threads)

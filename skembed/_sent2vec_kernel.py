@@ -236,7 +236,7 @@ def learn_sentence(
 
 @training_kernel
 def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update, sync, thread, n_threads):
-    n_passed = 0
+    n_passed = np.int64(0)
     n_words = text.word_weight.shape[0]
     for block in range(plan.first_block, plan.last_block):
         block_start, block_end = block_runs(plan, block)
@@ -250,7 +250,7 @@ def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update
             sc.n_targets[i] = 0
             if sentence < 0:
                 continue
-            n = 0
+            n = np.int64(0)
             for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
                 sc.words[a + n] = text.tokens[p]
                 n += text.tokens[p] < n_words

@@ -151,7 +151,7 @@ def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_
 @training_kernel
 def train_siamese_cbow(text, rows, mean, inverse_temperature, pairs, plan, update, sync, thread, n_threads):
     slots = pairs.slots
-    n_passed = 0
+    n_passed = np.int64(0)
     for block in range(plan.first_block, plan.last_block):
         first_run, last_run = block_runs(plan, block)
         n_targets = (last_run - first_run) * plan.run_length

@@ -121,7 +121,8 @@ class Trainer:
         starts = np.arange(0, n_sentences, length, dtype=np.int64)
         generator = np.random.default_rng([self.seed, epoch])
         seed = int(generator.integers(2**63))
-        return Plan(generator.permutation(starts), length, border, batch // length, 0, 0, seed)
+        generator.shuffle(starts)
+        return Plan(starts, length, border, batch // length, 0, 0, seed)
 
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
         """Enter the kernel with all threads at once."""

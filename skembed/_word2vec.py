@@ -187,7 +187,7 @@ def learn_sentence(sentence, a, n, source_weights, target_weights, draws, seed, 
 
 @training_kernel
 def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync, thread, n_threads):
-    n_passed = 0
+    n_passed = np.int64(0)
     n_words = text.word_weight.shape[0]
     room = sc.rows.shape[0] // n_threads * thread
     for block in range(plan.first_block, plan.last_block):
@@ -203,7 +203,7 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
             if sentence < 0:
                 continue
             start = text.sent_ptr[sentence]
-            n = 0
+            n = np.int64(0)
             for p in range(start, text.sent_ptr[sentence + 1]):
                 word = text.tokens[p]
                 if word < n_words:
