@@ -6,8 +6,9 @@ from numba import config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ._compile import COMPILE
+from ._compile import LEAN, lean_kernel
 
+_LINE_FEED = 10
 _BLOCK = ir.VectorType(ir.IntType(8), 64)
 
 
@@ -30,6 +31,30 @@ def load_bytes(typingctx, array, index):
         return builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()), align=1)
 
     return types.uint64(array, types.intp), codegen
+
+
+@intrinsic
+def load_word(typingctx, array, index, n):
+    """The first 16 bytes of a word of ``n``, with the bit 32 set in each, as two uint64; zeros follow a shorter one."""
+
+    def codegen(context, builder, signature, args):
+        i8, i32 = ir.IntType(8), ir.IntType(32)
+        vector = ir.VectorType(i8, 16)
+        pointer = _pointer(context, builder, signature, args)
+        block = builder.load(builder.bitcast(pointer, vector.as_pointer()), align=1)
+        most = ir.Constant(args[2].type, 16)
+        n = builder.trunc(builder.select(builder.icmp_signed("<", args[2], most), args[2], most), i8)
+        nothing = ir.Constant(vector, ir.Undefined)
+        first = builder.insert_element(nothing, n, ir.Constant(i32, 0))
+        all_n = builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(i32, 16), [0] * 16))
+        inside = builder.icmp_unsigned("<", ir.Constant(vector, list(range(16))), all_n)
+        lowered = builder.or_(block, ir.Constant(vector, [32] * 16))
+        kept = builder.select(inside, lowered, ir.Constant(vector, [0] * 16))
+        halves = builder.bitcast(kept, ir.VectorType(ir.IntType(64), 2))
+        pair = [builder.extract_element(halves, ir.Constant(i32, i)) for i in range(2)]
+        return context.make_tuple(builder, signature.return_type, pair)
+
+    return types.UniTuple(types.uint64, 2)(array, types.intp, types.intp), codegen
 
 
 @intrinsic
@@ -83,6 +108,19 @@ def bit_count(typingctx, bits):
 
 
 @intrinsic
+def fold_product(typingctx, a, b):
+    """The two halves of the 128 bits of the product of two uint64, one laid over the other (xor): a quick mix."""
+
+    def codegen(context, builder, signature, args):
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(factor, wide) for factor in args))
+        high = builder.lshr(product, ir.Constant(wide, 64))
+        return builder.trunc(builder.xor(product, high), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@intrinsic
 def fetch(typingctx, array, index):
     """Ask for the cache line of ``array[index]``, which will be read soon."""
 
@@ -103,6 +141,11 @@ if config.DISABLE_JIT:
     def load_bytes(array, index):  # noqa: F811
         return np.uint64(int.from_bytes(array[index : index + 8].tobytes(), "little"))
 
+    def load_word(array, index, n):  # noqa: F811
+        block = np.zeros(16, np.uint8)
+        block[:n] = array[index : index + min(n, 16)] | 32
+        return block.view("<u8")
+
     def word_mask(array, index):  # noqa: F811
         block = array[index : index + 64]
         lower = block | 32
@@ -119,11 +162,15 @@ if config.DISABLE_JIT:
     def bit_count(bits):  # noqa: F811
         return np.uint64(int(bits).bit_count())
 
+    def fold_product(a, b):  # noqa: F811
+        product = int(a) * int(b)
+        return np.uint64((product ^ (product >> 64)) & 0xFFFFFFFFFFFFFFFF)
+
     def fetch(array, index):  # noqa: F811
         pass
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def decode(text, at):
     """Code point of the character that begins at ``text[at]``, a byte above 127, and its length; -1 is not UTF-8."""
     first = np.int64(text[at])
@@ -144,7 +191,7 @@ def decode(text, at):
     return code, n
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def encode(code, arena, at):
     """Write a character to ``arena[at:]`` and return its length."""
     if code < 0x80:
@@ -159,3 +206,40 @@ def encode(code, arena, at):
     arena[at], arena[at + 1] = 0xF0 | (code >> 18), 0x80 | ((code >> 12) & 0x3F)
     arena[at + 2], arena[at + 3] = 0x80 | ((code >> 6) & 0x3F), 0x80 | (code & 0x3F)
     return 4
+
+
+@lean_kernel
+def line_feeds(text, n_bytes, ends):
+    """Write the places of the line feeds among the first ``n_bytes`` of a text, and return how many there are.
+
+    Those beyond the length of ``ends`` are only counted.
+    """
+    found = 0
+    for block in range(0, n_bytes, 64):
+        bits = line_feed_mask(text, block)
+        if n_bytes - block < 64:
+            bits &= (np.uint64(1) << np.uint64(n_bytes - block)) - np.uint64(1)
+        while bits != np.uint64(0):
+            if found < ends.shape[0]:
+                ends[found] = block + lowest_bit(bits)
+            found += 1
+            bits &= bits - np.uint64(1)
+    return found
+
+
+@lean_kernel
+def join_slices(data, offsets, text, ends):
+    """Copy slices of ``data`` one after the other, each followed by a line feed, and note the places of these.
+
+    ``data`` uint8, ``offsets`` (n + 1,) int64, ``text`` (n_bytes + n + padding,) uint8, ``ends`` (n,) int64.
+    """
+    at = 0
+    for i in range(ends.shape[0]):
+        for j in range(offsets[i], offsets[i + 1]):
+            text[at] = data[j]
+            at += 1
+        text[at] = _LINE_FEED
+        ends[i] = at
+        at += 1
+    for i in range(at, text.shape[0]):
+        text[i] = _LINE_FEED

@@ -68,6 +68,6 @@ def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
     return compiled
 
 
-def training_kernel(function: Any) -> Any:
-    """Compile a function that threads of the training loop call; it makes no array."""
+def lean_kernel(function: Any) -> Any:
+    """Compile a function that Python calls and that makes no array, as the loops over all of a text are."""
     return kernel(function, LEAN)

@@ -98,13 +98,14 @@ class Encoder:
     @property
     def counts(self) -> np.ndarray:
         """How often each word occurred in what :meth:`stream` has yielded, ndarray of int64."""
-        self._make_room()
-        return self._counts[: len(self.words)]
+        return self._counts[: self._make_room()]
 
-    def _make_room(self) -> None:
+    def _make_room(self) -> int:
+        """Have a count for each word; returns the number of words."""
         n_words = len(self._word_ids.words) if self._table is None or not self._is_plain else self._table.n_words
         if n_words > len(self._counts):  # twice what is needed, so that it grows seldom
             self._counts = np.concatenate([self._counts, np.zeros(2 * n_words - len(self._counts), np.int64)])
+        return n_words
 
     @property
     def words(self) -> list[str]:

@@ -7,7 +7,7 @@ from numba import njit
 
 from ._base import offsets
 from ._blocks import Touches, block_runs, deal, prefetch_draw, sentence_of_block, share_runs, update_rows
-from ._compile import INLINE, training_kernel
+from ._compile import INLINE, lean_kernel
 from ._kernels import alias_draw, barrier, below, random_bits, uniform
 from ._vectors import add_scaled, blend, combine, dots, logistic, mean_square, prefetch_row
 
@@ -234,7 +234,7 @@ def learn_sentence(
     return loss, n_targets, n_features, n_targets + draws.negative
 
 
-@training_kernel
+@lean_kernel
 def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update, sync, thread, n_threads):
     n_passed = np.int64(0)
     n_words = text.word_weight.shape[0]

@@ -37,7 +37,7 @@ from ._blocks import (
     target_slot,
     update_rows,
 )
-from ._compile import LEAN, training_kernel
+from ._compile import LEAN, lean_kernel
 from ._kernels import barrier, share
 from ._trained import TrainedVectorizer
 from ._training import Matrix
@@ -148,7 +148,7 @@ def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_
         pairs.touches.square[slot] = mean_square(gradients, slot)
 
 
-@training_kernel
+@lean_kernel
 def train_siamese_cbow(text, rows, mean, inverse_temperature, pairs, plan, update, sync, thread, n_threads):
     slots = pairs.slots
     n_passed = np.int64(0)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 PADDING = b"\n" * 64  # after a text: so many bytes may be read beyond its end
+_PADDING = PADDING.decode()
 _N_CHARACTERS = 0x40000  # no code point from here on is of a word, in any version of Unicode; a test looks
 # The only characters whose lowered form is two characters, or depends on those around.
 _IN_CONTEXT = "\u0130\u03a3"
@@ -21,7 +22,7 @@ class Text(NamedTuple):
     """Sentences in UTF-8, each followed by a line feed, and PADDING after all."""
 
     data: np.ndarray  # (n_bytes + len(PADDING),) uint8, read-only
-    sentences: list[bytes] | None = None  # the same; None where each line is a sentence
+    sentences: list[str] | None = None  # the same, a character for each byte; None where each line is a sentence
     file: Path | None = None  # whose lines these are
 
     @property
@@ -53,11 +54,17 @@ def pack(sentences: Sequence[Any]) -> Text:
     TypeError
         If one is not a string.
     """
+    # A string that is not ASCII becomes one with a character for each byte of its UTF-8. So all are joined and encoded
+    # at once, byte for byte, which is quicker than to encode each.
     try:
-        encoded = list(map(str.encode, sentences))
-    except UnicodeEncodeError:  # lone surrogates
-        encoded = [str.encode(sentence, "utf-8", "surrogatepass") for sentence in sentences]
-    return Text(np.frombuffer(b"\n".join([*encoded, PADDING]), np.uint8), encoded)
+        pieces = [
+            sentence if sentence.isascii() else str.encode(sentence, "utf-8", "surrogatepass").decode("latin-1")
+            for sentence in sentences
+        ]
+        joined = "\n".join([*pieces, _PADDING])
+    except AttributeError as error:
+        raise TypeError("not a string") from error
+    return Text(np.frombuffer(joined.encode("latin-1"), np.uint8), pieces)
 
 
 def rows_in_context(text: Text, ends: np.ndarray) -> np.ndarray:

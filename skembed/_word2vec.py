@@ -33,7 +33,7 @@ from ._blocks import (
     share_runs,
     update_rows,
 )
-from ._compile import INLINE, training_kernel
+from ._compile import INLINE, lean_kernel
 from ._kernels import alias_draw, alias_table, barrier, below, random_bits, uniform
 from ._training import Matrix
 from ._vectors import combine, copy_scaled, dots, logistic, padded, prefetch_row
@@ -185,7 +185,7 @@ def learn_sentence(sentence, a, n, source_weights, target_weights, draws, seed, 
     return loss, n_targets
 
 
-@training_kernel
+@lean_kernel
 def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync, thread, n_threads):
     n_passed = np.int64(0)
     n_words = text.word_weight.shape[0]

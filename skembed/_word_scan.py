@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from ._bytes import join_slices, line_feeds
 from ._sentences import decoding_message
 from ._text import PADDING, Column, Text, lower_rows, lowered_characters, rows_in_context
 from ._word_table import (
@@ -22,10 +23,9 @@ from ._word_table import (
     STRIDE,
     Words,
     has_room,
-    join_slices,
-    line_feeds,
     merge_words,
     move_slots,
+    new_piece,
     new_words,
     scan,
 )
@@ -51,6 +51,7 @@ class Scanner:
     def __init__(self) -> None:
         self.words = new_words()
         self._ids = np.empty(0, np.int32)  # used again and again: fresh memory is slow
+        self._piece = new_piece()
 
     def scan(self, text: Text | Column, known: Words = _NONE) -> Scan:
         """Return the ids of a text: a word of `known` has the one it has there, and new words follow on.
@@ -75,7 +76,7 @@ class Scanner:
         state = self.words.state
         state[FAULTS] = n_stops = 0
         lowered = lowered_characters()
-        while not scan(text.data, ends, lowered, *read, *self.words, progress, self._ids, ptr):
+        while not scan(text.data, ends, lowered, *read, *self.words, progress, self._ids, ptr, *self._piece):
             if not state[FAULTS] & CONTEXT:
                 self.words = with_room(self.words, self.words.slots.shape[0] // STRIDE, len(self.words.arena))
                 continue

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._bytes import bit_count, decode, encode, fetch, line_feed_mask, load_bytes, lowest_bit, word_mask
-from ._compile import COMPILE, kernel
+from ._bytes import bit_count, decode, encode, fetch, fold_product, load_bytes, load_word, lowest_bit, word_mask
+from ._compile import INLINE, LEAN, lean_kernel
 
 ARENA_PADDING = 16  # bytes that may be read beyond the end of an arena
 STRIDE = 3  # numbers of a slot: first bytes or hash, last bytes or place in the arena, length and id
-INLINE = 16  # bytes of a word that fit into its slot
+SHORT = 16  # bytes of a word that fit into its slot
 N_WORDS, N_BYTES, FAULTS = 0, 1, 2  # `state` of a table
 NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # bits of state[FAULTS]
 IN_CONTEXT = 0xFFFFFFFF  # stands for the lowered character of one that only Python can lower
@@ -33,11 +33,10 @@ LONG = 1 << 40  # added to the size of a run that is not plain ASCII
 _LINE_FEED = 10
 _U0, _U1, _U2, _U32 = (np.uint64(n) for n in (0, 1, 2, 32))
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_LOWER = np.uint64(0x2020202020202020)
 _HIGH = np.uint64(0x8080808080808080)
 # Marks the place of a longer word. 0xFF is in no UTF-8, so the last bytes of a short word never look like that.
 _IS_LONG = np.uint64(0xFF00000000000000)
-_MIX_A, _MIX_B, _MIX_C = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0xBF58476D1CE4E5B9))
+_MIX_A, _MIX_B = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 
 
 class Words(NamedTuple):
@@ -54,13 +53,28 @@ def new_words(n_slots: int = 1024, n_bytes: int = 4096) -> Words:
     return Words(np.zeros(n_slots * STRIDE, np.uint64), arena, np.zeros(3, np.int64))
 
 
-@njit(**COMPILE)
+class Piece(NamedTuple):
+    """Room for the words of a piece of text: a kernel that makes arrays of its own pays for counting who uses them."""
+
+    borders: np.ndarray  # (PIECE + 80,) int64: where each word begins, and where it ends
+    sizes: np.ndarray  # (PIECE,) int64
+    firsts: np.ndarray  # (PIECE,) uint64: the first eight bytes, lowered
+    lasts: np.ndarray  # (PIECE,) uint64: the next eight
+    keys: np.ndarray  # (PIECE,) uint64: hashes
+
+
+def new_piece() -> Piece:
+    """Return room for the words of one piece of text."""
+    return Piece(np.empty(PIECE + 80, np.int64), np.empty(PIECE, np.int64), *np.empty((3, PIECE), np.uint64))
+
+
+@njit(**INLINE)
 def has_room(n_words, n_slots):
     """Whether so many words fit: some slots stay free, so that a search ends soon."""
     return 8 * n_words <= 5 * n_slots
 
 
-@njit(**COMPILE)
+@njit(**INLINE)
 def _first_bytes(n):
     """A mask of the lowest ``n`` bytes, 0 to 8, of a uint64."""
     if n >= 8:
@@ -68,23 +82,21 @@ def _first_bytes(n):
     return (_U1 << np.uint64(8 * n)) - _U1
 
 
-@njit(**COMPILE)
+@njit(**INLINE)
 def _hash(a, b):
-    bits = b * _MIX_B
-    bits = (a ^ bits ^ (bits >> _U32)) * _MIX_A
-    return (bits ^ (bits >> _U32)) * _MIX_C
+    return fold_product(a ^ _MIX_A, b ^ _MIX_B)
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def _hash_bytes(arena, start, n):
-    """Hash of a word of more than INLINE bytes."""
+    """Hash of a word of more than SHORT bytes."""
     bits = np.uint64(n)
     for i in range(0, n - 7, 8):
         bits = _hash(load_bytes(arena, start + i), bits)
     return _hash(load_bytes(arena, start + n - 8), bits)
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def _same_bytes(a, a_start, b, b_start, n):
     for i in range(n):
         if a[a_start + i] != b[b_start + i]:
@@ -92,7 +104,7 @@ def _same_bytes(a, a_start, b, b_start, n):
     return True
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def _shift_of(slots):
     """How far to shift a hash to the right to have a slot's number."""
     n = slots.shape[0] // STRIDE
@@ -102,9 +114,9 @@ def _shift_of(slots):
     return np.uint64(64 - bits)
 
 
-@njit(**COMPILE)
+@njit(**INLINE)
 def _find_short(slots, slot, last, a, b):
-    """Place of the slot of a word of at most INLINE bytes, or of the free slot where it belongs."""
+    """Place of the slot of a word of at most SHORT bytes, or of the free slot where it belongs."""
     while True:
         place = slot * np.uint64(STRIDE)
         if (slots[place] ^ a) | (slots[place + _U1] ^ b) == _U0 or slots[place + _U2] == _U0:
@@ -112,7 +124,7 @@ def _find_short(slots, slot, last, a, b):
         slot = (slot + _U1) & last
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def _find_long(slots, slot, last, arena, source, start, n, key):
     """The same for a longer word, ``n`` bytes of ``source`` from ``start`` on; ``key`` is its hash."""
     while True:
@@ -126,7 +138,7 @@ def _find_long(slots, slot, last, arena, source, start, n, key):
         slot = (slot + _U1) & last
 
 
-@njit(**COMPILE)
+@njit(**INLINE)
 def _put(slots, place, arena, state, a, b, n):
     """Add a word to a free slot; its bytes stand at the end of the arena already. Returns the id."""
     word = state[N_WORDS]
@@ -138,17 +150,17 @@ def _put(slots, place, arena, state, a, b, n):
     return word
 
 
-@njit(**COMPILE)
+@njit(**INLINE)
 def _id_at(slots, place):
     return np.int64(slots[place + _U2] & np.uint64(0xFFFFFFFF))
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def _id_of_last(known, known_shift, known_arena, n_known, slots, shift, arena, state, n):
     """Id of the word of ``n`` bytes that stands beyond the end of the arena; a new word is added."""
     start = state[N_BYTES]
     known_last, last = np.uint64(known.shape[0] // STRIDE - 1), np.uint64(slots.shape[0] // STRIDE - 1)
-    if n <= INLINE:
+    if n <= SHORT:
         a = load_bytes(arena, start) & _first_bytes(n)
         b = load_bytes(arena, start + 8) & _first_bytes(max(n - 8, 0))
         key = _hash(a, b)
@@ -168,7 +180,7 @@ def _id_of_last(known, known_shift, known_arena, n_known, slots, shift, arena, s
     return n_known + _put(slots, place, arena, state, a, b, n)
 
 
-@njit(**COMPILE)
+@njit(**LEAN)
 def _split_run(
     text, start, end, lowered, known, known_shift, known_arena, n_known, slots, shift, arena, state, ids, n_ids
 ):
@@ -199,8 +211,26 @@ def _split_run(
     return n_ids
 
 
-@kernel
-def scan(text, ends, lowered, known, known_arena, n_known, slots, arena, state, progress, ids, ptr):
+@lean_kernel
+def scan(
+    text,
+    ends,
+    lowered,
+    known,
+    known_arena,
+    n_known,
+    slots,
+    arena,
+    state,
+    progress,
+    ids,
+    ptr,
+    borders,
+    sizes,
+    firsts,
+    lasts,
+    keys,
+):
     """Ids of all words of a text, in order; False if it stopped: enlarge the table of new words, and call again.
 
     It stops also at a character that only Python can lower: then state[FAULTS] has the bit CONTEXT, and progress[2] is
@@ -212,6 +242,7 @@ def scan(text, ends, lowered, known, known_arena, n_known, slots, arena, state, 
     ``slots``, ``arena`` and ``state``, a table of further words: word i of it has the id ``n_known + i``
     ``progress`` (5,) int64, zeros at first: what must be remembered when the work is interrupted
     ``ids`` (n_bytes // 2 + 1,) int32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin in it, are written
+    ``borders`` and the others, the fields of ``Piece``, are room to work in
     """
     known_shift, shift = _shift_of(known), _shift_of(slots)
     known_last, last = np.uint64(known.shape[0] // STRIDE - 1), np.uint64(slots.shape[0] // STRIDE - 1)
@@ -221,9 +252,6 @@ def scan(text, ends, lowered, known, known_arena, n_known, slots, arena, state, 
     inside = np.uint64(progress[4])  # 1 when the byte before the block may be of a word
     next_end = ends[sentence]
     n_bytes = ends[-1] + 1
-    firsts, lasts = np.empty(PIECE, np.uint64), np.empty(PIECE, np.uint64)
-    keys = np.empty(PIECE, np.uint64)
-    sizes, borders = np.empty(PIECE, np.int64), np.empty(PIECE + 80, np.int64)
     n_borders = _U0
     if inside != _U0:
         borders[0] = start
@@ -253,17 +281,13 @@ def scan(text, ends, lowered, known, known_arena, n_known, slots, arena, state, 
             i = np.uint64(run)  # an unsigned index needs no look at whether it is negative
             start = borders[i + i]
             n = borders[i + i + _U1] - start
-            in_first, in_last = _ALL >> np.uint64(max(64 - 8 * n, 0)), _ALL >> np.uint64((128 - 8 * n) & 63)
-            if n <= 8:
-                in_last = _U0
-            a, b = load_bytes(text, start) & in_first, load_bytes(text, start + 8) & in_last
+            a, b = load_word(text, start, n)
             sizes[i] = n if (a | b) & _HIGH == _U0 else n + LONG
-            a |= _LOWER & in_first
-            b |= _LOWER & in_last
             firsts[i], lasts[i] = a, b
             key = _hash(a, b)
             keys[i] = key
-            fetch(known, np.int64(key >> known_shift) * STRIDE)
+            if n_known > 0:
+                fetch(known, np.int64(key >> known_shift) * STRIDE)
             fetch(slots, np.int64(key >> shift) * STRIDE)
         for run in range(n_runs):
             i = np.uint64(run)
@@ -273,7 +297,7 @@ def scan(text, ends, lowered, known, known_arena, n_known, slots, arena, state, 
                 ptr[sentence] = n_ids
                 next_end = ends[sentence]
             n = sizes[i]
-            if n > INLINE:
+            if n > SHORT:
                 end = start + (n if n < LONG else n - LONG)
                 n_ids = _split_run(
                     text,
@@ -321,7 +345,7 @@ def scan(text, ends, lowered, known, known_arena, n_known, slots, arena, state, 
     return True
 
 
-@kernel
+@lean_kernel
 def move_slots(slots, larger):
     """Fill ``larger``, an empty table, with the words of another."""
     shift, last = _shift_of(larger), np.uint64(larger.shape[0] // STRIDE - 1)
@@ -329,14 +353,14 @@ def move_slots(slots, larger):
         a, b, meta = slots[old], slots[old + 1], slots[old + 2]
         if meta == _U0:
             continue
-        slot = (a if (meta >> _U32) > np.uint64(INLINE) else _hash(a, b)) >> shift
+        slot = (a if (meta >> _U32) > np.uint64(SHORT) else _hash(a, b)) >> shift
         while larger[slot * np.uint64(STRIDE) + _U2] != _U0:
             slot = (slot + _U1) & last
         place = slot * np.uint64(STRIDE)
         larger[place], larger[place + _U1], larger[place + _U2] = a, b, meta
 
 
-@kernel
+@lean_kernel
 def merge_words(source, n_words, slots, arena, state, none, ids):
     """Add words to a table with room enough; ``ids`` (n_words,) int32 receives their ids in it.
 
@@ -353,44 +377,8 @@ def merge_words(source, n_words, slots, arena, state, none, ids):
         start += n + 1
 
 
-@kernel
-def line_feeds(text, n_bytes, ends):
-    """Write the places of the line feeds among the first ``n_bytes`` of a text, and return how many there are.
-
-    Those beyond the length of ``ends`` are only counted.
-    """
-    found = 0
-    for block in range(0, n_bytes, 64):
-        bits = line_feed_mask(text, block)
-        if n_bytes - block < 64:
-            bits &= (_U1 << np.uint64(n_bytes - block)) - _U1
-        while bits != _U0:
-            if found < ends.shape[0]:
-                ends[found] = block + lowest_bit(bits)
-            found += 1
-            bits &= bits - _U1
-    return found
-
-
-@kernel
-def join_slices(data, offsets, text, ends):
-    """Copy slices of ``data`` one after the other, each followed by a line feed, and note the places of these.
-
-    ``data`` uint8, ``offsets`` (n + 1,) int64, ``text`` (n_bytes + n + padding,) uint8, ``ends`` (n,) int64.
-    """
-    at = 0
-    for i in range(ends.shape[0]):
-        for j in range(offsets[i], offsets[i + 1]):
-            text[at] = data[j]
-            at += 1
-        text[at] = _LINE_FEED
-        ends[i] = at
-        at += 1
-    text[at:] = _LINE_FEED
-
-
-@kernel
+@lean_kernel
 def count_ids(ids, counts):
     """``counts[i] += 1`` for each of the ids."""
-    for i in ids:
-        counts[i] += 1
+    for i in range(ids.shape[0]):
+        counts[np.uint64(ids[i])] += 1  # an unsigned index needs no look at whether it is negative

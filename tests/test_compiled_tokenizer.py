@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 import skembed._sentences as sentences_module
+from skembed._bytes import line_feeds
 from skembed._corpus import SentenceCorpus
 from skembed._encoder import Encoder
 from skembed._sentences import iter_batches
 from skembed._text import _N_CHARACTERS, lowered_characters, pack
 from skembed._tokenizer import TOKEN_PATTERN, Tokenizer
 from skembed._word_scan import KnownWords, Scanner, table_of, words_of
-from skembed._word_table import line_feeds, new_words
+from skembed._word_table import new_words
 
 analyze = CountVectorizer(token_pattern=TOKEN_PATTERN).build_analyzer()
 slow_twin = Tokenizer(analyzer=analyze)
