@@ -10,6 +10,7 @@ import argparse
 import csv
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -104,6 +105,12 @@ def pearson(model, path):
     gold, first, second = read_pairs(path)
     cosine = paired_cosine_similarity(model.transform(first), model.transform(second))
     return 100 * float(np.corrcoef(cosine, gold)[0, 1])
+
+
+def mean_score(transform, data):
+    """Mean over the 14 sets, of anything that makes rows of sentences."""
+    model = SimpleNamespace(transform=transform)
+    return float(np.mean([pearson(model, p) for p in sorted((Path(data) / "eval" / "sts").glob("201[234]/*.tsv"))]))
 
 
 def main():

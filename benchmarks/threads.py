@@ -1,67 +1,176 @@
-"""The bits and the time of every method for several numbers of threads.
+"""What do two threads reach of what two independent copies reach together, and are the bits equal for any number?
 
-    python benchmarks/threads.py --data DATA [--threads 1 2 3 7]
+    python benchmarks/threads.py --data DATA
 
-Each fit runs in a fresh process with another hash seed; the digest is over the word vectors and the loss curve.
+Copies are two processes of one thread each that run at the same time; then comes one process with two threads, and 3
+and 7 threads on however many cores there are, in turns. The digest is over word vectors and loss curve, or the output.
 """
 
-import argparse
-import json
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
+import hashlib
+import inspect
 
-CHILD = """
-import hashlib, json, sys, time
 import numpy as np
-import skembed
-name, corpus, n_jobs = sys.argv[1], skembed.SentenceCorpus.load(sys.argv[2], verify=False), int(sys.argv[3])
-options = json.loads(sys.argv[4])
-model = getattr(skembed, name)(random_state=0, max_iter=1, n_jobs=n_jobs, **options)
-model.fit([" ".join(corpus[i]) for i in range(2000)])
-wall, cpu = time.perf_counter(), time.process_time()
-model.fit(corpus)
-wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-bits = hashlib.sha256(model.word_vectors_.tobytes() + np.array(model.loss_curve_).tobytes()).hexdigest()[:16]
-print(json.dumps({"wall": wall, "cpu": cpu, "bits": bits}))
-"""
+from measuring import Worker, arguments, median, rounds_of, saved_corpus
+from reporting import report, target
 
-METHODS = [
-    ("CBOSVectorizer", {}),
-    ("SiameseCBOWVectorizer", {}),
-    ("Sent2VecVectorizer", {}),
-    ("Sent2VecVectorizer", {"ngram_range": [1, 2]}),
-    ("MeanEmbeddingVectorizer", {"algorithm": "skipgram"}),
-    ("MeanEmbeddingVectorizer", {"algorithm": "cbow"}),
-]
+METHODS = {
+    "CBOS": ("CBOSVectorizer", {}),
+    "Siamese CBOW": ("SiameseCBOWVectorizer", {}),
+    "Sent2Vec": ("Sent2VecVectorizer", {}),
+    "Sent2Vec, bigrams": ("Sent2VecVectorizer", {"ngram_range": [1, 2]}),
+    "skip-gram": ("MeanEmbeddingVectorizer", {"algorithm": "skipgram"}),
+    "CBOW": ("MeanEmbeddingVectorizer", {"algorithm": "cbow"}),
+}
+TEXTS = {"sentences as they are": 0, "sentences of 4 words": 4, "sentences of 2,000 words": 2000}
+COUNTS = (1, 2, 3, 7)
+
+
+def cut_anew(corpus, length):
+    """The same words in sentences of a given length, 20 to a document."""
+    from skembed import SentenceCorpus
+
+    if not length:
+        return corpus
+    sent_ptr = np.append(np.arange(0, corpus.n_tokens, length), corpus.n_tokens)
+    doc_ptr = np.append(np.arange(0, len(sent_ptr) - 1, 20), len(sent_ptr) - 1)
+    return SentenceCorpus(corpus.tokens, sent_ptr, doc_ptr, corpus.vocabulary)
+
+
+def repeat(function):
+    """Do it five times: it takes long enough then that two processes overlap."""
+    return [function() for _ in range(5)][-1]
+
+
+def digest(*arrays):
+    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:12]
+
+
+def prepare_training(folder, cls, settings, length):
+    import skembed
+
+    corpus = cut_anew(skembed.SentenceCorpus.load(f"{folder}/simplewiki", verify=False), length)
+    make = getattr(skembed, cls)
+    make(max_iter=1, **settings).fit(corpus[:200])  # compiles
+
+    def task(n_jobs):
+        model = make(random_state=0, max_iter=1, n_jobs=n_jobs, **settings).fit(corpus)
+        return lambda: digest(model.word_vectors_, model.loss_curve_)
+
+    return task
+
+
+def prepare_transform(folder, length):
+    import skembed
+
+    corpus = cut_anew(skembed.SentenceCorpus.load(f"{folder}/simplewiki", verify=False), length)
+    sentences = [" ".join(words) for words in corpus]
+    model = skembed.CBOSVectorizer(max_iter=1, random_state=0).fit(corpus)
+    model.transform(sentences)
+
+    def task(n_jobs):
+        found = repeat(lambda: model.set_params(n_jobs=n_jobs).transform(sentences))
+        return lambda: digest(found)
+
+    return task
+
+
+def prepare_tokenise(folder, length):
+    from skembed import SentenceCorpus
+
+    corpus = cut_anew(SentenceCorpus.load(f"{folder}/simplewiki", verify=False), length)
+    if "n_jobs" not in inspect.signature(SentenceCorpus.from_sentences).parameters:
+        raise ImportError("this version of skembed tokenises with one thread")
+    sentences = [" ".join(words) for words in corpus]
+    SentenceCorpus.from_sentences(sentences, n_jobs=2)
+
+    def task(n_jobs):
+        found = repeat(lambda: SentenceCorpus.from_sentences(sentences, n_jobs=n_jobs))
+        return lambda: digest(found.tokens, found.sent_ptr)
+
+    return task
+
+
+def measure(prepare, settings, n_rounds):
+    """Wall seconds of each way to run, a list a way, and whether the bits are equal."""
+    first, second = (Worker(__file__, prepare, **settings) for _ in range(2))
+    digests = set()
+
+    def alone(n_jobs):
+        result = first.run(n_jobs=n_jobs)
+        digests.add(result["value"])
+        return result["wall"]
+
+    def copies():
+        first.start(n_jobs=1)
+        second.start(n_jobs=1)
+        return max(first.finish()["wall"], second.finish()["wall"])
+
+    ways = {"copies": copies} | {n: lambda n=n: alone(n) for n in COUNTS}
+    results = rounds_of(ways, n_rounds)
+    first.close()
+    second.close()
+    return results, len(digests) == 1
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2, 3, 7])
-    parser.add_argument("--max-sentences", type=int, default=200_000)
-    options = parser.parse_args()
-    from skembed import SentenceCorpus
+    tasks = [*METHODS, "transform", "tokenise"]
+    options = arguments(
+        __doc__,
+        max_sentences={"type": int, "default": 200_000},
+        only={"nargs": "+", "choices": tasks, "default": tasks, "metavar": "TASK"},
+    )
+    rows, raw, targets = [], {}, []
+    with saved_corpus(options, options.max_sentences) as folder:
+        for name in options.only:
+            for text, length in TEXTS.items():
+                settings = {"folder": str(folder), "length": length}
+                if name in METHODS:
+                    settings |= dict(zip(("cls", "settings"), METHODS[name]))
+                prepare = "prepare_training" if name in METHODS else f"prepare_{name}"
+                results, equal = measure(prepare, settings, options.rounds)
+                raw[f"{name}, {text}"] = results
+                wall = {way: median(seconds) for way, seconds in results.items()}
+                # Two copies do twice the work.
+                share = 100 * (wall["copies"] / 2) / wall[2]
+                rows.append(
+                    {
+                        "task": name,
+                        "text": text,
+                        **{f"{n} threads, s" if n > 1 else "1 thread, s": round(wall[n], 2) for n in COUNTS},
+                        "two copies, s": round(wall["copies"], 2),
+                        "two threads of two copies, %": round(share),
+                        "bits equal": "yes" if equal else "NO",
+                    }
+                )
+                print(rows[-1], flush=True)
+                asked = f"{name}, {text}"
+                least = 75 if name in METHODS else 90
+                slower = max(wall[n] / wall[1] for n in COUNTS[2:])
+                targets += [
+                    target(f"{asked}: two threads of what two copies reach", share, least, unit="%"),
+                    target(f"{asked}: time of 3 or 7 threads over that of one", slower, 1, at_most=True, unit="times"),
+                ]
+    equal = all(row["bits equal"] == "yes" for row in rows)
+    targets.append(target(f"bits equal for {COUNTS} threads in every row (1: yes)", float(equal), 1))
 
-    with tempfile.TemporaryDirectory() as folder:
-        SentenceCorpus.from_file(options.data / "corpora" / "simplewiki.txt.gz")[: options.max_sentences].save(
-            f"{folder}/corpus"
-        )
-        print(f"{'one pass, cores: ' + str(os.cpu_count()):50s}{'threads':>8s}{'wall s':>8s}{'CPU s':>8s}  bits")
-        for name, settings in METHODS:
-            digests = set()
-            for n_threads in options.threads:
-                command = [sys.executable, "-c", CHILD, name, f"{folder}/corpus", str(n_threads), json.dumps(settings)]
-                environment = {**os.environ, "PYTHONHASHSEED": str(n_threads)}
-                found = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-                found = json.loads(found.splitlines()[-1])
-                digests.add(found["bits"])
-                label = f"{name} {settings or ''}"
-                print(f"{label:50s}{n_threads:8d}{found['wall']:8.2f}{found['cpu']:8.2f}  {found['bits']}", flush=True)
-            print(f"{'':50s}{'equal' if len(digests) == 1 else 'DIFFERENT'}")
+    def draw(figure):
+        axes = figure.subplots()
+        for text, marker in zip(TEXTS, "osx"):
+            of_text = [row for row in rows if row["text"] == text]
+            shares = [row["two threads of two copies, %"] for row in of_text]
+            axes.plot(shares, range(len(shares)), marker, label=text)
+        axes.set_yticks(range(len(options.only)), options.only)
+        axes.invert_yaxis()
+        axes.axvline(75, color="0.6", linestyle="--")
+        axes.set_xlim(0, None)
+        axes.set_xlabel("two threads, % of what two copies reach")
+        axes.legend()
+
+    notes = (
+        f"Wall seconds of a pass over {options.max_sentences:,} sentences ({options.max_sentences // 10:,} with "
+        f"--quick), of five for transform and tokenise; medians of {options.rounds} rounds."
+    )
+    report(options, "threads", "Threads", rows, notes=notes, targets=targets, raw=raw, draw=draw)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,194 @@
+"""What the benchmarks share: workers that take turns, CPU seconds, the machine in words, tables, JSON and figures.
+
+Everything timed runs in a worker: a process of its own that prepares once and then repeats its task when told. So the
+things compared take turns round after round, on a machine whose speed may change meanwhile, and none of them warms
+the other's caches or holds the other's memory.
+"""
+
+import argparse
+import contextlib
+import importlib.metadata
+import json
+import os
+import platform
+import resource
+import runpy
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+# One thread in every library underneath, so that "one thread" means one.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+NAMED_VERSIONS = ("numba", "numpy", "scipy", "scikit-learn", "gensim", "fse")
+
+
+class Missing(Exception):
+    """A peer is not installed."""
+
+
+class Worker:
+    """A process that runs ``prepare(**settings)``, a function of a script, and then what that returned, at each `run`.
+
+    Raises `Missing` if the preparation could not import something.
+    """
+
+    def __init__(self, script, prepare, environment=None, **settings):
+        command = [sys.executable, __file__, str(script), prepare, json.dumps(settings)]
+        environment = {**os.environ, **ONE_THREAD, **(environment or {})}
+        self.process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        answer = self._answer()
+        if "missing" in answer:
+            self.close()
+            raise Missing(answer["missing"])
+
+    def _answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"worker ended with status {self.process.wait()}: {shlex.join(self.process.args)}")
+        return json.loads(line)
+
+    def start(self, **arguments):
+        self.process.stdin.write(json.dumps(arguments) + "\n")
+        self.process.stdin.flush()
+
+    def finish(self):
+        """Return ``{"wall": seconds, "cpu": seconds, "value": what the task returned}``."""
+        return self._answer()
+
+    def run(self, **arguments):
+        self.start(**arguments)
+        return self.finish()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+def cpu_seconds():
+    """User and system seconds of this process, all its threads, and its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def serve(script, prepare, settings):
+    """Run the other side of `Worker`."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever a library prints is no answer
+    sys.path.insert(0, str(Path(script).parent))
+    try:
+        task = runpy.run_path(script)[prepare](**settings)
+    except ImportError as error:
+        print(json.dumps({"missing": str(error)}), file=answers, flush=True)
+        return
+    print(json.dumps({}), file=answers, flush=True)
+    for line in sys.stdin:
+        arguments = json.loads(line)
+        wall, cpu = time.perf_counter(), cpu_seconds()
+        value = task(**arguments)
+        wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
+        value = value() if callable(value) else value  # what is not to be timed, such as a digest
+        print(json.dumps({"wall": wall, "cpu": cpu, "value": value}), file=answers, flush=True)
+
+
+@contextlib.contextmanager
+def workers(script, wanted):
+    """Name -> Worker for ``{name: (prepare, settings)}``; a peer that is not there is left out with a line."""
+    alive = {}
+    try:
+        for name, (prepare, settings) in wanted.items():
+            try:
+                alive[name] = Worker(script, prepare, **settings)
+            except Missing as missing:
+                print(f"skipped: {name} ({missing})", flush=True)
+        yield alive
+    finally:
+        for worker in alive.values():
+            worker.close()
+
+
+def rounds_of(runs, n_rounds):
+    """Call each of ``{name: function}`` once a round; returns ``{name: [result of each round]}``."""
+    results = {name: [] for name in runs}
+    for i in range(n_rounds):
+        # The order turns, so that nobody always comes after the same neighbour.
+        names = list(runs)[i % len(runs) :] + list(runs)[: i % len(runs)]
+        for name in names:
+            results[name].append(runs[name]())
+    return results
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def spread(values):
+    """Half the range, in per cent of the median."""
+    return round(50 * (max(values) - min(values)) / max(abs(median(values)), 1e-12), 1)
+
+
+def arguments(doc, **more):
+    """Command line that every benchmark has; `more` is ``name=keywords of add_argument``."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with corpora/ and eval/")
+    parser.add_argument("--out", type=Path, help="folder for table (.inc), numbers (.json) and figure (.png)")
+    parser.add_argument("--quick", action="store_true", help="a small part of the text and one round: does it run?")
+    parser.add_argument("--rounds", type=int, help="how often each thing is measured; default 3")
+    for name, keywords in more.items():
+        parser.add_argument("--" + name.replace("_", "-"), **keywords)
+    options = parser.parse_args()
+    options.rounds = options.rounds or (1 if options.quick else 3)
+    return options
+
+
+@contextlib.contextmanager
+def saved_corpus(options, n_sentences=None, names=("simplewiki",)):
+    """Folder of a corpus of some files of DATA/corpora; `n_sentences` of it, or a tenth of that with --quick."""
+    from skembed import SentenceCorpus
+
+    with tempfile.TemporaryDirectory(prefix="skembed-bench-") as folder:
+        for name in names:
+            corpus = SentenceCorpus.from_file(options.data / "corpora" / f"{name}.txt.gz")
+            if n_sentences or options.quick:
+                corpus = corpus[: (n_sentences or corpus.n_sentences) // (10 if options.quick else 1)]
+            print(f"{name}: {corpus}", flush=True)
+            corpus.save(f"{folder}/{name}")
+        yield Path(folder)
+
+
+def machine():
+    """One line about the machine."""
+    model = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}, load {load:.1f} at the end"
+
+
+def versions():
+    """One line about the software."""
+    import skembed
+
+    found = [f"Python {platform.python_version()}", f"skembed {skembed.__version__}"]
+    for name in NAMED_VERSIONS:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found.append(f"{name} {importlib.metadata.version(name)}")
+    return ", ".join(found)
+
+
+def command():
+    """The command line as it can be repeated, without the folders of this machine."""
+    names = {"--data": "DATA", "--out": "doc/performance", "--sent2vec-bin": "NAME=PATH"}
+    words = [f"{names[before]}" if before in names else word for before, word in zip([""] + sys.argv, sys.argv)]
+    return shlex.join(["python", f"benchmarks/{Path(words[0]).name}", *words[1:]])
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], sys.argv[2], json.loads(sys.argv[3]))

@@ -1,0 +1,77 @@
+"""From the numbers of a benchmark to a printed table, JSON, a figure and a piece of the documentation."""
+
+import csv
+import io
+import json
+import time
+
+import pandas as pd
+from measuring import command, machine, versions
+
+
+def target(asked, measured, limit, *, at_most=False, unit=""):
+    """One row of the table of targets; `measured` None means that it could not be measured here."""
+    row = {"asked": asked, "target": f"{'at most' if at_most else 'at least'} {limit:,g} {unit}".strip()}
+    if measured is None:
+        return row | {"measured": "not measured", "met": ""}
+    met = measured <= limit if at_most else measured >= limit
+    return row | {"measured": f"{measured:,.{0 if measured >= 1000 else 2}f}", "met": "yes" if met else "no"}
+
+
+def report(options, name, title, rows, *, notes="", targets=(), raw=None, draw=None):
+    """Print the rows; with --out write NAME.json, NAME.inc (the table as the documentation shows it) and NAME.png."""
+    table = pd.DataFrame(rows)
+    print(f"\n{title}\n\n{table.to_string(index=False, na_rep='')}\n")
+    if notes:
+        print(notes)
+    about = {"machine": machine(), "versions": versions(), "command": command(), "date": time.strftime("%Y-%m-%d")}
+    print("\n".join(f"{key}: {value}" for key, value in about.items()))
+    if targets:
+        print("\n" + pd.DataFrame(targets).to_string(index=False))
+    if options.out is None:
+        return
+    options.out.mkdir(parents=True, exist_ok=True)
+    content = {"title": title, **about, "notes": notes, "rows": rows, "targets": list(targets), "raw": raw}
+    (options.out / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf8")
+    (options.out / f"{name}.inc").write_text(as_rst(title, table, notes, about), encoding="utf8")
+    if draw is not None:
+        save_figure(options.out / f"{name}.png", draw)
+
+
+def as_rst(title, table, notes, about):
+    """A csv-table with its notes and where it was measured."""
+    text = io.StringIO()
+    rows = table.astype(object).fillna("").to_numpy().tolist()
+    csv.writer(text, lineterminator="\n").writerows([table.columns, *rows])
+    body = "".join(f"   {line}\n" for line in text.getvalue().splitlines())
+    notes = f"{notes}\n\n" if notes else ""
+    return (
+        f".. csv-table:: {title}\n   :header-rows: 1\n\n{body}\n{notes}"
+        f"Measured {about['date']} on {about['machine']}; {about['versions']}. To repeat it::\n\n"
+        f"   {about['command']}\n"
+    )
+
+
+def save_figure(path, draw):
+    """Let `draw` fill a figure and save it."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure = pyplot.figure(figsize=(8, 4.5), layout="constrained")
+    draw(figure)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def bars(axes, labels, values, *, colours=None, unit=""):
+    """Horizontal bars with their values beside them, the first on top."""
+    places = range(len(labels))
+    drawn = axes.barh(places, values, color=colours or "C0")
+    axes.bar_label(drawn, [f" {value:,.3g}" for value in values], padding=2)
+    axes.set_yticks(places, labels)
+    axes.invert_yaxis()
+    axes.set_xlabel(unit)
+    axes.margins(x=0.15)
+    axes.spines[["top", "right"]].set_visible(False)
