@@ -116,7 +116,7 @@ def main():
     tasks = [*METHODS, "transform", "tokenise"]
     options = arguments(
         __doc__,
-        max_sentences={"type": int, "default": 200_000},
+        max_sentences={"type": int, "default": 500_000},
         only={"nargs": "+", "choices": tasks, "default": tasks, "metavar": "TASK"},
     )
     rows, raw, targets = [], {}, []

@@ -286,9 +286,10 @@ before = estimator.word_vectors_.tobytes()
 def press():
     # Again and again: numba may drop an exception that comes while it looks up the types of a call, which is most of
     # the time of so small a fit.
+    time.sleep(0.5)
     while not done:
-        time.sleep(0.5)
         os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.5)
 done = False
 threading.Thread(target=press, daemon=True).start()
 try:
