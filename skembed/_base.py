@@ -22,7 +22,6 @@ from ._inspection import WordVectorInspection
 from ._sentences import BATCH_SIZE, iter_pieces, iter_sentences
 from ._text import Column, Text
 from ._tokenizer import Tokenizer
-from ._vocabulary import hash_vectors
 
 if TYPE_CHECKING:
     from ._word_scan import KnownWords
@@ -312,6 +311,8 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
 
     def _unknown_vectors(self, words: list[str]) -> np.ndarray:
         """Vectors of words that were never learned: a direction that depends on the word's text alone."""
+        from ._pooling import hash_vectors  # numba takes a while to import
+
         return hash_vectors(words, self._summed_vectors.shape[1]) * self._unknown_length
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -231,8 +231,7 @@ class BOWPCA(TextVectorizer):
         self.explained_variance_ratio_ = np.asarray(self._pca.explained_variance_ratio_)
 
     def _counts(self, sentences: EncodedSentences) -> csr_array:
-        columns = np.fromiter((self.vocabulary_.get(w, -1) for w in sentences.words), np.int64, len(sentences.words))
-        columns = columns[sentences.ids]
+        columns = sentences.rows[sentences.ids]
         known = columns >= 0
         ptr = offsets(known)[sentences.ptr]
         shape = (len(ptr) - 1, len(self.vocabulary_))

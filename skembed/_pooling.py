@@ -1,15 +1,22 @@
-"""Compiled sums of word vectors."""
+"""Compiled sums of word vectors, and vectors for words that were never learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
-from ._bytes import fetch
-from ._compile import kernel
+from ._compile import LEAN, kernel, lean_kernel
+from ._kernels import random_bits
+from ._vectors import add_scaled, prefetch_row
+from ._vocabulary import encode_words
 
-_AHEAD = 4  # words
-_LINE = 16  # numbers of a cache line
+_AHEAD = 8  # words
+_FNV_OFFSET, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_U0 = np.uint64(0)
 
 
-@kernel
+@lean_kernel
 def sum_rows(rows, weights, ptr, vectors, others, mean, out):
     """Weighted sum, or mean, of the vectors of each sentence's words, added up in the order of the text.
 
@@ -17,26 +24,82 @@ def sum_rows(rows, weights, ptr, vectors, others, mean, out):
     ``weights`` (n_tokens,) float32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin
     ``vectors`` and ``others`` (n, n_components) float32, read-only; ``out`` (n_sentences, n_components) float32
     """
-    n_components = vectors.shape[1]
-    numbers = vectors.reshape(vectors.size)
     for sentence in range(out.shape[0]):
-        total = out[sentence]
-        total[:] = 0.0
-        n_summed = 0
+        for c in range(out.shape[1]):
+            out[sentence, c] = 0.0
+        n_summed = np.int64(0)
         for token in range(ptr[sentence], ptr[sentence + 1]):
+            # The rows lie anywhere in memory: ask for one some time before it is added.
             if token + _AHEAD < rows.shape[0] and rows[token + _AHEAD] >= 0:
-                # The rows lie anywhere in memory: ask for the next ones while this one is added.
-                for j in range(0, n_components, _LINE):
-                    fetch(numbers, rows[token + _AHEAD] * n_components + j)
-            row, weight = rows[token], weights[token]
+                prefetch_row(vectors, rows[token + _AHEAD])
+            row = rows[token]
             if row >= 0:
+                add_scaled(out, sentence, weights[token], vectors, row)
                 n_summed += 1
-                for j in range(n_components):
-                    total[j] += weight * vectors[row, j]
             elif -1 - row < others.shape[0]:
+                add_scaled(out, sentence, weights[token], others, -1 - row)
                 n_summed += 1
-                for j in range(n_components):
-                    total[j] += weight * others[-1 - row, j]
         if mean and n_summed > 1:
-            for j in range(n_components):
-                total[j] /= np.float32(n_summed)
+            for c in range(out.shape[1]):
+                out[sentence, c] /= np.float32(n_summed)
+
+
+def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
+    """Return a random direction for each word, a function of its text and of nothing else.
+
+    So a word that was never learned still matches itself, in any process and on any machine.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The words.
+    n_components : int
+        Length of each vector.
+
+    Returns
+    -------
+    vectors : ndarray of shape (n_words, n_components), dtype float32
+        Nearly Gaussian entries, each row scaled to length one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed._pooling import hash_vectors
+    >>> vectors = hash_vectors(["cat", "dog", "cat"], 100)
+    >>> bool((vectors[0] == vectors[2]).all()), round(float(np.linalg.norm(vectors[1])), 3)
+    (True, 1.0)
+    """
+    if n_components < 1:
+        raise ValueError(f"n_components must be at least 1, got {n_components}.")
+    vectors = np.empty((len(words), n_components), np.float32)
+    _fill_directions(*encode_words(words), vectors)
+    return vectors
+
+
+def _fill_directions(text, ptr, vectors):
+    """Write a direction for each word, made of random numbers of which its FNV-1a hash is the seed.
+
+    ``text`` (n_bytes,) uint8 and ``ptr`` (n_words + 1,) int64, the words in UTF-8; ``vectors`` (n_words, n_components)
+    float32 is written. The sum of four 16-bit numbers is nearly Gaussian. All is exact integer arithmetic up to the
+    square root, so neither the order of a sum nor the machine changes a bit; an odd number is never zero.
+    """
+    for word in range(vectors.shape[0]):
+        seed = _FNV_OFFSET
+        for i in range(ptr[word], ptr[word + 1]):
+            seed = (seed ^ np.uint64(text[i])) * _FNV_PRIME
+        squares = 0.0
+        for c in range(vectors.shape[1]):
+            bits = random_bits(seed, _U0, _U0, np.uint64(c))
+            total = np.int64(0)
+            for lane in range(4):
+                total += np.int64((bits >> np.uint64(16 * lane)) & np.uint64(0xFFFF))
+            entry = 2 * total - (4 * 0xFFFF - 1)
+            vectors[word, c] = entry  # exact: it is below 2**24
+            squares += float(entry * entry)
+        norm = np.sqrt(squares)
+        for c in range(vectors.shape[1]):
+            vectors[word, c] = float(vectors[word, c]) / norm
+
+
+# Without fastmath, which might divide by multiplying, and not to the same bit everywhere.
+_fill_directions = kernel(_fill_directions, {**LEAN, "fastmath": False})

@@ -303,26 +303,40 @@ def add_ngrams(
 
     Unknown words are bridged over, as the training does.
     """
-    sentence = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    known = ~is_unknown
-    ids, owner, weight = rows[known].astype(np.uint64), sentence[known], weights[known]
-    all_rows, all_weights, all_unknown, all_owners = [rows], [weights], [is_unknown], [sentence]
-    bits, total = ids, weight
+    known = offsets(~is_unknown)
+    n_known = np.diff(known[ptr])
+    lengths = np.diff(ptr)
     for order in range(2, max_order + 1):
-        # Position i of bits holds the hash of words i .. i + order - 2: take one more word in.
-        bits = bits[:-1] * NGRAM_MULTIPLIER + ids[order - 1 :]
-        total = total[:-1] + weight[order - 1 :]
-        inside = owner[: len(bits)] == owner[order - 1 :]
-        all_rows.append(n_words + (bits[inside] % np.uint64(n_buckets)).astype(np.int64))
-        all_weights.append(total[inside] / np.float32(order))
-        all_unknown.append(np.zeros(int(inside.sum()), bool))
-        all_owners.append(owner[: len(bits)][inside])
-    owners = np.concatenate(all_owners)
-    order_of_sentences = np.argsort(owners, kind="stable")
-    lengths = np.bincount(owners, minlength=len(ptr) - 1)
-    return (
-        np.concatenate(all_rows)[order_of_sentences],
-        np.concatenate(all_weights)[order_of_sentences],
-        np.concatenate(all_unknown)[order_of_sentences],
-        offsets(lengths),
-    )
+        lengths = lengths + np.maximum(n_known - order + 1, 0)
+    all_ptr = offsets(lengths)
+    all_rows = np.empty(all_ptr[-1], np.int64)
+    all_weights, all_unknown = np.empty(all_ptr[-1], np.float32), np.zeros(all_ptr[-1], bool)
+    outputs = all_ptr, all_rows, all_weights, all_unknown
+    _fill_ngrams(rows, weights, is_unknown, ptr, max_order, n_words, n_buckets, *outputs)
+    return all_rows, all_weights, all_unknown, all_ptr
+
+
+@lean_kernel
+def _fill_ngrams(
+    rows, weights, is_unknown, ptr, max_order, n_words, n_buckets, all_ptr, all_rows, all_weights, all_unknown
+):
+    """Copy the words of each sentence and write its n-grams behind them, the shorter ones first."""
+    for sentence in range(ptr.shape[0] - 1):
+        start, end, at = ptr[sentence], ptr[sentence + 1], all_ptr[sentence]
+        for token in range(start, end):
+            all_rows[at], all_weights[at], all_unknown[at] = rows[token], weights[token], is_unknown[token]
+            at += 1
+        for order in range(2, max_order + 1):
+            for first in range(start, end):
+                bits, total, n = np.uint64(0), np.float32(0.0), np.int64(0)
+                token = first
+                while not is_unknown[first] and token < end and n < order:
+                    if not is_unknown[token]:
+                        bits = bits * NGRAM_MULTIPLIER + np.uint64(rows[token])
+                        total += weights[token]
+                        n += 1
+                    token += 1
+                if n == order:
+                    all_rows[at] = n_words + np.int64(bits % np.uint64(n_buckets))
+                    all_weights[at] = total / np.float32(order)
+                    at += 1

@@ -1,16 +1,12 @@
-"""The words that a model knows, ordered by falling frequency, and vectors for words that it does not know."""
+"""The words that a model knows, ordered by falling frequency."""
 
 from __future__ import annotations
 
-import hashlib
 import operator
 from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-
-_GOLDEN = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio: the step of splitmix64
-_U64 = (1 << 64) - 1
 
 
 class Vocabulary:
@@ -182,66 +178,3 @@ def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
     """Undo :func:`encode_words`."""
     buffer, bounds = text.tobytes(), ptr.tolist()
     return [buffer[part].decode("utf-8", "surrogatepass") for part in map(slice, bounds[:-1], bounds[1:])]
-
-
-def hash_vectors(words: Sequence[str], n_components: int, seed: int = 0) -> np.ndarray:
-    """Return a random direction for each word, a function of its text and of nothing else.
-
-    So a word that was never learned still matches itself, in any process and on any machine.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The words.
-    n_components : int
-        Length of each vector.
-    seed : int, default=0
-        Another seed gives other vectors; from 0 to 2**64 - 1.
-
-    Returns
-    -------
-    vectors : ndarray of shape (n_words, n_components), dtype float32
-        Nearly Gaussian entries, each row scaled to length one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skembed._vocabulary import hash_vectors
-    >>> vectors = hash_vectors(["cat", "dog", "cat"], 100)
-    >>> bool((vectors[0] == vectors[2]).all()), round(float(np.linalg.norm(vectors[1])), 3)
-    (True, 1.0)
-    """
-    if n_components < 1:
-        raise ValueError(f"n_components must be at least 1, got {n_components}.")
-    seed = operator.index(seed)
-    if not 0 <= seed <= _U64:
-        raise ValueError(f"seed must be from 0 to 2**64 - 1, got {seed}.")
-    salt = seed.to_bytes(8, "little")
-    keys = np.array(
-        [
-            int.from_bytes(
-                hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8, salt=salt).digest(), "little"
-            )
-            for word in words
-        ],
-        dtype=np.uint64,
-    )
-    vectors = np.empty((len(words), n_components), dtype=np.float32)
-    steps = np.arange(1, n_components + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
-    rows = max(1, (1 << 20) // n_components)  # bounds the memory of the intermediate arrays
-    for start in range(0, len(words), rows):
-        bits = _mix(keys[start : start + rows, None] + steps)
-        # The sum of four 16-bit numbers is nearly Gaussian. All of this is exact integer arithmetic up to the square
-        # root, so neither the order of a sum nor the machine changes a bit; an odd number is never zero.
-        total = sum((bits >> np.uint64(16 * lane)) & np.uint64(0xFFFF) for lane in range(4))
-        entries = (2 * np.asarray(total).astype(np.int64) - (4 * 0xFFFF - 1)).astype(np.float64)
-        norms = np.sqrt(np.square(entries).sum(axis=1, keepdims=True))
-        vectors[start : start + rows] = entries / norms
-    return vectors
-
-
-def _mix(state: np.ndarray) -> np.ndarray:
-    """Return the output function of splitmix64; arithmetic on uint64 arrays wraps around silently, as it must."""
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(state ^ (state >> np.uint64(31)))

@@ -11,7 +11,6 @@ from sklearn.base import clone
 import skembed._base as base_module
 import skembed._sentences as sentences_module
 from skembed import MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._pooling import sum_rows
 
 WORDS = ["the", "cat", "dog", "é_x", "a", "long" * 9]
 TEXT = [
@@ -86,20 +85,3 @@ def test_many_callers_at_once():
     expected = model.transform(TEXT).tobytes()
     with ThreadPoolExecutor(8) as pool:
         assert all(rows.tobytes() == expected for rows in pool.map(model.transform, [TEXT] * 64))
-
-
-@pytest.mark.kernel
-@pytest.mark.parametrize("mean", [True, False])
-def test_sum_rows(mean):
-    rng = np.random.default_rng(0)
-    vectors, others = rng.normal(size=(5, 7)).astype(np.float32), rng.normal(size=(2, 7)).astype(np.float32)
-    rows, ptr = np.array([0, 4, -1, -2, 4, -9, -9, 3]), np.array([0, 4, 4, 6, 7, 8])
-    weights = rng.random(8).astype(np.float32)
-    vectors.flags.writeable = others.flags.writeable = False
-    out = np.full((5, 7), np.nan, np.float32)
-    sum_rows(rows, weights, ptr, vectors, others, mean, out)
-    both = np.concatenate([vectors, np.zeros((1, 7)), others[::-1]])
-    for i, (a, b) in enumerate(zip(ptr[:-1], ptr[1:])):
-        expected = (weights[a:b, None] * both[np.maximum(rows[a:b], -3)]).sum(axis=0)
-        n_summed = (rows[a:b] > -9).sum()
-        np.testing.assert_allclose(out[i], expected / max(1, n_summed if mean else 1), rtol=1e-5, atol=1e-6)

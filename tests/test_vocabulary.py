@@ -1,17 +1,13 @@
-"""Vocabulary: order, pruning, messages; packed words; vectors of unknown words."""
+"""Vocabulary: order, pruning, messages; packed words."""
 
-import hashlib
-import math
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skembed._vocabulary import Vocabulary, check_limits, decode_words, encode_words, hash_vectors
+from skembed._vocabulary import Vocabulary, check_limits, decode_words, encode_words
 
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)
 
@@ -83,61 +79,3 @@ def test_packed_words_round_trip(words):
     text, ptr = encode_words(words)
     assert text.dtype == np.uint8 and ptr.dtype == np.int64 and len(ptr) == len(words) + 1
     assert decode_words(text, ptr) == words
-
-
-@given(st.lists(WORDS, max_size=5), st.integers(1, 70), st.integers(0, 2**64 - 1))
-def test_hash_vectors_are_a_function_of_the_word(words, n_components, seed):
-    vectors = hash_vectors(words, n_components, seed)
-    assert vectors.shape == (len(words), n_components) and vectors.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
-    for word, vector in zip(words, vectors):
-        assert hash_vectors([word], n_components, seed)[0].tobytes() == vector.tobytes()
-
-
-def slow_hash_vector(word, n_components, seed):
-    """One word in Python's own integers."""
-    text = word.encode("utf-8", "surrogatepass")
-    key = int.from_bytes(hashlib.blake2b(text, digest_size=8, salt=seed.to_bytes(8, "little")).digest(), "little")
-    entries = []
-    for i in range(1, n_components + 1):
-        z = (key + i * 0x9E3779B97F4A7C15) % 2**64
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
-        z ^= z >> 31
-        entries.append(2 * sum(z >> shift & 0xFFFF for shift in (0, 16, 32, 48)) - 262139)
-    return np.array([e / math.sqrt(sum(e * e for e in entries)) for e in entries], np.float32)
-
-
-@given(WORDS, st.integers(1, 30), st.integers(0, 2**64 - 1))
-def test_hash_vectors_against_a_slow_twin(word, n_components, seed):
-    assert hash_vectors([word], n_components, seed)[0].tolist() == slow_hash_vector(word, n_components, seed).tolist()
-
-
-def test_hash_vectors_stay_the_same_for_ever():
-    # A saved model's unknown words must not move with a new version, another machine or another process.
-    expected = np.array([[0.65292, 0.084756, 0.75267], [0.024992, 0.231244, 0.972575]])
-    np.testing.assert_allclose(hash_vectors(["cat", "\ud800é"], 3, seed=7), expected, atol=1e-6)
-    code = "from skembed._vocabulary import hash_vectors; print(hash_vectors(['cat'], 5).tobytes().hex())"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == hash_vectors(["cat"], 5).tobytes().hex()
-
-
-def test_hash_vectors_are_random_directions():
-    words = [f"word{i}" for i in range(3000)]
-    vectors = hash_vectors(words, 50).astype(float)
-    assert abs(vectors.mean()) < 0.002
-    np.testing.assert_allclose(vectors.T @ vectors / len(words), np.eye(50) / 50, atol=0.003)
-    fourth = (vectors**4).mean() / (vectors**2).mean() ** 2
-    assert 2.6 < fourth < 3.0  # a Gaussian has 3; the sum of four uniform numbers 2.7
-    cosines = vectors[:1500] @ vectors[1500:].T
-    assert abs(cosines.std() - 50**-0.5) < 0.003
-    other = hash_vectors(words, 50, seed=1)
-    assert abs((vectors * other).sum(axis=1).mean()) < 0.02
-
-
-def test_hash_vectors_wrong_arguments():
-    with pytest.raises(ValueError, match="n_components must be at least 1"):
-        hash_vectors(["a"], 0)
-    for seed in (-1, 2**64):
-        with pytest.raises(ValueError, match=r"seed must be from 0 to 2\*\*64 - 1"):
-            hash_vectors(["a"], 2, seed)
