@@ -2,7 +2,8 @@
 
     python benchmarks/growth.py --data DATA
 
-Texts of 1 to 70 million words are the two corpora one after the other, repeated, with the 20,000 most frequent words.
+Texts of 1 to 70 million words are the documents of the two corpora in random order, so that the text is of one kind
+from beginning to end, again and again, with the 20,000 most frequent words.
 For vocabularies of 20,000 to 500,000 words the same text is repeated with other words each time (word 5 of the third
 copy is not word 5 of the first), and the rarest are left out. The time is CPU seconds of further passes: a fit with
 several less one with a single pass, over 16 million words or more.
@@ -25,29 +26,33 @@ CURVES = {
 }
 
 
+def pieces(lengths, order):
+    """The places of what pieces of these lengths hold, when the pieces are put in another order."""
+    starts, lengths = (np.cumsum(lengths) - lengths)[order], lengths[order]
+    return np.arange(lengths.sum()) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+
+
 def make_corpus(folder, n_tokens, n_words, new_words):
-    """The two corpora repeated up to `n_tokens`; with `new_words` every copy has words of its own."""
+    """The documents of the two corpora up to `n_tokens`; with `new_words` every copy has words of its own."""
     from skembed import SentenceCorpus
 
     parts = [SentenceCorpus.load(f"{folder}/{name}", verify=False) for name in ("simplewiki", "books_small")]
     words = sorted({word for part in parts for word in part.vocabulary.words})
     place = {word: i for i, word in enumerate(words)}
     known = [np.array([place[w] for w in part.vocabulary.words], np.int64)[part.tokens] for part in parts]
-    tokens, lengths, documents = [], [], []
-    copy = 0
-    while sum(map(len, tokens)) < n_tokens:
-        for part, ids in zip(parts, known):
-            tokens.append(ids + (copy * len(words) if new_words else 0))
-            lengths.append(np.diff(part.sent_ptr))
-            documents.append(np.diff(part.doc_ptr))
-        copy += 1
-    tokens, lengths = np.concatenate(tokens), np.concatenate(lengths)
-    n_sentences = int(np.searchsorted(np.cumsum(lengths), n_tokens)) + 1
-    sent_ptr = np.append(0, np.cumsum(lengths[:n_sentences]))
-    doc_ptr = np.append(0, np.cumsum(np.concatenate(documents)))
+    tokens, lengths = np.concatenate(known), np.concatenate([np.diff(part.sent_ptr) for part in parts])
+    documents = np.concatenate([np.diff(part.doc_ptr) for part in parts])
+    order = np.random.default_rng(0).permutation(len(documents))
+    of_document = pieces(documents, order)
+    tokens, lengths, documents = tokens[pieces(lengths, of_document)], lengths[of_document], documents[order]
+    copies = -(-n_tokens // len(tokens))
+    shift = np.repeat(np.arange(copies) * len(words) * new_words, len(tokens))
+    sent_ptr = np.append(0, np.cumsum(np.tile(lengths, copies)))
+    doc_ptr = np.append(0, np.cumsum(np.tile(documents, copies)))
+    sent_ptr = sent_ptr[: np.searchsorted(sent_ptr, n_tokens) + 1]
     doc_ptr = np.append(doc_ptr[doc_ptr < len(sent_ptr) - 1], len(sent_ptr) - 1)
-    tokens = tokens[: sent_ptr[-1]]
-    counts = np.bincount(tokens, minlength=copy * len(words) if new_words else len(words))
+    tokens = (np.tile(tokens, copies) + shift)[: sent_ptr[-1]]
+    counts = np.bincount(tokens, minlength=len(words) * (copies if new_words else 1))
     order = np.argsort(-counts, kind="stable")
     order = order[counts[order] > 0]
     rank = np.empty(len(counts), np.int64)
@@ -153,7 +158,7 @@ def draw(rows):
             axes.set(title=curve, ylim=(0, None), xscale=scale, ylabel="ns a word")
             if scale == "log":
                 values = sorted({row["value"] for row in rows if row["curve"] == curve})
-                axes.set_xticks(values, [f"{value / 1e6:.3g}" for value in values])
+                axes.set_xticks(values, [f"{value / 1e6:.3g}" for value in values], rotation=45)
                 axes.set_xlabel("millions")
                 axes.minorticks_off()
         figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)

@@ -83,9 +83,10 @@ def work_of_a_word(corpus, n_components=100, min_count=5, subsample=1e-4, word2v
     # The mean without the target 2 d, 1 + m scores, their gradients for the sentence and for the targets 2 d each.
     sent2vec = (row * (1 + q + m / length), flop * (3 + q * (6 * (1 + m) + 4) + 2 * m / length))
     bigrams = (row * (2 + q + m / length), flop * (6 + q * (6 * (1 + m) + 12) + 2 * m / length))
-    # Each kept word: its source row, its target row, n negatives; skip-gram scores each word of the window, CBOW one.
-    skipgram = (k * row * (2 + n), flop * k * (6 * (window + n) + 2 * (2 + n)))
-    cbow = (k * row * (2 + n), flop * k * (6 * (1 + n) + 4 * window + 2 * (2 + n)))
+    # Each kept word: its source row and its target row, and a sentence has n negatives; skip-gram scores each word of
+    # the window, CBOW one.
+    skipgram = (row * (2 * k + n / length), flop * (k * (6 * (window + n) + 4) + 2 * n / length))
+    cbow = (row * (2 * k + n / length), flop * (k * (6 * (1 + n) + 4 * window + 4) + 2 * n / length))
     return {
         "CBOS": context,
         "Siamese CBOW": context,

@@ -13,7 +13,7 @@ from reference import random_bits
 from skembed._pooling import hash_vectors, sum_rows
 
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
 
 
 @pytest.mark.parametrize("n", [7, 37])
