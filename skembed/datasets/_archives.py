@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import re
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch, check_scalar
 
-from skembed.datasets._files import PathLike, check_count, decode_lines, description, row_error, sentence
+from skembed.datasets._download import fetch_files
+from skembed.datasets._files import (
+    PathLike,
+    check_choice,
+    check_count,
+    data_and_target,
+    decode_lines,
+    description,
+    row_error,
+    sentence,
+)
 
-__all__ = ["read_opinosis", "read_paraphrase_zip"]
+__all__ = ["fetch_opinosis", "fetch_semantic_groups", "read_opinosis", "read_paraphrase_zip"]
 
 # Folder inside the archive -> description, published sentences
 _PARAPHRASE_GROUPS = {"msrp_distribute": ("msrp_groups", 859), "opinosis_distribute": ("opinosis_groups", 669)}
@@ -28,7 +40,7 @@ class _Archive:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 self.files = {info.filename: archive.read(info) for info in archive.infolist() if not info.is_dir()}
-        except (zipfile.BadZipFile, EOFError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise ValueError(f"{self.path} is no complete zip archive: {error}; get it again") from None
 
     def lines(self, name: str, *, cp1252: bool = False) -> list[str]:
@@ -37,7 +49,7 @@ class _Archive:
 
 
 def read_paraphrase_zip(path: PathLike, *, min_group_size: int = 3, complete: bool = True) -> Bunch:
-    """Read sentences in groups of paraphrases.
+    r"""Read sentences in groups of paraphrases.
 
     Parameters
     ----------
@@ -82,6 +94,21 @@ def read_paraphrase_zip(path: PathLike, *, min_group_size: int = 3, complete: bo
     ----------
     .. [1] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning",
        Proceedings of the 20th Australasian Document Computing Symposium, 2015.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from zipfile import ZipFile
+    >>> from skembed.datasets import read_paraphrase_zip
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "groups.zip")
+    ...     with ZipFile(path, "w") as archive:
+    ...         archive.writestr("own/phrases.txt", "It rains.\nIt snows.\nRain falls.\n")
+    ...         archive.writestr("own/phrase_groups.csv", "phrase_index,paraphrase_group_index\n0,0\n1,1\n2,0\n")
+    ...     groups = read_paraphrase_zip(path, min_group_size=2)
+    >>> groups.data, groups.target
+    (['It rains.', 'Rain falls.'], array([0, 0]))
     """
     min_group_size = check_scalar(min_group_size, "min_group_size", int, min_val=1)
     archive = _Archive(path)
@@ -128,7 +155,7 @@ def _paraphrase_groups(lines: list[str], name: object, n_sentences: int) -> list
 
 
 def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
-    """Read the sentences of the Opinosis data, each with the topic that it is about.
+    r"""Read the sentences of the Opinosis data, each with the topic that it is about.
 
     Parameters
     ----------
@@ -163,6 +190,20 @@ def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
     See Also
     --------
     fetch_opinosis : Download the archive and read it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from zipfile import ZipFile
+    >>> from skembed.datasets import read_opinosis
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "part.zip")
+    ...     with ZipFile(path, "w") as archive:
+    ...         archive.writestr("topics/room_inn.txt.data", "The room is small .\r\n\r\nIt was clean .\r\n")
+    ...     opinosis = read_opinosis(path, complete=False)
+    >>> opinosis.data, opinosis.target_names
+    (['The room is small .', 'It was clean .'], ['room_inn'])
     """
     archive = _Archive(path)
     topics = sorted((match.group(1), name) for name in archive.files if (match := _TOPIC_FILE.fullmatch(name)))
@@ -183,3 +224,129 @@ def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
         target_names=[topic for topic, _ in topics],
         DESCR=description("opinosis"),
     )
+
+
+def fetch_semantic_groups(
+    *,
+    name: str = "msrp",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read sentences in groups of paraphrases.
+
+    A file that is there already is kept.
+
+    Parameters
+    ----------
+    name : {"msrp", "opinosis"}, default="msrp"
+        The set: 859 sentences of news in 274 groups, or 521 of reviews in 89 groups.
+
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/semantic`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    groups : :class:`~sklearn.utils.Bunch`
+        What :func:`read_paraphrase_zip` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_paraphrase_zip : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_semantic_groups
+    >>> groups = fetch_semantic_groups(name="opinosis")  # doctest: +SKIP
+    >>> len(groups.data), len(groups.target_names)  # doctest: +SKIP
+    (521, 89)
+    """
+    check_choice(name, "name", ("msrp", "opinosis"))
+    files = [f"semantic/{name}_paraphrase_grouped.zip"]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_paraphrase_zip(folder / files[0]), return_X_y)
+
+
+def fetch_opinosis(
+    *,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read the sentences of the Opinosis data, each with the topic that it is about.
+
+    A file that is there already is kept.
+
+    Parameters
+    ----------
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/opinosis`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    opinosis : :class:`~sklearn.utils.Bunch`
+        What :func:`read_opinosis` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_opinosis : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_opinosis
+    >>> len(fetch_opinosis().data)  # doctest: +SKIP
+    7086
+    """
+    files = ["opinosis/OpinosisDataset1.0_0.zip"]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_opinosis(folder / files[0]), return_X_y)

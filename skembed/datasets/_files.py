@@ -6,6 +6,9 @@ import os
 from collections.abc import Collection, Mapping
 from importlib import resources
 from pathlib import Path
+from typing import Any
+
+from sklearn.utils import Bunch
 
 PathLike = str | os.PathLike[str]
 
@@ -124,6 +127,11 @@ def check_count(name: object, found: int, published: int, what: str = "rows") ->
             f"{name}: found {found} {what}, the published file has {published}; "
             "use a complete copy, or read the part with complete=False"
         )
+
+
+def data_and_target(bunch: Bunch, return_X_y: bool) -> Any:
+    """Return the set, or if `return_X_y` is true its data and target alone."""
+    return (bunch.data, bunch.target) if return_X_y else bunch
 
 
 def description(name: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import Bunch
 
+from skembed.datasets._download import fetch_files
 from skembed.datasets._files import (
     PathLike,
     check_choice,
     check_count,
+    data_and_target,
     description,
     find_file,
     label,
@@ -17,7 +21,7 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["read_msrp", "read_sick"]
+__all__ = ["fetch_msrp", "fetch_sick", "read_msrp", "read_sick"]
 
 _SICK = {"train": ("SICK_train.txt", 4500), "trial": ("SICK_trial.txt", 500), "test": ("SICK_test_annotated.txt", 4927)}
 _SICK_HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
@@ -32,7 +36,7 @@ _MSRP_HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
 
 
 def read_sick(folder: PathLike, *, subset: str = "train", complete: bool = True) -> Bunch:
-    """Read a part of SICK, sentences involving compositional knowledge.
+    r"""Read a part of SICK, sentences involving compositional knowledge.
 
     Parameters
     ----------
@@ -72,6 +76,19 @@ def read_sick(folder: PathLike, *, subset: str = "train", complete: bool = True)
     See Also
     --------
     fetch_sick : Download the file and read it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed.datasets import read_sick
+    >>> with TemporaryDirectory() as folder:
+    ...     header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    ...     row = "1\tIt rains\tRain falls\t4.5\tENTAILMENT\n"
+    ...     _ = Path(folder, "SICK_trial.txt").write_text(header + row)
+    ...     sick = read_sick(folder, subset="trial", complete=False)
+    >>> sick.data, sick.target, sick.entailment_names[sick.entailment[0]]
+    ([('It rains', 'Rain falls')], array([4.5]), 'ENTAILMENT')
     """
     check_choice(subset, "subset", _SICK)
     name, published = _SICK[subset]
@@ -93,7 +110,7 @@ def read_sick(folder: PathLike, *, subset: str = "train", complete: bool = True)
 
 
 def read_msrp(folder: PathLike, *, subset: str = "train", complete: bool = True) -> Bunch:
-    """Read a part of the Microsoft Research paraphrase corpus.
+    r"""Read a part of the Microsoft Research paraphrase corpus.
 
     Parameters
     ----------
@@ -132,6 +149,18 @@ def read_msrp(folder: PathLike, *, subset: str = "train", complete: bool = True)
     See Also
     --------
     fetch_msrp : Download these files and read them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed.datasets import read_msrp
+    >>> with TemporaryDirectory() as folder:
+    ...     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+    ...     _ = Path(folder, "msr_paraphrase_test.txt").write_text(header + "1\t7\t8\tIt rains.\tRain falls.\n")
+    ...     msrp = read_msrp(folder, subset="test", complete=False)
+    >>> msrp.data, msrp.target
+    ([('It rains.', 'Rain falls.')], array([1]))
     """
     check_choice(subset, "subset", _MSRP)
     original, split, published = _MSRP[subset]
@@ -152,3 +181,133 @@ def read_msrp(folder: PathLike, *, subset: str = "train", complete: bool = True)
         target_names=["no paraphrase", "paraphrase"],
         DESCR=description("msrp"),
     )
+
+
+def fetch_sick(
+    *,
+    subset: str = "train",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read a part of SICK, sentences involving compositional knowledge.
+
+    A file that is there already is kept.
+
+    Parameters
+    ----------
+    subset : {"train", "trial", "test"}, default="train"
+        The part: 4,500, 500 or 4,927 pairs.
+
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/sick`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    sick : :class:`~sklearn.utils.Bunch`
+        What :func:`read_sick` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_sick : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_sick
+    >>> len(fetch_sick(subset="trial").data)  # doctest: +SKIP
+    500
+    """
+    check_choice(subset, "subset", _SICK)
+    files = [f"sick/{_SICK[subset][0]}"]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_sick(folder / "sick", subset=subset), return_X_y)
+
+
+def fetch_msrp(
+    *,
+    subset: str = "train",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read a part of the Microsoft Research paraphrase corpus.
+
+    Files that are there already are kept.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        The part: 4,076 or 1,725 pairs.
+
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/msrp`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    msrp : :class:`~sklearn.utils.Bunch`
+        What :func:`read_msrp` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_msrp : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_msrp
+    >>> len(fetch_msrp(subset="test").data)  # doctest: +SKIP
+    1725
+    """
+    check_choice(subset, "subset", _MSRP)
+    files = [f"msrp/{file}" for file in _MSRP[subset][1]]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_msrp(folder / "msrp", subset=subset), return_X_y)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import Bunch
 
+from skembed.datasets._download import fetch_files
 from skembed.datasets._files import (
     PathLike,
     check_choice,
     check_count,
+    data_and_target,
     description,
     find_file,
     label,
@@ -16,7 +20,7 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["read_senteval", "read_trec"]
+__all__ = ["fetch_senteval", "fetch_trec", "read_senteval", "read_trec"]
 
 # Set -> a file and its published number of lines for each label, in the order of the labels
 _TWO_FILES: dict[str, tuple[tuple[str, str, int], tuple[str, str, int]]] = {
@@ -38,7 +42,7 @@ _TREC_LABELS = {
 
 
 def read_senteval(folder: PathLike, *, name: str = "MR", complete: bool = True) -> Bunch:
-    """Read one of four sets of sentences with two labels.
+    r"""Read one of four sets of sentences with two labels.
 
     ======  ===========================================  ======================
     Name    Sentences                                    Labels
@@ -86,6 +90,18 @@ def read_senteval(folder: PathLike, *, name: str = "MR", complete: bool = True) 
     See Also
     --------
     fetch_senteval : Download these files and read them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed.datasets import read_senteval
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "custrev.neg").write_text("it broke .\n")
+    ...     _ = Path(folder, "custrev.pos").write_text("it works .\ni love it .\n")
+    ...     reviews = read_senteval(folder, name="CR", complete=False)
+    >>> reviews.data, reviews.target, reviews.target_names
+    (['it broke .', 'it works .', 'i love it .'], array([0, 1, 1]), ['negative', 'positive'])
     """
     check_choice(name, "name", _TWO_FILES)
     data: list[str] = []
@@ -106,7 +122,7 @@ def read_senteval(folder: PathLike, *, name: str = "MR", complete: bool = True) 
 
 
 def read_trec(folder: PathLike, *, subset: str = "train", fine: bool = False, complete: bool = True) -> Bunch:
-    """Read a part of the TREC questions, labelled with what they ask for.
+    r"""Read a part of the TREC questions, labelled with what they ask for.
 
     Parameters
     ----------
@@ -148,6 +164,17 @@ def read_trec(folder: PathLike, *, subset: str = "train", fine: bool = False, co
     See Also
     --------
     fetch_trec : Download the file and read it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed.datasets import read_trec
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "TREC.test").write_text("HUM:desc Who was Galileo ?\n")
+    ...     trec = read_trec(folder, subset="test", complete=False)
+    >>> trec.data, trec.target_names[trec.target[0]]
+    (['Who was Galileo ?'], 'HUM')
     """
     check_choice(subset, "subset", _TREC)
     *names, published = _TREC[subset]
@@ -171,3 +198,139 @@ def read_trec(folder: PathLike, *, subset: str = "train", fine: bool = False, co
         target_names=fine_names if fine else list(_TREC_LABELS),
         DESCR=description("trec"),
     )
+
+
+def fetch_senteval(
+    *,
+    name: str = "MR",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read one of four sets of sentences with two labels.
+
+    Files that are there already are kept.
+
+    Parameters
+    ----------
+    name : {"MR", "CR", "SUBJ", "MPQA"}, default="MR"
+        The set.
+
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/senteval`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    senteval : :class:`~sklearn.utils.Bunch`
+        What :func:`read_senteval` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_senteval : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_senteval
+    >>> sentences, labels = fetch_senteval(name="SUBJ", return_X_y=True)  # doctest: +SKIP
+    >>> len(sentences)  # doctest: +SKIP
+    10000
+    """
+    check_choice(name, "name", _TWO_FILES)
+    files = [f"senteval/{file}" for _, file, _ in _TWO_FILES[name]]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_senteval(folder / "senteval", name=name), return_X_y)
+
+
+def fetch_trec(
+    *,
+    subset: str = "train",
+    fine: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read a part of the TREC questions, labelled with what they ask for.
+
+    A file that is there already is kept.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        The part: 5,452 or 500 questions.
+
+    fine : bool, default=False
+        If true, the 50 fine labels such as ``"HUM:title"`` are the target, otherwise the 6 coarse ones.
+
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/senteval`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    trec : :class:`~sklearn.utils.Bunch`
+        What :func:`read_trec` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_trec : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_trec
+    >>> trec = fetch_trec(subset="test")  # doctest: +SKIP
+    >>> len(trec.data), len(trec.target_names)  # doctest: +SKIP
+    (500, 6)
+    """
+    check_choice(subset, "subset", _TREC)
+    files = [f"senteval/{_TREC[subset][0]}"]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_trec(folder / "senteval", subset=subset, fine=fine), return_X_y)

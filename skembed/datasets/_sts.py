@@ -1,16 +1,19 @@
-"""Semantic textual similarity: the test sets of SemEval 2012 to 2016 and the STS Benchmark."""
+"""Semantic textual similarity: the test sets of SemEval 2012 to 2016."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
+from skembed.datasets._download import fetch_files, sources
 from skembed.datasets._files import (
     PathLike,
     check_choice,
     check_count,
+    data_and_target,
     description,
     find_file,
     read_lines,
@@ -19,7 +22,7 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["read_sts", "read_sts_benchmark"]
+__all__ = ["fetch_sts", "read_sts"]
 
 # Year -> subset -> what stands in the file names, pairs, pairs with a gold score. In the order of the tasks' reports.
 _SUBSETS: dict[int, dict[str, tuple[str, int, int]]] = {
@@ -59,7 +62,6 @@ _SUBSETS: dict[int, dict[str, tuple[str, int, int]]] = {
         "question-question": ("question-question", 1555, 209),
     },
 }
-_BENCHMARK_PAIRS = {"train": 5749, "dev": 1500, "test": 1379}
 
 
 def _read_subset(
@@ -78,7 +80,7 @@ def _read_subset(
     gold = read_lines(gold_path)
     if len(rows) != len(gold):
         raise ValueError(
-            f"{input_path} has {len(rows)} lines, but {gold_path} has {len(gold)}: they belong side by side"
+            f"{input_path} has {len(rows)} lines, but {gold_path} has {len(gold)}: they must match line by line"
         )
     pairs, scores = [], []
     for (number, fields), text in zip(rows, gold):
@@ -93,7 +95,7 @@ def _read_subset(
 
 
 def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bunch:
-    """Read the test sets of a year of the SemEval task on semantic textual similarity.
+    r"""Read the test sets of a year of the SemEval task on semantic textual similarity.
 
     Parameters
     ----------
@@ -135,6 +137,19 @@ def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bu
     See Also
     --------
     fetch_sts : Download these files and read them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed.datasets import read_sts
+    >>> with TemporaryDirectory() as folder:
+    ...     for subset in ["answers-forums", "answers-students", "belief", "headlines", "images"]:
+    ...         _ = Path(folder, f"STS.input.{subset}.txt").write_text("A cat.\tA dog.\nIt rains.\tRain falls.\n")
+    ...         _ = Path(folder, f"STS.gs.{subset}.txt").write_text("\n4.5\n")
+    ...     sts = read_sts(folder, year=2015, complete=False)
+    >>> sts.data[0], sts.target[0], sts.subset[0], sts.n_unscored
+    (('It rains.', 'Rain falls.'), np.float64(4.5), np.str_('answers-forums'), 5)
     """
     check_choice(year, "year", _SUBSETS)
     data: list[tuple[str, str]] = []
@@ -161,66 +176,67 @@ def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bu
     )
 
 
-def read_sts_benchmark(path: PathLike, *, complete: bool = True) -> Bunch:
-    """Read a file of the STS Benchmark.
+def fetch_sts(
+    *,
+    year: int = 2012,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read the test sets of a year of the SemEval task on semantic textual similarity.
+
+    Files that are there already are kept, so a call that was stopped goes on where it was.
 
     Parameters
     ----------
-    path : str or path-like
-        ``sts-train.csv``, ``sts-dev.csv`` or ``sts-test.csv`` as published: tab-separated without header and quoting.
+    year : {2012, 2013, 2014, 2015, 2016}, default=2012
+        The year of the task. The set "SMT" of 2013 is not free and is left out.
 
-    complete : bool, default=True
-        If true, the file must have the number of rows of one of the three published files. If false, parts are read
-        too.
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/sts2012`` below it, or that of the other year.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
     Returns
     -------
     sts : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
+        What :func:`read_sts` returns.
 
-        data : list of (str, str) of length n_pairs
-            The pairs of sentences, in the order of the file.
-        target : ndarray of shape (n_pairs,), dtype float64
-            The gold scores, from 0 (unrelated) to 5 (the same meaning).
-        subset : ndarray of shape (n_pairs,), dtype str
-            The genre of each pair, such as ``"main-captions"``.
-        subset_names : list of str
-            The genres, sorted.
-        n_unscored : int
-            Always 0: every pair has a score.
-        DESCR : str
-            Source, licence and citation.
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
-
-    ValueError
-        If the file is not what was published; the message names the file, the line and the reason.
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
 
     See Also
     --------
-    fetch_sts_benchmark : Download the file and read it.
+    read_sts : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_sts
+    >>> sts = fetch_sts(year=2014)  # doctest: +SKIP
+    >>> len(sts.data), sts.subset_names[0]  # doctest: +SKIP
+    (3750, 'deft-forum')
     """
-    path = Path(path)
-    data, target, subset = [], [], []
-    # genre, file, year, number in the file, score, two sentences, and where known their sources
-    for number, fields in read_table(path, columns=(7, 20)):
-        data.append((sentence(fields[5]), sentence(fields[6])))
-        target.append(score(fields[4], 0, 5, path, number))
-        subset.append(fields[0])
-    if complete and len(data) not in _BENCHMARK_PAIRS.values():
-        published = ", ".join(f"{n} ({name})" for name, n in _BENCHMARK_PAIRS.items())
-        raise ValueError(
-            f"{path}: found {len(data)} rows, the published files have {published}; "
-            "use a complete copy, or read the part with complete=False"
-        )
-    return Bunch(
-        data=data,
-        target=np.array(target, dtype=np.float64),
-        subset=np.array(subset, dtype=str),
-        subset_names=sorted(set(subset)),
-        n_unscored=0,
-        DESCR=description("sts_benchmark"),
+    check_choice(year, "year", _SUBSETS)
+    files = [file for file in sources() if file.startswith(f"sts{year}/")]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
     )
+    return data_and_target(read_sts(folder / f"sts{year}", year=year), return_X_y)
