@@ -1,0 +1,352 @@
+"""Sentences in groups, from zip archives: the paraphrase groups of White et al. (2015) and the Opinosis topics."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch, check_scalar
+
+from skembed.datasets._download import fetch_files
+from skembed.datasets._files import (
+    PathLike,
+    check_choice,
+    check_count,
+    data_and_target,
+    decode_lines,
+    description,
+    row_error,
+    sentence,
+)
+
+__all__ = ["fetch_opinosis", "fetch_semantic_groups", "read_opinosis", "read_paraphrase_zip"]
+
+# Folder inside the archive -> description, published sentences
+_PARAPHRASE_GROUPS = {"msrp_distribute": ("msrp_groups", 859), "opinosis_distribute": ("opinosis_groups", 669)}
+_GROUPS_HEADER = "phrase_index,paraphrase_group_index"
+_TOPIC_FILE = re.compile(r"(?:.*/)?topics/([^/]+)\.txt\.data")
+_OPINOSIS_TOPICS, _OPINOSIS_SENTENCES = 51, 7086
+
+
+class _Archive:
+    """The text files of a zip archive."""
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = Path(path)
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                self.files = {info.filename: archive.read(info) for info in archive.infolist() if not info.is_dir()}
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise ValueError(f"{self.path} is no complete zip archive: {error}; get it again") from None
+
+    def lines(self, name: str, *, cp1252: bool = False) -> list[str]:
+        """Return the lines of the member `name`."""
+        return decode_lines(self.files[name], self.path / name, cp1252=cp1252)
+
+
+def read_paraphrase_zip(path: PathLike, *, min_group_size: int = 3, complete: bool = True) -> Bunch:
+    r"""Read sentences in groups of paraphrases.
+
+    Parameters
+    ----------
+    path : str or path-like
+        ``msrp_paraphrase_grouped.zip`` or ``opinosis_paraphrase_grouped.zip`` as published, or an archive of that
+        form: ``phrases.txt``, a sentence a line, and beside it ``phrase_groups.csv``, line (from 0) and group.
+
+    min_group_size : int, default=3
+        Smaller groups are left out, as in the paper [1]_.
+
+    complete : bool, default=True
+        If true, one of the two published archives must have the published number of sentences. If false, parts are
+        read too.
+
+    Returns
+    -------
+    groups : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object with these attributes:
+
+        data : list of str of length n_sentences
+            The sentences, in the order of the file: 859, or 521 of Opinosis.
+        target : ndarray of shape (n_sentences,), dtype int64
+            The group of each sentence, as an index into `target_names`.
+        target_names : list of str of length n_groups
+            The numbers of the groups in the archive. There are 274, one more than the paper says, or 89 of Opinosis.
+        DESCR : str
+            Source, licence and citation.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+
+    ValueError
+        If the archive is not what was published; the message names the file, the line and the reason.
+
+    See Also
+    --------
+    fetch_semantic_groups : Download an archive and read it.
+
+    References
+    ----------
+    .. [1] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning",
+       Proceedings of the 20th Australasian Document Computing Symposium, 2015.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from zipfile import ZipFile
+    >>> from skembed.datasets import read_paraphrase_zip
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "groups.zip")
+    ...     with ZipFile(path, "w") as archive:
+    ...         archive.writestr("own/phrases.txt", "It rains.\nIt snows.\nRain falls.\n")
+    ...         archive.writestr("own/phrase_groups.csv", "phrase_index,paraphrase_group_index\n0,0\n1,1\n2,0\n")
+    ...     groups = read_paraphrase_zip(path, min_group_size=2)
+    >>> groups.data, groups.target
+    (['It rains.', 'Rain falls.'], array([0, 0]))
+    """
+    min_group_size = check_scalar(min_group_size, "min_group_size", int, min_val=1)
+    archive = _Archive(path)
+    found = [name for name in archive.files if PurePosixPath(name).name == "phrases.txt"]
+    if len(found) != 1:
+        raise ValueError(f"{archive.path} must hold one file phrases.txt, found {len(found)}")
+    folder = PurePosixPath(found[0]).parent
+    table = str(folder / "phrase_groups.csv")
+    if table not in archive.files:
+        raise ValueError(f"{archive.path} has no file {table} beside {found[0]}")
+    sentences = [sentence(line) for line in archive.lines(found[0])]
+    groups = _paraphrase_groups(archive.lines(table), archive.path / table, len(sentences))
+    descr, published = _PARAPHRASE_GROUPS.get(folder.name, ("", len(sentences)))
+    if complete:
+        check_count(archive.path / found[0], len(sentences), published, "sentences")
+    names, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    kept = np.flatnonzero(sizes[codes] >= min_group_size)
+    used, target = np.unique(codes[kept], return_inverse=True)
+    return Bunch(
+        data=[sentences[row] for row in kept],
+        target=target.astype(np.int64),
+        target_names=[str(names[code]) for code in used],
+        DESCR=description(descr) if descr else f"Groups of paraphrases, read from {archive.path.name}.",
+    )
+
+
+def _paraphrase_groups(lines: list[str], name: object, n_sentences: int) -> list[int]:
+    """Return the group of each sentence."""
+    if not lines or lines[0] != _GROUPS_HEADER:
+        raise row_error(name, 1, f"the header must be {_GROUPS_HEADER!r}")
+    groups: dict[int, int] = {}
+    for number, line in enumerate(lines[1:], 2):
+        if not re.fullmatch(r"\d+,\d+", line):
+            raise row_error(name, number, f"expected two numbers, got {line[:40]!r}")
+        row, group = map(int, line.split(","))
+        if row >= n_sentences or row in groups:
+            reason = "stands here twice" if row in groups else f"does not exist: there are {n_sentences} sentences"
+            raise row_error(name, number, f"sentence {row} {reason}")
+        groups[row] = group
+    if len(groups) < n_sentences:
+        missing = sorted(set(range(n_sentences)) - set(groups))
+        raise ValueError(f"{name}: {len(missing)} of {n_sentences} sentences have no group, the first is {missing[0]}")
+    return [groups[row] for row in range(n_sentences)]
+
+
+def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
+    r"""Read the sentences of the Opinosis data, each with the topic that it is about.
+
+    Parameters
+    ----------
+    path : str or path-like
+        ``OpinosisDataset1.0_0.zip`` as published.
+
+    complete : bool, default=True
+        If true, the archive must hold the published 7,086 sentences on 51 topics. If false, parts are read too.
+
+    Returns
+    -------
+    opinosis : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object with these attributes:
+
+        data : list of str of length n_sentences
+            The sentences of reviews, topic by topic, in the order of the files; blank lines are left out.
+        target : ndarray of shape (n_sentences,), dtype int64
+            The topic of each sentence, as an index into `target_names`.
+        target_names : list of str of length n_topics
+            The topics, such as ``"battery-life_amazon_kindle"``, sorted.
+        DESCR : str
+            Source, licence and citation.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+
+    ValueError
+        If the archive is not what was published; the message names the file, the line and the reason.
+
+    See Also
+    --------
+    fetch_opinosis : Download the archive and read it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from zipfile import ZipFile
+    >>> from skembed.datasets import read_opinosis
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "part.zip")
+    ...     with ZipFile(path, "w") as archive:
+    ...         archive.writestr("topics/room_inn.txt.data", "The room is small .\r\n\r\nIt was clean .\r\n")
+    ...     opinosis = read_opinosis(path, complete=False)
+    >>> opinosis.data, opinosis.target_names
+    (['The room is small .', 'It was clean .'], ['room_inn'])
+    """
+    archive = _Archive(path)
+    topics = sorted((match.group(1), name) for name in archive.files if (match := _TOPIC_FILE.fullmatch(name)))
+    data: list[str] = []
+    lengths = []
+    for _, name in topics:
+        sentences = [text for line in archive.lines(name, cp1252=True) if (text := sentence(line))]
+        data += sentences
+        lengths.append(len(sentences))
+    if not topics:
+        raise ValueError(f"{archive.path} has no files topics/*.txt.data")
+    if complete:
+        check_count(archive.path, len(topics), _OPINOSIS_TOPICS, "topics")
+        check_count(archive.path, len(data), _OPINOSIS_SENTENCES, "sentences")
+    return Bunch(
+        data=data,
+        target=np.repeat(np.arange(len(topics), dtype=np.int64), lengths),
+        target_names=[topic for topic, _ in topics],
+        DESCR=description("opinosis"),
+    )
+
+
+def fetch_semantic_groups(
+    *,
+    name: str = "msrp",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read sentences in groups of paraphrases.
+
+    A file that is there already is kept.
+
+    Parameters
+    ----------
+    name : {"msrp", "opinosis"}, default="msrp"
+        The set: 859 sentences of news in 274 groups, or 521 of reviews in 89 groups.
+
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/semantic`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    groups : :class:`~sklearn.utils.Bunch`
+        What :func:`read_paraphrase_zip` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_paraphrase_zip : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_semantic_groups
+    >>> groups = fetch_semantic_groups(name="opinosis")  # doctest: +SKIP
+    >>> len(groups.data), len(groups.target_names)  # doctest: +SKIP
+    (521, 89)
+    """
+    check_choice(name, "name", ("msrp", "opinosis"))
+    files = [f"semantic/{name}_paraphrase_grouped.zip"]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_paraphrase_zip(folder / files[0]), return_X_y)
+
+
+def fetch_opinosis(
+    *,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read the sentences of the Opinosis data, each with the topic that it is about.
+
+    A file that is there already is kept.
+
+    Parameters
+    ----------
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/opinosis`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    opinosis : :class:`~sklearn.utils.Bunch`
+        What :func:`read_opinosis` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_opinosis : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_opinosis
+    >>> len(fetch_opinosis().data)  # doctest: +SKIP
+    7086
+    """
+    files = ["opinosis/OpinosisDataset1.0_0.zip"]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_opinosis(folder / files[0]), return_X_y)

@@ -1,0 +1,117 @@
+"""Download published files into scikit-learn's data home, each checked against its sha256."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import logging
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from http.client import HTTPException
+from importlib import resources
+from numbers import Real
+from pathlib import Path
+from typing import NamedTuple
+
+from sklearn.datasets import fetch_file, get_data_home
+from sklearn.utils import check_scalar
+
+from skembed.datasets._files import PathLike
+
+# A commit pins every file below this address; tests put a server of their own here.
+BASE_URL = "https://raw.githubusercontent.com"
+# A server that accepts a connection and then says nothing must not hang the program.
+SILENCE_SECONDS = 30.0
+
+_logger = logging.getLogger("skembed.datasets")
+
+
+class Source(NamedTuple):
+    """A published file: its name below the data folder, its address below `BASE_URL`, its size and its sha256."""
+
+    file: str
+    address: str
+    n_bytes: int
+    sha256: str
+
+    @property
+    def url(self) -> str:
+        """The whole address."""
+        return f"{BASE_URL}/{self.address}"
+
+
+@lru_cache(maxsize=1)
+def sources() -> dict[str, Source]:
+    """Return the table of all files, by name."""
+    text = (resources.files("skembed.datasets") / "data" / "sources.csv").read_text(encoding="utf-8")
+    rows = csv.DictReader(text.splitlines())
+    return {row["file"]: Source(row["file"], row["address"], int(row["bytes"]), row["sha256"]) for row in rows}
+
+
+def _state(path: Path, source: Source) -> str:
+    """Say how the file at `path` differs from the published one; nothing if it does not."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return "missing"
+    if len(content) != source.n_bytes:
+        return f"{len(content)} bytes instead of {source.n_bytes}"
+    return "" if hashlib.sha256(content).hexdigest() == source.sha256 else "other content (sha256) than published"
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """Let a silent connection time out: `fetch_file` offers no other way to say so."""
+    if socket.getdefaulttimeout() is not None:  # somebody has chosen already
+        yield
+        return
+    socket.setdefaulttimeout(SILENCE_SECONDS)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(None)
+
+
+def _by_hand(folder: Path, wanted: dict[Source, str]) -> str:
+    """Say which files belong where."""
+    lines = [f"  {source.file} ({state}): {source.url}" for source, state in wanted.items()]
+    return f"To go on without a download, put these files below {folder}, under these names:\n" + "\n".join(lines)
+
+
+def fetch_files(
+    files: Sequence[str], *, data_home: PathLike | None, download_if_missing: bool, n_retries: int, delay: float
+) -> Path:
+    """Download those of the `files` that are not there yet, and return the folder that they lie below.
+
+    Each file appears under its name when it is whole, so what a stopped call has finished is kept.
+    """
+    check_scalar(n_retries, "n_retries", int, min_val=0)
+    check_scalar(delay, "delay", Real, min_val=0)
+    folder = Path(get_data_home(data_home)) / "skembed"
+    states = {source: _state(folder / source.file, source) for source in (sources()[file] for file in files)}
+    wanted = {source: state for source, state in states.items() if state}
+    if wanted and not download_if_missing:
+        raise OSError(f"Data not found and download_if_missing is False. {_by_hand(folder, wanted)}")
+    n_wanted = len(wanted)
+    for number, source in enumerate(list(wanted), 1):
+        size = f"{source.n_bytes / 1000:.0f} kB"
+        _logger.info("Downloading %s (%d of %d, %s) to %s", source.url, number, n_wanted, size, folder)
+        path = folder / source.file
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with _patience():
+                fetch_file(
+                    source.url,
+                    folder=path.parent,
+                    local_filename=path.name,
+                    sha256=source.sha256,
+                    n_retries=n_retries,
+                    delay=delay,
+                )
+        except (OSError, HTTPException) as error:  # no network, no such page, another file, a full disk
+            reason = f"Could not download {source.file} from {source.url}: {error}"
+            raise OSError(f"{reason}\n{_by_hand(folder, wanted)}") from error
+        del wanted[source]
+    return folder

@@ -1,0 +1,313 @@
+"""Labelled pairs of sentences: SICK and the Microsoft Research paraphrase corpus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from skembed.datasets._download import fetch_files
+from skembed.datasets._files import (
+    PathLike,
+    check_choice,
+    check_count,
+    data_and_target,
+    description,
+    find_file,
+    label,
+    read_table,
+    score,
+    sentence,
+)
+
+__all__ = ["fetch_msrp", "fetch_sick", "read_msrp", "read_sick"]
+
+_SICK = {"train": ("SICK_train.txt", 4500), "trial": ("SICK_trial.txt", 500), "test": ("SICK_test_annotated.txt", 4927)}
+_SICK_HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
+_JUDGEMENTS = {name: code for code, name in enumerate(("CONTRADICTION", "ENTAILMENT", "NEUTRAL"))}
+
+# The corpus has two files. A later publication splits the first in two and names all three otherwise.
+_MSRP = {
+    "train": (("msr_paraphrase_train.txt",), ("msr-para-train.tsv", "msr-para-val.tsv"), 4076),
+    "test": (("msr_paraphrase_test.txt",), ("msr-para-test.tsv",), 1725),
+}
+_MSRP_HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
+
+
+def read_sick(folder: PathLike, *, subset: str = "train", complete: bool = True) -> Bunch:
+    r"""Read a part of SICK, sentences involving compositional knowledge.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        The folder with ``SICK_train.txt``, ``SICK_trial.txt`` and ``SICK_test_annotated.txt`` as published.
+
+    subset : {"train", "trial", "test"}, default="train"
+        The part: 4,500, 500 or 4,927 pairs.
+
+    complete : bool, default=True
+        If true, the file must have the published number of rows. If false, parts are read too.
+
+    Returns
+    -------
+    sick : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object with these attributes:
+
+        data : list of (str, str) of length n_pairs
+            The pairs of sentences, in the order of the file.
+        target : ndarray of shape (n_pairs,), dtype float64
+            The relatedness, from 1 to 5.
+        entailment : ndarray of shape (n_pairs,), dtype int64
+            The second judgement, as an index into `entailment_names`.
+        entailment_names : list of str
+            ``["CONTRADICTION", "ENTAILMENT", "NEUTRAL"]``.
+        DESCR : str
+            Source, licence and citation.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is missing.
+
+    ValueError
+        If the file is not what was published; the message names the file, the line and the reason.
+
+    See Also
+    --------
+    fetch_sick : Download the file and read it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed.datasets import read_sick
+    >>> with TemporaryDirectory() as folder:
+    ...     header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    ...     row = "1\tIt rains\tRain falls\t4.5\tENTAILMENT\n"
+    ...     _ = Path(folder, "SICK_trial.txt").write_text(header + row)
+    ...     sick = read_sick(folder, subset="trial", complete=False)
+    >>> sick.data, sick.target, sick.entailment_names[sick.entailment[0]]
+    ([('It rains', 'Rain falls')], array([4.5]), 'ENTAILMENT')
+    """
+    check_choice(subset, "subset", _SICK)
+    name, published = _SICK[subset]
+    path = find_file(folder, name, source=f"fetch_sick(subset={subset!r})")
+    data, target, entailment = [], [], []
+    for number, fields in read_table(path, _SICK_HEADER, columns=(5, 5)):
+        data.append((sentence(fields[1]), sentence(fields[2])))
+        target.append(score(fields[3], 1, 5, path, number))
+        entailment.append(label(fields[4].strip(), _JUDGEMENTS, path, number))
+    if complete:
+        check_count(path, len(data), published)
+    return Bunch(
+        data=data,
+        target=np.array(target, dtype=np.float64),
+        entailment=np.array(entailment, dtype=np.int64),
+        entailment_names=list(_JUDGEMENTS),
+        DESCR=description("sick"),
+    )
+
+
+def read_msrp(folder: PathLike, *, subset: str = "train", complete: bool = True) -> Bunch:
+    r"""Read a part of the Microsoft Research paraphrase corpus.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        The folder with ``msr_paraphrase_train.txt`` and ``msr_paraphrase_test.txt``, or with ``msr-para-train.tsv``,
+        ``msr-para-val.tsv`` and ``msr-para-test.tsv``, which hold the same pairs.
+
+    subset : {"train", "test"}, default="train"
+        The part: 4,076 or 1,725 pairs. The training part is that of the corpus: training and validation file together.
+
+    complete : bool, default=True
+        If true, the files must have the published number of rows. If false, parts are read too.
+
+    Returns
+    -------
+    msrp : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object with these attributes:
+
+        data : list of (str, str) of length n_pairs
+            The pairs of sentences, in the order of the files.
+        target : ndarray of shape (n_pairs,), dtype int64
+            1 for a paraphrase, 0 for none.
+        target_names : list of str
+            ``["no paraphrase", "paraphrase"]``.
+        DESCR : str
+            Source, licence and citation.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is missing.
+
+    ValueError
+        If a file is not what was published; the message names the file, the line and the reason.
+
+    See Also
+    --------
+    fetch_msrp : Download these files and read them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed.datasets import read_msrp
+    >>> with TemporaryDirectory() as folder:
+    ...     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+    ...     _ = Path(folder, "msr_paraphrase_test.txt").write_text(header + "1\t7\t8\tIt rains.\tRain falls.\n")
+    ...     msrp = read_msrp(folder, subset="test", complete=False)
+    >>> msrp.data, msrp.target
+    ([('It rains.', 'Rain falls.')], array([1]))
+    """
+    check_choice(subset, "subset", _MSRP)
+    original, split, published = _MSRP[subset]
+    source = f"fetch_msrp(subset={subset!r})"
+    paths = [find_file(folder, split[0], original[0], source=source)]
+    if paths[0].name == split[0]:
+        paths += [find_file(folder, name, source=source) for name in split[1:]]
+    data, target = [], []
+    for path in paths:
+        for number, fields in read_table(path, _MSRP_HEADER, columns=(5, 5)):
+            data.append((sentence(fields[3]), sentence(fields[4])))
+            target.append(label(fields[0], {"0": 0, "1": 1}, path, number))
+    if complete:
+        check_count(" and ".join(map(str, paths)), len(data), published)
+    return Bunch(
+        data=data,
+        target=np.array(target, dtype=np.int64),
+        target_names=["no paraphrase", "paraphrase"],
+        DESCR=description("msrp"),
+    )
+
+
+def fetch_sick(
+    *,
+    subset: str = "train",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read a part of SICK, sentences involving compositional knowledge.
+
+    A file that is there already is kept.
+
+    Parameters
+    ----------
+    subset : {"train", "trial", "test"}, default="train"
+        The part: 4,500, 500 or 4,927 pairs.
+
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/sick`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    sick : :class:`~sklearn.utils.Bunch`
+        What :func:`read_sick` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_sick : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_sick
+    >>> len(fetch_sick(subset="trial").data)  # doctest: +SKIP
+    500
+    """
+    check_choice(subset, "subset", _SICK)
+    files = [f"sick/{_SICK[subset][0]}"]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_sick(folder / "sick", subset=subset), return_X_y)
+
+
+def fetch_msrp(
+    *,
+    subset: str = "train",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read a part of the Microsoft Research paraphrase corpus.
+
+    Files that are there already are kept.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        The part: 4,076 or 1,725 pairs.
+
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/msrp`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    msrp : :class:`~sklearn.utils.Bunch`
+        What :func:`read_msrp` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_msrp : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_msrp
+    >>> len(fetch_msrp(subset="test").data)  # doctest: +SKIP
+    1725
+    """
+    check_choice(subset, "subset", _MSRP)
+    files = [f"msrp/{file}" for file in _MSRP[subset][1]]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_msrp(folder / "msrp", subset=subset), return_X_y)

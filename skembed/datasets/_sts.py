@@ -1,0 +1,242 @@
+"""Semantic textual similarity: the test sets of SemEval 2012 to 2016."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from skembed.datasets._download import fetch_files, sources
+from skembed.datasets._files import (
+    PathLike,
+    check_choice,
+    check_count,
+    data_and_target,
+    description,
+    find_file,
+    read_lines,
+    read_table,
+    score,
+    sentence,
+)
+
+__all__ = ["fetch_sts", "read_sts"]
+
+# Year -> subset -> what stands in the file names, pairs, pairs with a gold score. In the order of the tasks' reports.
+_SUBSETS: dict[int, dict[str, tuple[str, int, int]]] = {
+    2012: {
+        "MSRpar": ("MSRpar", 750, 750),
+        "MSRvid": ("MSRvid", 750, 750),
+        "SMTeuroparl": ("SMTeuroparl", 459, 459),
+        "OnWN": ("surprise.OnWN", 750, 750),
+        "SMTnews": ("surprise.SMTnews", 399, 399),
+    },
+    2013: {
+        "headlines": ("headlines", 750, 750),
+        "OnWN": ("OnWN", 561, 561),
+        "FNWN": ("FNWN", 189, 189),
+        "SMT": ("SMT", 750, 750),  # sold by the LDC: read where a user has it, never downloaded
+    },
+    2014: {
+        "deft-forum": ("deft-forum", 450, 450),
+        "deft-news": ("deft-news", 300, 300),
+        "headlines": ("headlines", 750, 750),
+        "images": ("images", 750, 750),
+        "OnWN": ("OnWN", 750, 750),
+        "tweet-news": ("tweet-news", 750, 750),
+    },
+    2015: {
+        "answers-forums": ("answers-forums", 2000, 375),
+        "answers-students": ("answers-students", 1500, 750),
+        "belief": ("belief", 2000, 375),
+        "headlines": ("headlines", 1500, 750),
+        "images": ("images", 1500, 750),
+    },
+    2016: {
+        "answer-answer": ("answer-answer", 1572, 254),
+        "headlines": ("headlines", 1498, 249),
+        "plagiarism": ("plagiarism", 1271, 230),
+        "postediting": ("postediting", 3287, 244),
+        "question-question": ("question-question", 1555, 209),
+    },
+}
+
+
+def _read_subset(
+    folder: PathLike, year: int, name: str, complete: bool
+) -> tuple[list[tuple[str, str]], list[float], int]:
+    """Pairs and scores of one subset, and how many pairs came without a score."""
+    stem, n_pairs, n_scored = _SUBSETS[year][name]
+    prefixes = ("STS2016", "STS") if year == 2016 else ("STS",)  # some collections rename the files of 2016
+    source = f"fetch_sts(year={year})"
+    input_path, gold_path = (
+        find_file(folder, *(f"{prefix}.{kind}.{stem}.txt" for prefix in prefixes), source=source)
+        for kind in ("input", "gs")
+    )
+    # From 2015 on only a part of the pairs was judged, and columns about the origin may follow the sentences.
+    rows = read_table(input_path, columns=(2, 2) if year < 2015 else (2, 20))
+    gold = read_lines(gold_path)
+    if len(rows) != len(gold):
+        raise ValueError(
+            f"{input_path} has {len(rows)} lines, but {gold_path} has {len(gold)}: they must match line by line"
+        )
+    pairs, scores = [], []
+    for (number, fields), text in zip(rows, gold):
+        if year >= 2015 and not text.strip():
+            continue
+        pairs.append((sentence(fields[0]), sentence(fields[1])))
+        scores.append(score(text, 0, 5, gold_path, number))
+    if complete:
+        check_count(input_path, len(rows), n_pairs)
+        check_count(gold_path, len(scores), n_scored, "gold scores")
+    return pairs, scores, len(rows) - len(scores)
+
+
+def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bunch:
+    r"""Read the test sets of a year of the SemEval task on semantic textual similarity.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        The folder with the published files ``STS.input.*.txt`` and ``STS.gs.*.txt`` (in 2016 ``STS2016.*``).
+
+    year : {2012, 2013, 2014, 2015, 2016}, default=2012
+        The year of the task. The files of the set "SMT" of 2013 cannot be had freely; it is read if they are there.
+
+    complete : bool, default=True
+        If true, every file must have the published number of rows. If false, parts are read too.
+
+    Returns
+    -------
+    sts : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object with these attributes:
+
+        data : list of (str, str) of length n_pairs
+            The pairs of sentences, subset by subset, in the order of the files.
+        target : ndarray of shape (n_pairs,), dtype float64
+            The gold scores, from 0 (unrelated) to 5 (the same meaning).
+        subset : ndarray of shape (n_pairs,), dtype str
+            The subset of each pair.
+        subset_names : list of str
+            The subsets.
+        n_unscored : int
+            How many pairs of the files are left out because they have no gold score: 0 before 2015.
+        DESCR : str
+            Source, licence and citation.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is missing.
+
+    ValueError
+        If a file is not what was published; the message names the file, the line and the reason.
+
+    See Also
+    --------
+    fetch_sts : Download these files and read them.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed.datasets import read_sts
+    >>> with TemporaryDirectory() as folder:
+    ...     for subset in ["answers-forums", "answers-students", "belief", "headlines", "images"]:
+    ...         _ = Path(folder, f"STS.input.{subset}.txt").write_text("A cat.\tA dog.\nIt rains.\tRain falls.\n")
+    ...         _ = Path(folder, f"STS.gs.{subset}.txt").write_text("\n4.5\n")
+    ...     sts = read_sts(folder, year=2015, complete=False)
+    >>> sts.data[0], sts.target[0], sts.subset[0], sts.n_unscored
+    (('It rains.', 'Rain falls.'), np.float64(4.5), np.str_('answers-forums'), 5)
+    """
+    check_choice(year, "year", _SUBSETS)
+    data: list[tuple[str, str]] = []
+    target: list[float] = []
+    subset: list[str] = []
+    subset_names: list[str] = []
+    n_unscored = 0
+    for name in _SUBSETS[year]:
+        if name == "SMT" and not Path(folder, "STS.input.SMT.txt").is_file():
+            continue
+        pairs, scores, unscored = _read_subset(folder, year, name, complete)
+        data += pairs
+        target += scores
+        subset += [name] * len(pairs)
+        subset_names.append(name)
+        n_unscored += unscored
+    return Bunch(
+        data=data,
+        target=np.array(target, dtype=np.float64),
+        subset=np.array(subset, dtype=str),
+        subset_names=subset_names,
+        n_unscored=n_unscored,
+        DESCR=description("sts"),
+    )
+
+
+def fetch_sts(
+    *,
+    year: int = 2012,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read the test sets of a year of the SemEval task on semantic textual similarity.
+
+    Files that are there already are kept, so a call that was stopped goes on where it was.
+
+    Parameters
+    ----------
+    year : {2012, 2013, 2014, 2015, 2016}, default=2012
+        The year of the task. The set "SMT" of 2013 is not free and is left out.
+
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/sts2012`` below it, or that of the other year.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    sts : :class:`~sklearn.utils.Bunch`
+        What :func:`read_sts` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_sts : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_sts
+    >>> sts = fetch_sts(year=2014)  # doctest: +SKIP
+    >>> len(sts.data), sts.subset_names[0]  # doctest: +SKIP
+    (3750, 'deft-forum')
+    """
+    check_choice(year, "year", _SUBSETS)
+    files = [file for file in sources() if file.startswith(f"sts{year}/")]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_sts(folder / f"sts{year}", year=year), return_X_y)
