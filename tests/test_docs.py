@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import skembed
 DOC = Path(__file__).resolve().parent.parent / "doc"
 CLASSES = [getattr(skembed, name) for name in sorted(skembed.__all__) if inspect.isclass(getattr(skembed, name))]
 ESTIMATORS = [cls for cls in CLASSES if hasattr(cls, "fit")]
-PAGES = sorted([*DOC.glob("*.rst"), *DOC.glob("user_guide/*.rst")])
+FOLDERS = [".", "user_guide", "methods", "extending"]
+PAGES = sorted(page for folder in FOLDERS for page in DOC.glob(f"{folder}/*.rst"))
 by_name = {"ids": lambda cls: cls.__name__}
 
 
@@ -38,5 +40,9 @@ def test_every_public_method_has_a_docstring(cls):
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(DOC).as_posix())
 def test_examples_of_the_guide(path, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    assert doctest.testfile(str(path), module_relative=False, optionflags=flags, encoding="utf-8").failed == 0
+    done = doctest.testfile(
+        str(path), module_relative=False, optionflags=flags, encoding="utf-8", globs={"folder": str(path.parent)}
+    )
+    assert done.failed == 0
