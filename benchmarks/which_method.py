@@ -168,7 +168,7 @@ def as_rst(rows):
         if np.isfinite(own[task]):
             text += [f"Tf-idf fitted on the sentences of the task itself: {own[task]:.1f}.", ""]
     return "\n".join(text) + (
-        f"Measured {time.strftime('%Y-%m-%d')} on {machine()}; {versions()}. To repeat it::\n\n"
+        f"\nMeasured {time.strftime('%Y-%m-%d')} on {machine()}; {versions()}. To repeat it::\n\n"
         "   python benchmarks/which_method.py --data DATA --out doc/user_guide --csv which_method.csv\n"
     )
 

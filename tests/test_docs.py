@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -46,3 +47,26 @@ def test_examples_of_the_guide(path, monkeypatch, tmp_path):
         str(path), module_relative=False, optionflags=flags, encoding="utf-8", globs={"folder": str(path.parent)}
     )
     assert done.failed == 0
+
+
+def test_every_promise_names_a_test_that_exists():
+    page = (DOC / "user_guide" / "reproducibility.rst").read_text(encoding="utf-8")
+    promised = set(re.findall(r"`(test_\w+)`", page))
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    assert len(promised) > 15
+    assert promised <= set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE))
+
+
+def test_links_are_checked(tmp_path):
+    page = '<a href="{}"></a><a href="https://example.org/nothing"></a><h1 id="top"></h1>'
+    (tmp_path / "folder").mkdir()
+    for good in ("b.html#top", "#top", "folder/", "b.html"):
+        (tmp_path / "a.html").write_text(page.format(good), encoding="utf-8")
+        (tmp_path / "b.html").write_text(page.format("a.html"), encoding="utf-8")
+        (tmp_path / "folder" / "index.html").write_text(page.format("../a.html"), encoding="utf-8")
+        checked = subprocess.run([sys.executable, DOC / "check_links.py", tmp_path], capture_output=True, text=True)
+        assert checked.returncode == 0, checked.stdout
+    for wrong in ("b.html#nowhere", "c.html", "#nowhere", "../b.html"):
+        (tmp_path / "a.html").write_text(page.format(wrong), encoding="utf-8")
+        checked = subprocess.run([sys.executable, DOC / "check_links.py", tmp_path], capture_output=True, text=True)
+        assert checked.returncode == 1 and f"a.html:1: {wrong}" in checked.stdout
