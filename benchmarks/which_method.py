@@ -156,7 +156,13 @@ def as_rst(rows):
     methods = list(dict.fromkeys(method for _, method in rows))
     text = []
     for task, title in TASKS.items():
-        text += [f".. csv-table:: {title}", '   :header: "words of text", ' + ", ".join(map(in_words, words)), ""]
+        text += [
+            f"**{title}**",
+            "",
+            ".. csv-table::",
+            '   :header: "words of text", ' + ", ".join(map(in_words, words)),
+            "",
+        ]
         none = dict.fromkeys(TASKS, float("nan"))
         table = np.array([[rows.get((n, method), none)[task] for n in words] for method in methods])
         shown = [[f"{x:.1f}" if np.isfinite(x) else "" for x in line] for line in table]
@@ -178,7 +184,7 @@ def draw(figure, rows):
     own = rows[0, OWN]
     rows = {key: row for key, row in rows.items() if key[0]}
     words = sorted({n_words for n_words, _ in rows})
-    panels = figure.subplots(2, 3).ravel()
+    panels = figure.subplots(3, 2).ravel()
     for axes, task, title in zip(panels, TASKS, ("STS", "SICK", "MR", "TREC", "Opinosis", "CPU seconds")):
         for i, method in enumerate(dict.fromkeys(method for _, method in rows)):
             points = [(n, rows[n, method][task]) for n in words if (n, method) in rows]
@@ -190,10 +196,10 @@ def draw(figure, rows):
         axes.grid(alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
     panels[-1].set_yscale("log")
-    for axes in panels[3:]:
+    for axes in panels[-2:]:
         axes.set_xlabel("words of text")
-    figure.legend(*panels[2].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
-    figure.set_size_inches(9, 6)
+    figure.legend(*panels[2].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    figure.set_size_inches(8, 9.5)
 
 
 def main():

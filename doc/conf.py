@@ -35,6 +35,7 @@ else:
     }
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"  # or the contents at the side are too wide
 autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 88
@@ -54,10 +55,12 @@ copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "skembed"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"install": [], "papers": [], "whats_new": []}
+html_sidebars = {page: [] for page in ("install", "papers", "performance", "extending/index", "whats_new")}

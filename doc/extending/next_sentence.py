@@ -44,7 +44,9 @@ class Pairs(NamedTuple):
     run_ptr: np.ndarray  # (n_runs + 1,) int64
     slots: Slots
     touches: Touches  # its vectors are the gradients of the slots
-    error: np.ndarray  # (n_targets, 1 + negative) float32: dL / d(s_i . s_j) of the next sentence and of the random ones
+    error: (
+        np.ndarray
+    )  # (n_targets, 1 + negative) float32: dL / d(s_i . s_j) of the next sentence and of the random ones
     scores: Scores
     offsets: np.ndarray  # (n_threads, negative) int64
     loss: np.ndarray  # (n_targets,) float64
