@@ -1,4 +1,7 @@
-"""Check that every link inside a built documentation leads somewhere, without a network: python doc/check_links.py HTML"""
+"""Check, without a network, that every link inside a built documentation leads somewhere.
+
+python doc/check_links.py doc/_build/html
+"""
 
 import sys
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-"""Build the documentation: ``python -m sphinx -W doc doc/_build/html``, then ``python doc/check_links.py`` that folder."""
+"""Build the documentation: ``python -m sphinx -W doc doc/_build/html``, then ``python doc/check_links.py`` on it."""
 
 import os
 

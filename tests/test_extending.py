@@ -1,4 +1,4 @@
-"""The method of one's own that the documentation shows, `doc/extending/next_sentence.py`: it does what the page says."""
+"""The method of one's own that the documentation shows, `doc/extending/next_sentence.py`, does what the page says."""
 
 import doctest
 import importlib.util
