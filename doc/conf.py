@@ -1,4 +1,4 @@
-"""Build the documentation: ``python -m sphinx -W doc doc/_build/html``."""
+"""Build the documentation: ``python -m sphinx -W doc doc/_build/html``, then ``python doc/check_links.py`` on it."""
 
 import os
 
@@ -20,10 +20,13 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "**/*.inc"]
 default_role = "literal"
-nitpicky = False
+nitpicky = True  # a reference that leads nowhere is an error
 
 # Links into other projects need the network, and a build must not fail without it.
-if os.environ.get("SKEMBED_DOC_INTERSPHINX"):
+nitpick_ignore_regex = [("py:obj", r"\w+_")]  # numpydoc makes links of fitted attributes that are properties
+if not os.environ.get("SKEMBED_DOC_INTERSPHINX"):
+    nitpick_ignore_regex += [("py:.*", r"(sklearn|numpy|scipy|pandas|joblib)\..*")]
+else:
     extensions.append("sphinx.ext.intersphinx")
     intersphinx_mapping = {
         "python": ("https://docs.python.org/3", None),
@@ -32,6 +35,7 @@ if os.environ.get("SKEMBED_DOC_INTERSPHINX"):
     }
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"  # or the contents at the side are too wide
 autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 88
@@ -51,10 +55,12 @@ copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "skembed"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"install": [], "papers": [], "whats_new": []}
+html_sidebars = {page: [] for page in ("install", "papers", "performance", "extending/index", "whats_new")}

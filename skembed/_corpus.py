@@ -114,7 +114,7 @@ class SentenceCorpus:
         groups : iterable or None, default=None
             Document id of each sentence. A new document begins where the id changes. None means one document.
         analyzer, token_pattern, lowercase, stop_words, stemmer
-            How a sentence becomes words, see :class:`skembed._tokenizer.Tokenizer`.
+            How a sentence becomes words: as the parameters of :class:`CBOSVectorizer` say, and :ref:`words`.
         min_count : int, default=1
             Drop words that occur less often.
         max_features : int or None, default=None

@@ -3,6 +3,8 @@
 import doctest
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,8 @@ import skembed
 DOC = Path(__file__).resolve().parent.parent / "doc"
 CLASSES = [getattr(skembed, name) for name in sorted(skembed.__all__) if inspect.isclass(getattr(skembed, name))]
 ESTIMATORS = [cls for cls in CLASSES if hasattr(cls, "fit")]
-PAGES = sorted([*DOC.glob("*.rst"), *DOC.glob("user_guide/*.rst")])
+FOLDERS = [".", "user_guide", "methods", "extending"]
+PAGES = sorted(page for folder in FOLDERS for page in DOC.glob(f"{folder}/*.rst"))
 by_name = {"ids": lambda cls: cls.__name__}
 
 
@@ -38,5 +41,32 @@ def test_every_public_method_has_a_docstring(cls):
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(DOC).as_posix())
 def test_examples_of_the_guide(path, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    assert doctest.testfile(str(path), module_relative=False, optionflags=flags, encoding="utf-8").failed == 0
+    done = doctest.testfile(
+        str(path), module_relative=False, optionflags=flags, encoding="utf-8", globs={"folder": str(path.parent)}
+    )
+    assert done.failed == 0
+
+
+def test_every_promise_names_a_test_that_exists():
+    page = (DOC / "user_guide" / "reproducibility.rst").read_text(encoding="utf-8")
+    promised = set(re.findall(r"`(test_\w+)`", page))
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    assert len(promised) > 15
+    assert promised <= set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE))
+
+
+def test_links_are_checked(tmp_path):
+    page = '<a href="{}"></a><a href="https://example.org/nothing"></a><h1 id="top"></h1>'
+    (tmp_path / "folder").mkdir()
+    for good in ("b.html#top", "#top", "folder/", "b.html"):
+        (tmp_path / "a.html").write_text(page.format(good), encoding="utf-8")
+        (tmp_path / "b.html").write_text(page.format("a.html"), encoding="utf-8")
+        (tmp_path / "folder" / "index.html").write_text(page.format("../a.html"), encoding="utf-8")
+        checked = subprocess.run([sys.executable, DOC / "check_links.py", tmp_path], capture_output=True, text=True)
+        assert checked.returncode == 0, checked.stdout
+    for wrong in ("b.html#nowhere", "c.html", "#nowhere", "../b.html"):
+        (tmp_path / "a.html").write_text(page.format(wrong), encoding="utf-8")
+        checked = subprocess.run([sys.executable, DOC / "check_links.py", tmp_path], capture_output=True, text=True)
+        assert checked.returncode == 1 and f"a.html:1: {wrong}" in checked.stdout

@@ -1,4 +1,4 @@
-"""The settings of the papers: `doc/papers.rst` shows the lines between the marks, the tests run them on a small text.
+"""The settings of the papers: `doc/methods` shows the lines between the marks, the tests run them on a small text.
 
 Every parameter that a default could change is written out, so a new default leaves a paper's setting alone.
 """
