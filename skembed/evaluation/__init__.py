@@ -7,6 +7,7 @@ from skembed.evaluation._relatedness import RelatednessRegressor
 from skembed.evaluation._semantic import error_agreement, semantic_classification
 from skembed.evaluation._sick import sick_relatedness, sick_scores
 from skembed.evaluation._sts import sts_comparison, sts_intervals, sts_scores, sts_similarities
+from skembed.evaluation._tables import published_results
 
 __all__ = [
     "MTEBEncoder",
@@ -15,6 +16,7 @@ __all__ = [
     "nested_classification",
     "pair_classification",
     "pair_features",
+    "published_results",
     "semantic_classification",
     "sick_relatedness",
     "sick_scores",

@@ -185,10 +185,11 @@ def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) ->
 
 
 def _result(y: np.ndarray, predictions: np.ndarray, penalties: list[float]) -> Any:
-    average = "binary" if len(np.unique(y)) == 2 else "macro"
+    labels = np.unique(y)
+    f1: dict[str, Any] = {"pos_label": labels[-1]} if len(labels) == 2 else {"average": "macro"}
     return Bunch(
         accuracy=float(accuracy_score(y, predictions)),
-        f1=float(f1_score(y, predictions, average=average, pos_label=y.max())),
+        f1=float(f1_score(y, predictions, **f1)),
         C=penalties,
         predictions=predictions,
     )

@@ -102,18 +102,19 @@ def semantic_classification(model: Any, X: Sequence[str], y: Any, *, classifier:
     )
 
 
-def error_agreement(predictions: Mapping[str, Any] | Sequence[Any], y: Any) -> Any:
+def error_agreement(y_true: Any, predictions: Mapping[str, Any] | Sequence[Any]) -> Any:
     r"""Of the sentences that two models both get wrong, count those for which they say the same.
 
     An estimate of :math:`P(m_1(x) = m_2(x) \mid m_1(x) \neq y \wedge m_2(x) \neq y)` for each two models, figure 4 of
     White et al. [1]_. Plain agreement would be ruled by the sentences that both get right.
+    :class:`~skembed.inspection.ErrorAgreementDisplay` draws the same as a heat map.
 
     Parameters
     ----------
+    y_true : array-like of shape (n_samples,)
+        The truth.
     predictions : mapping of name to array-like, or array-like of shape (n_models, n_samples)
         What each model says. The paper takes one test fold; all folds together use all sentences.
-    y : array-like of shape (n_samples,)
-        The truth.
 
     Returns
     -------
@@ -122,9 +123,9 @@ def error_agreement(predictions: Mapping[str, Any] | Sequence[Any], y: Any) -> A
             The models.
         n_errors : ndarray of shape (n_models,), dtype int64
             Mistakes of each.
-        n_both : ndarray of shape (n_models, n_models), dtype int64
+        n_compared : ndarray of shape (n_models, n_models), dtype int64
             Sentences that both get wrong, the denominator.
-        n_same : ndarray of shape (n_models, n_models), dtype int64
+        n_shared : ndarray of shape (n_models, n_models), dtype int64
             Those for which both say the same, the numerator.
         agreement : ndarray of shape (n_models, n_models), dtype float64
             The fraction; 0 where no sentence is wrong in both.
@@ -142,9 +143,9 @@ def error_agreement(predictions: Mapping[str, Any] | Sequence[Any], y: Any) -> A
     Examples
     --------
     >>> from skembed.evaluation import error_agreement
-    >>> result = error_agreement({"a": [0, 1, 1, 2], "b": [0, 1, 0, 2]}, [0, 0, 2, 0])
-    >>> result.n_both[0, 1], result.n_same[0, 1], result.agreement[0, 1].round(2)
-    (np.int64(3), np.int64(2), np.float64(0.67))
+    >>> result = error_agreement([0, 0, 2, 0], {"a": [0, 1, 1, 2], "b": [0, 1, 0, 2]})
+    >>> result.n_compared.tolist(), result.n_shared.tolist()
+    ([[3, 3], [3, 3]], [[3, 2], [2, 3]])
     """
     if isinstance(predictions, Mapping):
         names = [str(name) for name in predictions]
@@ -152,14 +153,14 @@ def error_agreement(predictions: Mapping[str, Any] | Sequence[Any], y: Any) -> A
     else:
         rows = [np.asarray(values) for values in predictions]
         names = [f"model {i}" for i in range(len(rows))]
-    truth = np.asarray(y)
+    truth = np.asarray(y_true)
     for name, row in zip(names, rows):
         if row.shape != truth.shape or truth.ndim != 1:
-            raise ValueError(f"{name} has predictions of shape {row.shape}, y has {truth.shape}.")
+            raise ValueError(f"{name} has predictions of shape {row.shape}, y_true has {truth.shape}.")
     said = np.array(rows).reshape(len(rows), len(truth))
     wrong = said != truth
     both = wrong[:, None] & wrong[None]
-    n_both = both.sum(axis=2)
-    n_same = (both & (said[:, None] == said[None])).sum(axis=2)
-    agreement = np.divide(n_same, n_both, out=np.zeros(n_both.shape), where=n_both > 0)
-    return Bunch(names=names, n_errors=wrong.sum(axis=1), n_both=n_both, n_same=n_same, agreement=agreement)
+    n_compared = both.sum(axis=2)
+    n_shared = (both & (said[:, None] == said[None])).sum(axis=2)
+    agreement = np.divide(n_shared, n_compared, out=np.zeros(n_compared.shape), where=n_compared > 0)
+    return Bunch(names=names, n_errors=wrong.sum(axis=1), n_compared=n_compared, n_shared=n_shared, agreement=agreement)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
@@ -100,23 +101,32 @@ def sick_relatedness(
     row : dict
         `set`, `n_pairs`, `pearson`, `spearman`, `mse` (mean squared error) and `alpha`, the chosen penalty.
 
+    Raises
+    ------
+    TypeError
+        If the rows are sparse: one column a word is no input for a layer of some units.
+
     References
     ----------
     .. [1] X. Jiao, F. Wang and D. Feng, "Convolutional Neural Network for Universal Sentence Embeddings", COLING 2018.
 
     Examples
     --------
-    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> import numpy as np
     >>> from sklearn.utils import Bunch
+    >>> from skembed import MeanEmbeddingVectorizer
     >>> from skembed.evaluation import sick_relatedness
     >>> words = "red green blue pink grey black white brown".split()
     >>> pairs = Bunch(data=[(f"{a} {b}", f"{a} {c}") for a in words for b in words for c in words])
     >>> pairs.target = [5.0 if len(set(a.split() + b.split())) < 3 else 1.0 for a, b in pairs.data]
-    >>> row = sick_relatedness(CountVectorizer().fit(words), pairs, pairs, pairs, alphas=[1e-3])
+    >>> model = MeanEmbeddingVectorizer(word_vectors=dict(zip(words, np.eye(8)))).fit(words)
+    >>> row = sick_relatedness(model, pairs, pairs, pairs, alphas=[1e-3])
     >>> row["pearson"] > 0.9, row["mse"] < 1.0
     (True, True)
     """
     features = [pair_features(*embed_pairs(model, pairs.data)) for pairs in (train, trial, test)]
+    if issparse(features[0]):
+        raise TypeError(f"sick_relatedness needs dense rows, {type(model).__name__}.transform gives sparse ones.")
     targets = [np.asarray(pairs.target, dtype=np.float64) for pairs in (train, trial, test)]
     features = [x.toarray() if hasattr(x, "toarray") else x for x in features]
     best: tuple[float, Any] | None = None
