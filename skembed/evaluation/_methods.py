@@ -23,7 +23,8 @@ class Method(NamedTuple):
     make_in_fold: Maker | None = None
 
 
-def _random_vectors(corpus: SentenceCorpus, seed: Any, n_components: int = 100) -> dict[str, np.ndarray]:
+def random_vectors(corpus: SentenceCorpus, seed: Any = 0, n_components: int = 100) -> dict[str, np.ndarray]:
+    """Normally distributed vectors of all words that occur five times or more."""
     words = corpus.vocabulary.prune(5).words
     return dict(zip(words, np.random.default_rng(seed).standard_normal((len(words), n_components))))
 
@@ -38,7 +39,7 @@ def _random(**settings: Any) -> Maker:
     def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
         from .._mean_embedding import MeanEmbeddingVectorizer
 
-        return MeanEmbeddingVectorizer(word_vectors=_random_vectors(corpus, seed), unknown="zero", **settings)
+        return MeanEmbeddingVectorizer(word_vectors=random_vectors(corpus, seed), unknown="zero", **settings)
 
     return make
 
@@ -119,6 +120,7 @@ METHODS: dict[str, Method] = {
     "skip-gram mean, SIF weights, 1 removed": Method(_trained("mean", weighting="sif", n_removed_components=1)),
     "CBOS, SIF weights": Method(_trained("cbos", weighting="sif")),
     "BOW": Method(_bag(None), ("sts", "sick", "semantic"), _bag(None, token_pattern=_TOKENS)),
+    "BOWPCA, 100 components": Method(_bag(100, min_count=5), ("sts", "sick")),
     "BOWPCA": Method(_bag(300), ("semantic",), _bag(300, token_pattern=_TOKENS)),
 }
 DEFAULT_METHODS = [

@@ -134,7 +134,7 @@ class Report:
         return [caption, markdown(by_method(rows, SICK_COLUMNS))]
 
     def _senteval(self, rows: list[dict[str, Any]]) -> list[str]:
-        return ["Accuracy in percent.\n", markdown(by_method(_with_average(rows), [*SENTEVAL_COLUMNS, _AVERAGE]))]
+        return ["Accuracy in percent.\n", markdown(by_method(with_average(rows), [*SENTEVAL_COLUMNS, _AVERAGE]))]
 
     def _semantic(self, rows: list[dict[str, Any]]) -> list[str]:
         parts = ["Accuracy in percent, mean of 3 folds.\n", markdown(by_method(rows, SEMANTIC_COLUMNS))]
@@ -186,7 +186,7 @@ TITLES = {
 }
 
 
-def _with_average(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_average(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add the mean accuracy of methods that have all six tasks."""
     values = {(row["source"], row["method"], row["set"]): row for row in rows if row["metric"] == "accuracy"}
     sets = [name for name, metric in SENTEVAL_COLUMNS if metric == "accuracy"]
