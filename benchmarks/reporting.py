@@ -40,16 +40,21 @@ def report(options, name, title, rows, *, notes="", targets=(), raw=None, draw=N
 
 def as_rst(title, table, notes, about):
     """A csv-table with its notes and where it was measured."""
-    text = io.StringIO()
     rows = table.astype(object).fillna("").to_numpy().tolist()
-    csv.writer(text, lineterminator="\n").writerows([table.columns, *rows])
-    body = "".join(f"   {line}\n" for line in text.getvalue().splitlines())
     notes = f"{notes}\n\n" if notes else ""
     return (
-        f".. csv-table:: {title}\n   :header-rows: 1\n\n{body}\n{notes}"
+        f"{as_csv_table(title, [table.columns, *rows])}\n{notes}"
         f"Measured {about['date']} on {about['machine']}; {about['versions']}. To repeat it::\n\n"
         f"   {about['command']}\n"
     )
+
+
+def as_csv_table(title, rows):
+    """A csv-table of rows, the first of them its header."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    body = "".join(f"   {line}\n" for line in text.getvalue().splitlines())
+    return f".. csv-table:: {title}\n   :header-rows: 1\n\n{body}"
 
 
 def save_figure(path, draw):

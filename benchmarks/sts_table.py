@@ -13,86 +13,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skembed import (
-    BOWPCA,
-    CBOSVectorizer,
-    MeanEmbeddingVectorizer,
-    Sent2VecVectorizer,
-    SentenceCorpus,
-    SiameseCBOWVectorizer,
-)
+from skembed import SentenceCorpus
+from skembed.evaluation._methods import METHODS, learn, random_vectors
 from skembed.metrics import paired_cosine_similarity
 
-
-def random_vectors(corpus, n_components=100):
-    words = corpus.vocabulary.prune(5).words
-    return dict(zip(words, np.random.default_rng(0).standard_normal((len(words), n_components))))
-
-
-def make_methods(corpus, seed):
-    """Name -> estimator: baselines, defaults, papers' settings, and word weights."""
-    common = {"random_state": seed, "n_jobs": 2}
-    random = random_vectors(corpus)
-    return {
-        "tf-idf cosine": TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", analyzer="word"),
-        "random vectors": MeanEmbeddingVectorizer(word_vectors=random, unknown="zero"),
-        "random vectors, SIF": MeanEmbeddingVectorizer(word_vectors=random, weighting="sif", unknown="zero"),
-        "CBOS, defaults": CBOSVectorizer(**common),
-        "CBOS, paper": CBOSVectorizer(
-            negative=2, solver="sgd", learning_rate=0.01, batch_size=10, max_iter=10, unknown="zero", **common
-        ),
-        "Siamese CBOW, defaults": SiameseCBOWVectorizer(**common),
-        "Siamese CBOW, paper": SiameseCBOWVectorizer(
-            n_components=300,
-            negative=2,
-            temperature=1.0,
-            solver="sgd",
-            learning_rate=1e-4,
-            batch_size=100,
-            max_iter=1,
-            unknown="zero",
-            **common,
-        ),
-        "Sent2Vec, defaults": Sent2VecVectorizer(**common),
-        "Sent2Vec, paper (wiki unigrams, d=100)": Sent2VecVectorizer(
-            min_count=8,
-            min_target_count=20,
-            solver="sgd",
-            learning_rate=0.2,
-            max_iter=9,
-            subsample=1e-5,
-            unknown="zero",
-            **common,
-        ),
-        "Sent2Vec, paper (wiki uni+bi, d=100)": Sent2VecVectorizer(
-            ngram_range=(1, 2),
-            dropout_k=4,
-            min_count=8,
-            min_target_count=20,
-            solver="sgd",
-            learning_rate=0.2,
-            max_iter=9,
-            subsample=5e-6,
-            unknown="zero",
-            **common,
-        ),
-        "skip-gram mean, defaults": MeanEmbeddingVectorizer(**common),
-        "CBOW mean, defaults": MeanEmbeddingVectorizer(algorithm="cbow", **common),
-        "skip-gram mean, as published": MeanEmbeddingVectorizer(
-            solver="sgd", learning_rate=0.025, subsample=1e-5, max_iter=5, unknown="zero", **common
-        ),
-        "CBOW mean, as published": MeanEmbeddingVectorizer(
-            algorithm="cbow", solver="sgd", learning_rate=0.05, subsample=1e-5, max_iter=5, unknown="zero", **common
-        ),
-        "skip-gram mean, SIF weights, 1 removed": MeanEmbeddingVectorizer(
-            weighting="sif", n_removed_components=1, **common
-        ),
-        "CBOS, SIF weights": CBOSVectorizer(weighting="sif", **common),
-        "BOW": BOWPCA(n_components=None),
-        "BOWPCA, 100 components": BOWPCA(n_components=100, min_count=5, random_state=seed),
-    }
+__all__ = ["mean_score", "pearson", "random_vectors"]  # for other benchmarks
 
 
 def read_pairs(path):
@@ -127,15 +53,13 @@ def main():
     sts = options.data / "eval" / "sts"
     print(f"{'':40s}{'2012':>7s}{'2013':>7s}{'2014':>7s}{'14 sets':>9s}{'SICK trial':>12s}{'CPU s of fit':>14s}")
     table = []
-    for name, model in make_methods(corpus, options.seed).items():
-        if options.only and name not in options.only:
+    for name, method in METHODS.items():
+        if "sts" not in method.tables or (options.only and name not in options.only):
             continue
+        model = method.make(corpus, options.seed, 2)
         start = time.process_time()
         try:
-            if isinstance(model, TfidfVectorizer):
-                model.fit(" ".join(corpus[i]) for i in range(corpus.n_sentences))
-            else:
-                model.fit(corpus)
+            learn(model, corpus)
         except ValueError as error:
             print(f"{name:40s} {error}", flush=True)
             continue

@@ -1,12 +1,14 @@
-"""Similarity of sentence vectors."""
+"""Similarity of sentence vectors, and how well it agrees with what people say."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-__all__ = ["paired_cosine_similarity"]
+__all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
 
 
 def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
@@ -51,3 +53,87 @@ def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
     norms = np.sqrt(squares_a) * np.sqrt(squares_b)
     cosine = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
     return np.clip(cosine, -1.0, 1.0)
+
+
+def pearson_score(y_true: Any, y_pred: Any) -> float:
+    """Pearson's correlation r of true and predicted scores; 0 where one of them is constant.
+
+    A model that gives all pairs the same score has learned nothing about them, so its correlation is taken as 0, not
+    NaN. Else the value is that of :func:`scipy.stats.pearsonr`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_pairs,)
+        Scores in any unit.
+
+    Returns
+    -------
+    r : float
+        Between -1 and 1.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, if there are fewer than two pairs, or if a score is NaN or infinite.
+
+    Examples
+    --------
+    >>> from skembed.metrics import pearson_score
+    >>> round(pearson_score([1, 2, 3, 4], [0.1, 0.2, 0.4, 0.3]), 6)
+    0.8
+    >>> pearson_score([1, 2, 3, 4], [0.5, 0.5, 0.5, 0.5])
+    0.0
+    """
+    x, y = _checked_scores(y_true, y_pred)
+    return _correlation(x, y)
+
+
+def spearman_score(y_true: Any, y_pred: Any) -> float:
+    """Spearman's rank correlation of true and predicted scores; 0 where one of them is constant.
+
+    Ties share the mean of their ranks, as in :func:`scipy.stats.spearmanr`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_pairs,)
+        Scores in any unit.
+
+    Returns
+    -------
+    rho : float
+        Between -1 and 1.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, if there are fewer than two pairs, or if a score is NaN or infinite.
+
+    Examples
+    --------
+    >>> from skembed.metrics import spearman_score
+    >>> round(spearman_score([1, 2, 3, 4], [1, 10, 100, 1000]), 6)
+    1.0
+    """
+    x, y = _checked_scores(y_true, y_pred)
+    return _correlation(rankdata(x), rankdata(y))
+
+
+def _checked_scores(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
+    x, y = (column_or_1d(np.asarray(scores, dtype=np.float64)) for scores in (y_true, y_pred))
+    check_consistent_length(x, y)
+    if len(x) < 2:
+        raise ValueError(f"A correlation needs two pairs or more, got {len(x)}.")
+    for name, scores in (("y_true", x), ("y_pred", y)):
+        bad = np.flatnonzero(~np.isfinite(scores))
+        if len(bad):
+            raise ValueError(f"{name} has {scores[bad[0]]} in row {bad[0]}.")
+    return x, y
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> float:
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return 0.0
+    x, y = x - x.mean(), y - y.mean()
+    # Scaled first: squares of very small or very large numbers would leave the range of float64.
+    x, y = x / np.abs(x).max(), y / np.abs(y).max()
+    return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))

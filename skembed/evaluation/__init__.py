@@ -1,0 +1,28 @@
+"""The protocols of the papers: estimators in, tidy results out."""
+
+from skembed.evaluation._classification import nested_classification, pair_classification, split_classification
+from skembed.evaluation._mteb import MTEBEncoder
+from skembed.evaluation._pairs import pair_features
+from skembed.evaluation._relatedness import RelatednessRegressor
+from skembed.evaluation._semantic import error_agreement, semantic_classification
+from skembed.evaluation._sick import sick_relatedness, sick_scores
+from skembed.evaluation._sts import sts_comparison, sts_intervals, sts_scores, sts_similarities
+from skembed.evaluation._tables import published_results
+
+__all__ = [
+    "MTEBEncoder",
+    "RelatednessRegressor",
+    "error_agreement",
+    "nested_classification",
+    "pair_classification",
+    "pair_features",
+    "published_results",
+    "semantic_classification",
+    "sick_relatedness",
+    "sick_scores",
+    "split_classification",
+    "sts_comparison",
+    "sts_intervals",
+    "sts_scores",
+    "sts_similarities",
+]

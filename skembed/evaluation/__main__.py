@@ -1,0 +1,140 @@
+"""Print the tables of the papers for methods that learn from a corpus, or for saved models.
+
+    python -m skembed.evaluation --corpus books.txt.gz --out results
+    python -m skembed.evaluation --corpus books.txt.gz --methods "CBOS, defaults" model.joblib --tables sts,sick
+
+The tables go to standard output and, as Markdown and CSV, to the folder --out; progress goes to standard error. Each
+result is kept in results.jsonl in that folder: started again with the same options, a stopped run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from .. import __version__
+from .._corpus import SentenceCorpus
+from ._data import EvaluationData
+from ._methods import ALL, DEFAULT_METHODS, METHODS
+from ._report import REMARK, Report
+from ._run import Candidate, Evaluation, report
+from ._store import ResultStore
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Describe the options."""
+    parser = argparse.ArgumentParser(
+        prog="python -m skembed.evaluation",
+        description=__doc__,
+        epilog="Methods: " + "; ".join(METHODS),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        required=True,
+        help="text to learn from: a sentence a line, a blank line between documents, a file (.gz too) or a folder of "
+        "files; or a corpus that SentenceCorpus.save wrote",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        help="folder with the published files in sts2012, ..., sick, msrp, senteval, semantic; default: download them",
+    )
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        default=DEFAULT_METHODS,
+        metavar="METHOD",
+        help="names of methods, or paths of saved models (.joblib, .pkl, .pickle; load only files that you trust)",
+    )
+    parser.add_argument("--tables", default=",".join(ALL), help="comma-separated, default: %(default)s")
+    parser.add_argument("--out", type=Path, default=Path("skembed-evaluation"), help="folder of results (%(default)s)")
+    parser.add_argument("--baseline", default="CBOW mean, as published", help="of the Wilcoxon tests (%(default)s)")
+    parser.add_argument("--folds", type=int, default=10, help="of the nested cross-validation (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--n-jobs", type=int, help="threads of the training and of the search of penalties (1)")
+    parser.add_argument(
+        "--incomplete", action="store_true", help="take evaluation files that are parts of the published"
+    )
+    return parser
+
+
+def load_corpus(path: Path) -> SentenceCorpus:
+    """Load a saved corpus, or encode text."""
+    return SentenceCorpus.load(path) if (path / "corpus.json").is_file() else SentenceCorpus.from_file(path)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, default=None
+        Options. None is for those of the process.
+
+    Returns
+    -------
+    status : int
+        0, or 1 after an error that a user can mend; its message goes to standard error.
+    """
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    tables = [table.strip() for table in options.tables.split(",") if table.strip()]
+    unknown = [table for table in tables if table not in ALL]
+    if unknown or not tables:
+        parser.error(f"--tables {options.tables}: choose from {', '.join(ALL)}")
+    if options.folds < 2:
+        parser.error("--folds must be 2 or more")
+    try:
+        run(options, tables)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"stopped; the same command goes on from {options.out / 'results.jsonl'}", file=sys.stderr)
+        return 130
+    return 0
+
+
+def run(options: argparse.Namespace, tables: Sequence[str]) -> None:
+    """Evaluate, then print and write the tables."""
+
+    @cache
+    def corpus() -> SentenceCorpus:
+        report(f"reading {options.corpus}")
+        return load_corpus(options.corpus)
+
+    candidates = [Candidate(name, corpus, options.seed, options.n_jobs) for name in dict.fromkeys(options.methods)]
+    data = EvaluationData(options.data, complete=not options.incomplete)
+    settings = {
+        "version": __version__,
+        "corpus": {"digest": corpus().digest, "sentences": corpus().n_sentences, "words": corpus().n_tokens},
+        "data": "downloaded" if options.data is None else str(options.data.resolve()),
+        "complete": not options.incomplete,
+        "seed": options.seed,
+        "folds": options.folds,
+    }
+    store = ResultStore(options.out / "results.jsonl", settings)
+    if store.records:
+        report(f"{store.path}: {len(store.records)} results are there already")
+    evaluation = Evaluation(data, store, n_folds=options.folds, n_jobs=options.n_jobs)
+    for number, candidate in enumerate(candidates, start=1):
+        report(f"[{number}/{len(candidates)}] {candidate.name}")
+        for table in tables:
+            if table in candidate.tables:
+                evaluation.run(candidate, table)
+        candidate.forget()
+    remark = REMARK.format(sentences=corpus().n_sentences, words=corpus().n_tokens)
+    names = [candidate.name for candidate in candidates]
+    writer = Report(store, data, options.out, names, options.baseline, options.seed)
+    for table in tables:
+        print(writer.write(table, remark))
+    report(f"tables are in {options.out}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

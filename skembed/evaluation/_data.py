@@ -1,0 +1,71 @@
+"""The sets of each table, from a folder of published files or downloaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .. import datasets
+
+STS_YEARS = (2012, 2013, 2014, 2015, 2016)
+SENTEVAL_SETS = ("MR", "CR", "SUBJ", "MPQA")
+SEMANTIC_SETS = ("msrp", "opinosis")
+
+
+class EvaluationData:
+    """Reads each set once, when it is first asked for.
+
+    Parameters
+    ----------
+    folder : path-like or None
+        Folder with `sts2012`, ..., `sick`, `msrp`, `senteval` and `semantic`. None downloads what is missing to
+        scikit-learn's data home.
+    complete : bool, default=True
+        Whether the files must have their published number of rows.
+    """
+
+    def __init__(self, folder: Any = None, *, complete: bool = True) -> None:
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None and not self.folder.is_dir():
+            raise FileNotFoundError(f"There is no folder {self.folder} with evaluation data.")
+        self.complete = complete
+        self._read: dict[tuple[Any, ...], Any] = {}
+
+    def years(self) -> list[int]:
+        """Years of STS that are there; all, where they are downloaded."""
+        return [year for year in STS_YEARS if self.folder is None or (self.folder / f"sts{year}").is_dir()]
+
+    def sts(self, year: int) -> Any:
+        """Pairs of one year."""
+        return self._get("read_sts", f"sts{year}", "fetch_sts", year=year)
+
+    def sick(self, subset: str) -> Any:
+        """Pairs of SICK."""
+        return self._get("read_sick", "sick", "fetch_sick", subset=subset)
+
+    def msrp(self, subset: str) -> Any:
+        """Pairs of MSRP."""
+        return self._get("read_msrp", "msrp", "fetch_msrp", subset=subset)
+
+    def senteval(self, name: str) -> Any:
+        """One of MR, CR, SUBJ and MPQA."""
+        return self._get("read_senteval", "senteval", "fetch_senteval", name=name)
+
+    def trec(self, subset: str) -> Any:
+        """Questions of TREC."""
+        return self._get("read_trec", "senteval", "fetch_trec", subset=subset)
+
+    def semantic(self, name: str) -> Any:
+        """One of the two corpora of paraphrase groups."""
+        if self.folder is None:
+            return self._get("", "", "fetch_semantic_groups", name=name)
+        return self._get("read_paraphrase_zip", f"semantic/{name}_paraphrase_grouped.zip", "")
+
+    def _get(self, read: str, place: str, fetch: str, **options: Any) -> Any:
+        key = (read, place, *options.items())
+        if key not in self._read:
+            if self.folder is None:
+                self._read[key] = getattr(datasets, fetch)(**options)
+            else:
+                self._read[key] = getattr(datasets, read)(self.folder / place, complete=self.complete, **options)
+        return self._read[key]

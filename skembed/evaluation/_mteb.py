@@ -1,0 +1,132 @@
+"""An adapter for the package mteb, which is not needed to make one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import cosine_similarity
+
+from ..metrics import paired_cosine_similarity
+from ._pairs import embed
+
+__all__ = ["MTEBEncoder"]
+
+
+class MTEBEncoder:
+    """Let the package mteb evaluate any fitted estimator with `transform`.
+
+    It has what mteb 2 calls an encoder: `encode`, `similarity`, `similarity_pairwise` and `mteb_model_meta`. The
+    package is not imported before it asks for the last one.
+
+    Parameters
+    ----------
+    model : object with `transform`
+        A fitted estimator.
+    name : str, default=None
+        Name in mteb's results, which must have a slash. None is for ``"skembed/"`` and the name of the class.
+    revision : str, default="local"
+        Revision in mteb's results. mteb keeps results under name and revision and does not run again what it has: give
+        another one to another model of one class.
+
+    Examples
+    --------
+    >>> from skembed import BOWPCA
+    >>> from skembed.evaluation import MTEBEncoder
+    >>> encoder = MTEBEncoder(BOWPCA(n_components=None).fit(["a cat", "the dog"]), revision="two sentences")
+    >>> batches = [{"text": ["a dog", "the cat"]}, {"text": ["?"]}]  # as the package hands them over
+    >>> encoder.encode(batches, task_metadata=None, hf_split="test", hf_subset="default").shape
+    (3, 4)
+
+    With the package installed::
+
+        import mteb
+
+        tasks = mteb.get_tasks(tasks=["STS12", "STSBenchmark"], languages=["eng"])
+        mteb.evaluate(encoder, tasks=tasks)
+    """
+
+    def __init__(self, model: Any, name: str | None = None, revision: str = "local") -> None:
+        self.model = model
+        self.name = name if name is not None else f"skembed/{type(model).__name__}"
+        if "/" not in self.name:
+            raise ValueError(f"mteb wants a name with a slash, such as 'me/{self.name}', got {self.name!r}.")
+        self.revision = revision
+
+    def encode(
+        self,
+        inputs: Any,
+        *,
+        task_metadata: Any = None,
+        hf_split: str | None = None,
+        hf_subset: str | None = None,
+        prompt_type: Any = None,
+        **kwargs: Any,
+    ) -> np.ndarray:
+        """Embed the sentences of batches.
+
+        Parameters
+        ----------
+        inputs : iterable of dict
+            Batches with a list of str under "text".
+        task_metadata, hf_split, hf_subset, prompt_type
+            What mteb says about the task; not used.
+        **kwargs : dict
+            Other options of mteb, such as the size of a batch; not used.
+
+        Returns
+        -------
+        vectors : ndarray of shape (n_sentences, n_features)
+            Sparse rows are made dense.
+
+        Raises
+        ------
+        TypeError
+            If a batch has no text.
+        """
+        sentences: list[str] = []
+        for batch in inputs:
+            if not isinstance(batch, dict) or "text" not in batch:
+                raise TypeError("MTEBEncoder embeds text: each batch must be a dict with a list of str under 'text'.")
+            sentences.extend(batch["text"])
+        vectors = embed(self.model, sentences)
+        return vectors.toarray() if hasattr(vectors, "toarray") else vectors
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> np.ndarray:
+        """Cosine of each row with each other row; 0 where one is zero.
+
+        Parameters
+        ----------
+        embeddings1, embeddings2 : array-like of shape (n, n_features) and (m, n_features), or one row
+            Vectors.
+
+        Returns
+        -------
+        similarity : ndarray of shape (n, m)
+            Cosines.
+        """
+        return cosine_similarity(np.atleast_2d(embeddings1), np.atleast_2d(embeddings2))
+
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> np.ndarray:
+        """Cosine of each row with the same row; 0 where one is zero.
+
+        Parameters
+        ----------
+        embeddings1, embeddings2 : array-like of shape (n, n_features)
+            Vectors.
+
+        Returns
+        -------
+        similarity : ndarray of shape (n,)
+            Cosines.
+        """
+        return paired_cosine_similarity(np.atleast_2d(embeddings1), np.atleast_2d(embeddings2))
+
+    @property
+    def mteb_model_meta(self) -> Any:
+        """What mteb writes beside the results; None where mteb is not installed."""
+        try:
+            from mteb.models import ModelMeta
+        except ImportError:
+            return None
+        return ModelMeta.create_empty(overwrites={"name": self.name, "revision": self.revision})

@@ -1,0 +1,82 @@
+"""Vectors of sentence pairs, from anything that has `transform`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import hstack, issparse
+
+__all__ = ["pair_features"]
+
+
+def embed(model: Any, sentences: Sequence[str]) -> Any:
+    """Rows of `model.transform(sentences)`, dense or sparse, checked."""
+    if not callable(getattr(model, "transform", None)):
+        raise TypeError(f"A model must have transform(sentences), {type(model).__name__} has not.")
+    vectors = model.transform(list(sentences))
+    vectors = vectors.tocsr() if issparse(vectors) else np.asarray(vectors)
+    if vectors.ndim != 2 or vectors.shape[0] != len(sentences):
+        raise ValueError(
+            f"{type(model).__name__}.transform gave shape {vectors.shape} for {len(sentences)} sentences; expected one "
+            "row a sentence."
+        )
+    bad = np.flatnonzero(~np.isfinite(np.asarray(vectors.sum(axis=1), dtype=np.float64)).ravel())
+    if len(bad):
+        raise ValueError(f"{type(model).__name__}.transform gave NaN or infinity for {sentences[bad[0]]!r}.")
+    return vectors
+
+
+def embed_pairs(model: Any, pairs: Sequence[tuple[str, str]]) -> tuple[Any, Any]:
+    """Vectors of the first and of the second sentences, as two matrices."""
+    vectors = embed(model, [first for first, _ in pairs] + [second for _, second in pairs])
+    return vectors[: len(pairs)], vectors[len(pairs) :]
+
+
+def count_unknown(A: Any, B: Any) -> int:
+    """How many pairs have a sentence without any known word, that is a zero row."""
+    zero = [np.asarray(abs(M).sum(axis=1)).ravel() == 0 for M in (A, B)]
+    return int(np.count_nonzero(zero[0] | zero[1]))
+
+
+def pair_features(A: Any, B: Any) -> Any:
+    r"""Describe pairs of vectors by their products and absolute differences, :math:`[u \odot v, |u - v|]`.
+
+    This is what the relatedness head of Tai et al. [1]_ and the paraphrase classifier of Kiros et al. [2]_ see. Both
+    parts are the same for (u, v) and (v, u).
+
+    Parameters
+    ----------
+    A, B : array-like or sparse matrix of shape (n_pairs, n_features)
+        Sentence vectors.
+
+    Returns
+    -------
+    features : ndarray or CSR matrix of shape (n_pairs, 2 * n_features)
+        The products, then the absolute differences. Sparse if both are sparse.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    References
+    ----------
+    .. [1] K. S. Tai, R. Socher and C. D. Manning, "Improved Semantic Representations From Tree-Structured Long
+       Short-Term Memory Networks", ACL 2015.
+    .. [2] R. Kiros et al., "Skip-Thought Vectors", NIPS 2015.
+
+    Examples
+    --------
+    >>> from skembed.evaluation import pair_features
+    >>> pair_features([[1.0, 2.0]], [[3.0, -1.0]])
+    array([[ 3., -2.,  2.,  3.]])
+    """
+    if not (issparse(A) and issparse(B)):
+        A, B = (np.asarray(M.toarray() if issparse(M) else M) for M in (A, B))
+    if A.shape != B.shape or A.ndim != 2:
+        raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
+    if issparse(A):
+        return hstack([A.multiply(B), abs(A - B)], format="csr")
+    return np.hstack([A * B, np.abs(A - B)])

@@ -1,0 +1,149 @@
+"""SICK relatedness, without and with training on its pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
+from ._pairs import count_unknown, embed_pairs, pair_features
+from ._relatedness import RelatednessRegressor
+
+__all__ = ["sick_relatedness", "sick_scores"]
+
+
+def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
+    r"""Correlate the cosine of two sentences with their relatedness, without training on the pairs [1]_.
+
+    Parameters
+    ----------
+    model : object with `transform`
+        A fitted estimator, or anything else that makes rows of sentences.
+    **subsets : :class:`~sklearn.utils.Bunch`
+        Pairs under their names: ``test=fetch_sick(subset="test")``. Where `train` and `test` are given, a row for both
+        together is added, which is what the table of [1]_ shows.
+
+    Returns
+    -------
+    rows : list of dict
+        `set`, `n_pairs`, `n_unknown` (pairs with a sentence without a known word), `pearson` and `spearman`.
+
+    References
+    ----------
+    .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
+       n-Gram Features", NAACL 2018.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.utils import Bunch
+    >>> from skembed.evaluation import sick_scores
+    >>> test = Bunch(data=[("a cat", "a cat"), ("a cat", "the cat"), ("a cat", "no dog")], target=[5.0, 4.0, 1.0])
+    >>> model = CountVectorizer(token_pattern=r"\w+").fit(["a cat", "the dog"])
+    >>> [row] = sick_scores(model, test=test)
+    >>> row["set"], row["spearman"]
+    ('test', 1.0)
+    """
+    found = {}
+    for name, pairs in subsets.items():
+        A, B = embed_pairs(model, pairs.data)
+        target = np.asarray(pairs.target, dtype=np.float64)
+        found[name] = (paired_cosine_similarity(A, B), target, count_unknown(A, B))
+    if {"train", "test"} <= set(found):
+        (cosine, target, unknown), (cosine_2, target_2, unknown_2) = found["test"], found["train"]
+        found["test + train"] = (np.r_[cosine, cosine_2], np.r_[target, target_2], unknown + unknown_2)
+    return [
+        {
+            "set": name,
+            "n_pairs": len(target),
+            "n_unknown": n_unknown,
+            "pearson": pearson_score(target, cosine),
+            "spearman": spearman_score(target, cosine),
+        }
+        for name, (cosine, target, n_unknown) in found.items()
+    ]
+
+
+def sick_relatedness(
+    model: Any,
+    train: Any,
+    trial: Any,
+    test: Any,
+    *,
+    alphas: Any = (1e-2, 1e-3, 1e-4, 1e-5),
+    regressor: Any = None,
+    random_state: Any = 0,
+) -> dict[str, Any]:
+    """Learn relatedness from the training pairs of SICK [1]_, section 4.2.
+
+    A :class:`RelatednessRegressor` learns from the products and absolute differences of the vectors; its penalty is the
+    one with the best Pearson correlation on the trial pairs. The sentence vectors stay as they are, where the paper
+    goes on to train them.
+
+    Parameters
+    ----------
+    model : object with `transform`
+        A fitted estimator, or anything else that makes dense rows of sentences.
+    train, trial, test : :class:`~sklearn.utils.Bunch`
+        Pairs, as :func:`~skembed.datasets.fetch_sick` returns them.
+    alphas : sequence of float, default=(1e-2, 1e-3, 1e-4, 1e-5)
+        Penalties to choose from.
+    regressor : RelatednessRegressor, default=None
+        Other settings of the head. None is for 50 units and the grades 1 to 5.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the head.
+
+    Returns
+    -------
+    row : dict
+        `set`, `n_pairs`, `pearson`, `spearman`, `mse` (mean squared error) and `alpha`, the chosen penalty.
+
+    Raises
+    ------
+    TypeError
+        If the rows are sparse: one column a word is no input for a layer of some units.
+
+    References
+    ----------
+    .. [1] X. Jiao, F. Wang and D. Feng, "Convolutional Neural Network for Universal Sentence Embeddings", COLING 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.utils import Bunch
+    >>> from skembed import MeanEmbeddingVectorizer
+    >>> from skembed.evaluation import sick_relatedness
+    >>> words = "red green blue pink grey black white brown".split()
+    >>> pairs = Bunch(data=[(f"{a} {b}", f"{a} {c}") for a in words for b in words for c in words])
+    >>> pairs.target = [5.0 if len(set(a.split() + b.split())) < 3 else 1.0 for a, b in pairs.data]
+    >>> model = MeanEmbeddingVectorizer(word_vectors=dict(zip(words, np.eye(8)))).fit(words)
+    >>> row = sick_relatedness(model, pairs, pairs, pairs, alphas=[1e-3])
+    >>> row["pearson"] > 0.9, row["mse"] < 1.0
+    (True, True)
+    """
+    features = [pair_features(*embed_pairs(model, pairs.data)) for pairs in (train, trial, test)]
+    if issparse(features[0]):
+        raise TypeError(f"sick_relatedness needs dense rows, {type(model).__name__}.transform gives sparse ones.")
+    targets = [np.asarray(pairs.target, dtype=np.float64) for pairs in (train, trial, test)]
+    features = [x.toarray() if hasattr(x, "toarray") else x for x in features]
+    best: tuple[float, Any] | None = None
+    for alpha in alphas:
+        head = RelatednessRegressor(grades=[1.0, 2.0, 3.0, 4.0, 5.0]) if regressor is None else clone(regressor)
+        head.set_params(alpha=alpha, random_state=random_state).fit(features[0], targets[0])
+        r = pearson_score(targets[1], head.predict(features[1]))
+        if best is None or r > best[0]:
+            best = (r, head)
+    if best is None:
+        raise ValueError("alphas is empty.")
+    predicted = best[1].predict(features[2])
+    return {
+        "set": "test",
+        "n_pairs": len(predicted),
+        "pearson": pearson_score(targets[2], predicted),
+        "spearman": spearman_score(targets[2], predicted),
+        "mse": float(np.mean((predicted - targets[2]) ** 2)),
+        "alpha": float(best[1].alpha),
+    }

@@ -1,0 +1,291 @@
+"""Semantic textual similarity: correlations, intervals, and the test between two models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import wilcoxon
+from sklearn.utils import Bunch, check_random_state
+
+from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
+from ._pairs import count_unknown, embed_pairs
+
+__all__ = ["sts_comparison", "sts_intervals", "sts_scores", "sts_similarities"]
+
+
+def sts_similarities(model: Any, sets: Mapping[Any, Any]) -> list[Any]:
+    r"""Cosine of the two sentences of each pair, set by set.
+
+    The other functions of this page start from these, so that a model embeds each sentence once.
+
+    Parameters
+    ----------
+    model : object with `transform`
+        A fitted estimator, or anything else that makes rows of sentences, dense or sparse.
+    sets : mapping of a year, or another name, to Bunch
+        Pairs as :func:`~skembed.datasets.fetch_sts` returns them: `data`, a list of two sentences each; `target`, what
+        people say; and where it has subsets `subset`, the name of the subset of each pair.
+
+    Returns
+    -------
+    similarities : list of :class:`~sklearn.utils.Bunch`
+        One a subset, with `year`, `set`, `cosine` and `target` (ndarray of shape (n_pairs,), float64) and `n_unknown`,
+        the pairs with a sentence whose vector is zero, because it has no known word. Their cosine is 0.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.utils import Bunch
+    >>> from skembed.evaluation import sts_similarities
+    >>> pairs = Bunch(data=[("a cat", "the cat"), ("a cat", "a cat"), ("a dog", "?")], target=[4.0, 5.0, 0.0])
+    >>> model = CountVectorizer(token_pattern=r"\w+").fit(["a cat", "the dog"])
+    >>> [similarity] = sts_similarities(model, {"mine": pairs})
+    >>> similarity.cosine.round(2), similarity.n_unknown
+    (array([0.5, 1. , 0. ]), 1)
+    """
+    similarities = []
+    for year, pairs in sets.items():
+        A, B = embed_pairs(model, pairs.data)
+        cosine = paired_cosine_similarity(A, B)
+        target = np.asarray(pairs.target, dtype=np.float64)
+        subset = np.asarray(pairs.get("subset", [str(year)] * len(target)))
+        for name in dict.fromkeys(subset.tolist()):
+            rows = np.flatnonzero(subset == name)
+            similarities.append(
+                Bunch(
+                    year=str(year),
+                    set=str(name),
+                    cosine=cosine[rows],
+                    target=target[rows],
+                    n_unknown=count_unknown(A[rows], B[rows]),
+                )
+            )
+    return similarities
+
+
+def sts_scores(similarities: Sequence[Any]) -> list[dict[str, Any]]:
+    """Correlate cosines with what people say: per set, per year and over all sets.
+
+    There are two ways to join the sets of a year, and they differ by some points. Both are given under their names:
+    "mean" is the plain mean over the sets, as in the papers of CBOS and of Siamese CBOW; "weighted mean" weights each
+    set by its number of pairs, as the SemEval tasks do.
+
+    Parameters
+    ----------
+    similarities : list of :class:`~sklearn.utils.Bunch`
+        From :func:`sts_similarities`.
+
+    Returns
+    -------
+    rows : list of dict
+        For each set, then for each year and for all, `year`, `set`, `n_pairs`, `n_unknown`, `pearson` and `spearman`.
+        A :class:`pandas.DataFrame` takes it as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.utils import Bunch
+    >>> from skembed.evaluation import sts_scores
+    >>> a = Bunch(year="2012", set="a", cosine=np.r_[0.1, 0.2, 0.3], target=np.r_[1, 2, 3], n_unknown=0)
+    >>> b = Bunch(year="2012", set="b", cosine=np.r_[0.5, 0.5], target=np.r_[1, 2], n_unknown=1)
+    >>> for row in sts_scores([a, b])[:4]:
+    ...     print(row["year"], row["set"], row["n_pairs"], round(row["pearson"], 2))
+    2012 a 3 1.0
+    2012 b 2 0.0
+    2012 mean 5 0.5
+    2012 weighted mean 5 0.6
+    """
+    sets = [
+        {
+            "year": s.year,
+            "set": s.set,
+            "n_pairs": len(s.target),
+            "n_unknown": s.n_unknown,
+            "pearson": pearson_score(s.target, s.cosine),
+            "spearman": spearman_score(s.target, s.cosine),
+        }
+        for s in similarities
+    ]
+    return sets + sts_means(sets)
+
+
+def sts_means(sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of the means, of rows of single sets."""
+    rows = []
+    for year in [*dict.fromkeys(row["year"] for row in sets), "all"]:
+        chosen = [row for row in sets if year in ("all", row["year"])]
+        n_pairs = np.array([row["n_pairs"] for row in chosen])
+        for name, weights in (("mean", np.ones(len(chosen))), ("weighted mean", n_pairs)):
+            means = {
+                metric: float(np.average([row[metric] for row in chosen], weights=weights))
+                for metric in ("pearson", "spearman")
+            }
+            n_unknown = sum(row["n_unknown"] for row in chosen)
+            rows.append({"year": year, "set": name, "n_pairs": int(n_pairs.sum()), "n_unknown": n_unknown, **means})
+    return rows
+
+
+def sts_intervals(
+    models: Mapping[str, Sequence[Any]],
+    *,
+    baseline: str | None = None,
+    n_resamples: int = 2000,
+    confidence_level: float = 0.95,
+    random_state: Any = 0,
+) -> list[dict[str, Any]]:
+    """Bootstrap intervals of the mean Pearson correlation over the sets.
+
+    Pairs are drawn with replacement within each set, the correlation of each set is taken again, and their mean. All
+    models see the same drawn pairs, so the interval of a difference is much narrower than two intervals side by side
+    would make one think. The intervals speak of other pairs from the same sets, not of other sets, nor of another seed
+    of the training.
+
+    Parameters
+    ----------
+    models : mapping of name to list of :class:`~sklearn.utils.Bunch`
+        From :func:`sts_similarities`, of the same pairs for each model.
+    baseline : str, default=None
+        One of the names. Then intervals of the difference to that model are returned, in its place.
+    n_resamples : int, default=2000
+        How often pairs are drawn.
+    confidence_level : float, default=0.95
+        Share of the draws between the ends of an interval, as many below as above.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the draws.
+
+    Returns
+    -------
+    rows : list of dict
+        `method`, `mean`, `low`, `high`, and with a baseline `baseline` and `share_above`, the share of draws in which
+        the model is better than the baseline.
+
+    Raises
+    ------
+    ValueError
+        If the models have not seen the same pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.utils import Bunch
+    >>> from skembed.evaluation import sts_intervals
+    >>> target = np.arange(50.0)
+    >>> noise = np.random.default_rng(0).normal(size=50)
+    >>> good, poor = target + noise, target + 40 * noise
+    >>> models = {
+    ...     name: [Bunch(year="2012", set="a", cosine=cosine, target=target, n_unknown=0)]
+    ...     for name, cosine in (("good", good), ("poor", poor))
+    ... }
+    >>> [row] = sts_intervals(models, baseline="poor")
+    >>> row["method"], row["low"] > 0, row["share_above"]
+    ('good', True, 1.0)
+    """
+    if baseline is not None and baseline not in models:
+        raise ValueError(f"baseline={baseline!r} is not one of the models {list(models)}.")
+    names = list(models)
+    _check_same_pairs(models)
+    draws = _bootstrap_means([models[name] for name in names], n_resamples, random_state)
+    means = [np.mean([pearson_score(s.target, s.cosine) for s in models[name]]) for name in names]
+    tail = (1 - confidence_level) / 2
+    rows = []
+    for i, name in enumerate(names):
+        if name == baseline:
+            continue
+        values, mean = draws[i], means[i]
+        row: dict[str, Any] = {"method": name}
+        if baseline is not None:
+            other = names.index(baseline)
+            values, mean = values - draws[other], mean - means[other]
+            row |= {"baseline": baseline, "share_above": float(np.mean(values > 0))}
+        low, high = np.quantile(values, [tail, 1 - tail])
+        rows.append({**row, "mean": float(mean), "low": float(low), "high": float(high)})
+    return rows
+
+
+def sts_comparison(a: Sequence[Any], b: Sequence[Any]) -> list[dict[str, Any]]:
+    """Wilcoxon signed-rank test between the cosines of two models, set by set.
+
+    This is the test of Kenter et al. [1]_, section 3.3: the two runs give each pair a score, and the test asks if the
+    scores of one tend to be higher than those of the other. They call runs different where p < 0.0001. A small p says
+    that the scores differ, not that one model is better: two models of one correlation whose cosines have another level
+    differ with any p. For "better", see :func:`sts_intervals`.
+
+    Parameters
+    ----------
+    a, b : list of :class:`~sklearn.utils.Bunch`
+        From :func:`sts_similarities`, of the same pairs.
+
+    Returns
+    -------
+    rows : list of dict
+        For each set `year`, `set`, `n_pairs`, `statistic`, `p` (1 where all cosines are equal), and `difference`, the
+        Pearson correlation of `a` minus that of `b`.
+
+    References
+    ----------
+    .. [1] T. Kenter, A. Borisov and M. de Rijke, "Siamese CBOW: Optimizing Word Embeddings for Sentence
+       Representations", ACL 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.utils import Bunch
+    >>> from skembed.evaluation import sts_comparison
+    >>> target, cosine = np.arange(20.0), np.linspace(0.1, 1, 20)
+    >>> a = [Bunch(year="2012", set="x", cosine=cosine, target=target, n_unknown=0)]
+    >>> b = [Bunch(year="2012", set="x", cosine=cosine / 2, target=target, n_unknown=0)]
+    >>> [row] = sts_comparison(a, b)
+    >>> row["p"] < 0.0001, abs(round(row["difference"], 6))  # other scores, the same quality
+    (True, 0.0)
+    """
+    _check_same_pairs({"a": a, "b": b})
+    rows = []
+    for s, t in zip(a, b):
+        statistic, p = (0.0, 1.0) if np.array_equal(s.cosine, t.cosine) else wilcoxon(s.cosine, t.cosine)
+        difference = pearson_score(s.target, s.cosine) - pearson_score(t.target, t.cosine)
+        rows.append(
+            {
+                "year": s.year,
+                "set": s.set,
+                "n_pairs": len(s.target),
+                "statistic": float(statistic),
+                "p": float(p),
+                "difference": difference,
+            }
+        )
+    return rows
+
+
+def _check_same_pairs(models: Mapping[str, Sequence[Any]]) -> None:
+    names = list(models)
+    for name in names[1:]:
+        first, other = models[names[0]], models[name]
+        if [(s.year, s.set) for s in first] != [(s.year, s.set) for s in other] or any(
+            not np.array_equal(s.target, t.target) for s, t in zip(first, other)
+        ):
+            raise ValueError(f"The models {names[0]!r} and {name!r} were not compared on the same pairs.")
+
+
+def _bootstrap_means(models: Sequence[Sequence[Any]], n_resamples: int, random_state: Any) -> np.ndarray:
+    """Mean correlation over the sets, (n_models, n_resamples).
+
+    How often each pair is drawn is all that matters, so a draw is a row of counts, and the sums of all draws are
+    one matrix product.
+    """
+    generator = check_random_state(random_state)
+    means = np.zeros((len(models), n_resamples))
+    n_sets = len(models[0])
+    for j in range(n_sets):
+        y = models[0][j].target - models[0][j].target.mean()
+        n = len(y)
+        counts = generator.multinomial(n, np.full(n, 1 / n), size=n_resamples).astype(np.float64)
+        for i, similarities in enumerate(models):
+            x = similarities[j].cosine - similarities[j].cosine.mean()
+            sum_x, sum_y, sum_xy, sum_xx, sum_yy = (counts @ np.column_stack([x, y, x * y, x * x, y * y])).T / n
+            variances = (sum_xx - sum_x**2) * (sum_yy - sum_y**2)
+            covariance = sum_xy - sum_x * sum_y
+            root = np.sqrt(np.maximum(variances, 0))
+            means[i] += np.divide(covariance, root, out=np.zeros(n_resamples), where=root > 0) / n_sets
+    return means

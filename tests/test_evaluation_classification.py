@@ -1,0 +1,210 @@
+"""Classification tasks: what is learned where, accuracy and F1 by hand, agreement in errors, the adapter for mteb."""
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import f1_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils import Bunch
+
+from skembed import BOWPCA, CBOSVectorizer
+from skembed.datasets import load_docstrings, load_paraphrase_groups
+from skembed.evaluation import (
+    MTEBEncoder,
+    error_agreement,
+    nested_classification,
+    pair_classification,
+    semantic_classification,
+    split_classification,
+)
+
+COLOURS, ANIMALS = "red green blue pink grey".split(), "cat dog cow pig hen".split()
+
+
+def sentences(n, seed):
+    """Sentences of two kinds, told apart by their words; each has a number that no other has."""
+    generator = np.random.default_rng(seed)
+    y = generator.integers(0, 2, n)
+    data = [f"{generator.choice((COLOURS, ANIMALS)[label])} the w{seed}w{i}" for i, label in enumerate(y)]
+    return Bunch(data=data, target=y)
+
+
+class Recorder(TransformerMixin, BaseEstimator):
+    """Remembers what clones of it learned from and embedded."""
+
+    log: list = []  # shared by all clones on purpose
+
+    def fit(self, X, y=None):
+        self.vectorizer_ = CountVectorizer().fit(X)
+        self.log.append(("fit", frozenset(X)))
+        return self
+
+    def transform(self, X):
+        self.log.append(("transform", frozenset(X)))
+        return self.vectorizer_.transform(X)
+
+
+@pytest.fixture
+def recorder():
+    Recorder.log.clear()
+    return Recorder()
+
+
+def folds_of(log):
+    """Yield (learned from, embedded for the test) of each fold."""
+    for i, (action, seen) in enumerate(log):
+        if action == "fit":
+            later = [s for a, s in log[i + 1 :] if a == "transform"]
+            yield seen, next(s for s in later if not s & seen)
+
+
+@pytest.mark.parametrize("classify", [semantic_classification, lambda m, X, y: nested_classification(m, X, y, cv=3)])
+def test_a_fold_learns_from_its_training_sentences_alone(recorder, classify):
+    data = sentences(60, 0)
+    classify(recorder, data.data, data.target)
+    folds = list(folds_of(recorder.log))
+    assert len(folds) == 3
+    for learned, tested in folds:
+        assert learned | tested == set(data.data)
+    assert set().union(*(tested for _, tested in folds)) == set(data.data)
+    assert not hasattr(recorder, "vectorizer_")  # a clone learned, not the user's estimator
+
+
+def test_a_split_learns_from_its_training_part_alone(recorder):
+    train, test = sentences(40, 0), sentences(20, 1)
+    split_classification(recorder, train, test, inner_cv=2)
+    pairs = [Bunch(data=list(zip(s.data[::2], s.data[1::2])), target=s.target[::2]) for s in (train, test)]
+    pair_classification(recorder, *pairs, inner_cv=2)
+    learned = [seen for action, seen in recorder.log if action == "fit"]
+    assert learned == [set(train.data), set(train.data)]
+
+
+def test_a_fitted_model_is_used_as_it_is(recorder):
+    data = sentences(60, 0)
+    recorder.fit(["cat dog cow pig hen"])
+    result = semantic_classification(recorder, data.data, data.target)
+    assert [action for action, _ in recorder.log] == ["fit", "transform"]
+    assert result.accuracy == 1.0
+
+
+def test_semantic_classification_is_cross_validation():
+    X, y = load_paraphrase_groups(return_X_y=True)
+    bag = BOWPCA(n_components=None)
+    classifier = LinearSVC(class_weight="balanced", random_state=0)
+    folds = StratifiedKFold(3)
+    result = semantic_classification(bag, X, y)
+    np.testing.assert_allclose(result.fold_accuracies, cross_val_score(make_pipeline(bag, classifier), X, y, cv=folds))
+    assert result.accuracy == pytest.approx(result.fold_accuracies.mean())
+    np.testing.assert_array_equal(result.errors, result.predictions != y)
+    assert result.errors.mean() == pytest.approx(1 - result.accuracy)  # folds of one size
+    shuffled = StratifiedKFold(3, shuffle=True, random_state=0)
+    other = semantic_classification(bag, X, y, classifier=DummyClassifier(), cv=shuffled)
+    assert other.accuracy < 0.05 < result.accuracy
+
+
+def test_a_learned_embedding_tells_groups_apart():
+    text = load_docstrings()
+    X, y = load_paraphrase_groups(return_X_y=True)
+    model = CBOSVectorizer(20, max_iter=2, random_state=0).fit(text.data[:3000], groups=text.groups[:3000])
+    ours = semantic_classification(model, X, y)
+    frozen = make_pipeline(FrozenEstimator(model), LinearSVC(class_weight="balanced", random_state=0))
+    np.testing.assert_allclose(ours.fold_accuracies, cross_val_score(frozen, X, y, cv=StratifiedKFold(3)))
+    assert ours.accuracy > 10 / 99
+
+
+def test_nested_accuracy_and_f1():
+    data = sentences(80, 0)
+    noisy = data.target.copy()
+    noisy[::7] = 1 - noisy[::7]
+    result = nested_classification(BOWPCA(n_components=None), data.data, noisy, cv=4, inner_cv=3)
+    assert result.accuracy == np.mean(result.predictions == noisy)
+    assert result.f1 == f1_score(noisy, result.predictions)
+    assert len(result.C) == 4 and 0.7 < result.accuracy < 1
+    again = nested_classification(BOWPCA(n_components=None), data.data, noisy, cv=4, inner_cv=3)
+    np.testing.assert_array_equal(result.predictions, again.predictions)
+
+
+def test_the_penalty_is_tuned():
+    """Tiny clean vectors want a weak penalty; a weak signal among a hundred columns of noise a strong one."""
+    data = sentences(200, 0)
+    model = CountVectorizer(vocabulary=[*COLOURS, *ANIMALS]).fit(data.data)
+    clean = SimpleNamespace(transform=lambda X: 3e-2 * model.transform(X).toarray())
+    noise = np.random.default_rng(0).normal(size=(200, 100))
+    noise[:, 0] += data.target
+    noisy = SimpleNamespace(transform=lambda X: noise)
+    result = split_classification(clean, data, data, inner_cv=3)
+    assert result.accuracy == 1 and result.C[0] >= 100
+    assert split_classification(noisy, data, data, inner_cv=3).C[0] <= 0.1
+
+
+def test_more_labels_than_two():
+    train = Bunch(data=["red a", "cat b", "sea c"] * 6, target=["x", "y", "z"] * 6)
+    test = Bunch(data=["red", "cat", "sea", "sea"], target=["x", "y", "z", "y"])
+    for model in (BOWPCA(n_components=None), BOWPCA(n_components=3)):
+        result = split_classification(model, train, test, inner_cv=3)
+        assert result.predictions.tolist() == ["x", "y", "z", "z"]
+        assert result.f1 == pytest.approx((1 + 2 / 3 + 2 / 3) / 3)  # the plain mean over the labels
+
+
+def test_paraphrases_are_found_whichever_sentence_is_first():
+    generator = np.random.default_rng(0)
+    words = [*COLOURS, *ANIMALS]
+    data = [(" ".join(generator.choice(words, 3)), " ".join(generator.choice(words, 3))) for _ in range(60)]
+    data = [(a, a) if i % 2 else (a, b) for i, (a, b) in enumerate(data)]
+    pairs = Bunch(data=data, target=np.arange(60) % 2)
+    swapped = Bunch(data=[(b, a) for a, b in data], target=pairs.target)
+    results = [
+        pair_classification(BOWPCA(n_components=None), pairs, test, inner_cv=3).predictions for test in (pairs, swapped)
+    ]
+    np.testing.assert_array_equal(*results)
+    assert np.mean(results[0] == pairs.target) > 0.9
+
+
+def test_agreement_by_hand():
+    y = np.array([0, 1, 2, 3, 4])
+    said = {"a": [0, 0, 0, 0, 4], "b": [1, 0, 1, 0, 4], "right": y}
+    result = error_agreement(y, said)
+    assert result.names == ["a", "b", "right"] and result.n_errors.tolist() == [3, 4, 0]
+    assert result.n_compared.tolist() == [[3, 3, 0], [3, 4, 0], [0, 0, 0]]
+    assert result.n_shared.tolist() == [[3, 2, 0], [2, 4, 0], [0, 0, 0]]
+    np.testing.assert_allclose(result.agreement[0], [1, 2 / 3, 0])
+    assert error_agreement(y, list(said.values())).n_shared.tolist() == result.n_shared.tolist()
+    with pytest.raises(ValueError, match="b has predictions of shape"):
+        error_agreement(y, {"a": y, "b": y[1:]})
+
+
+def test_mteb_encoder():
+    """The interface that mteb 2 asks for, without the package."""
+    model = BOWPCA(n_components=None).fit(["a cat", "the dog"])
+    encoder = MTEBEncoder(model)
+    batches = [{"text": ["a cat", "?"], "id": [1, 2]}, {"text": ["the dog"]}]
+    vectors = encoder.encode(
+        (batch for batch in batches), task_metadata=None, hf_split="test", hf_subset="default", batch_size=32
+    )
+    np.testing.assert_array_equal(vectors, model.transform(["a cat", "?", "the dog"]).toarray())
+    np.testing.assert_allclose(encoder.similarity(vectors, vectors), np.diag([1, 0, 1]), atol=1e-12)
+    np.testing.assert_allclose(encoder.similarity(vectors[0], vectors), [[1, 0, 0]], atol=1e-12)
+    np.testing.assert_allclose(encoder.similarity_pairwise(vectors, vectors[::-1]), [0, 0, 0])
+    with pytest.raises(TypeError, match="text"):
+        encoder.encode([{"image": []}], task_metadata=None, hf_split="test", hf_subset="default")
+    with pytest.raises(ValueError, match="slash"):
+        MTEBEncoder(model, name="bag")
+
+
+def test_mteb_metadata(monkeypatch):
+    encoder = MTEBEncoder(BOWPCA(n_components=None), name="me/bag", revision="1")
+    monkeypatch.setitem(sys.modules, "mteb", None)  # as if it were not installed
+    assert encoder.mteb_model_meta is None
+    mteb, models = ModuleType("mteb"), ModuleType("mteb.models")
+    models.ModelMeta = SimpleNamespace(create_empty=lambda overwrites: SimpleNamespace(**overwrites))
+    monkeypatch.setitem(sys.modules, "mteb", mteb)
+    monkeypatch.setitem(sys.modules, "mteb.models", models)
+    assert (encoder.mteb_model_meta.name, encoder.mteb_model_meta.revision) == ("me/bag", "1")
