@@ -70,7 +70,7 @@ common = {"n_jobs": 2, "random_state": 0}
 methods = {
     "tf-idf": lambda sentences: TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"),
     "random vectors, SIF": random_vectors,
-    "BOWPCA": lambda sentences: BOWPCA(100, random_state=0),
+    "BOWPCA": lambda sentences: BOWPCA(100, min_count=5, max_features=2000, random_state=0),
     "MeanEmbedding": lambda sentences: MeanEmbeddingVectorizer(**common),
     "Sent2Vec": lambda sentences: Sent2VecVectorizer(**common),
     "SiameseCBOW": lambda sentences: SiameseCBOWVectorizer(**common),

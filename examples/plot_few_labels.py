@@ -24,7 +24,10 @@ rng = np.random.default_rng(0)
 largest = np.argsort(-np.bincount(docstrings.target), kind="stable")[:12]
 in_test = rng.random(docstrings.groups.max() + 1) < 0.5
 test = np.concatenate(
-    [rng.choice(np.flatnonzero((docstrings.target == t) & in_test[docstrings.groups]), 200) for t in largest]
+    [
+        rng.choice(np.flatnonzero((docstrings.target == t) & in_test[docstrings.groups]), 200, replace=False)
+        for t in largest
+    ]
 )
 pools = [np.flatnonzero((docstrings.target == t) & ~in_test[docstrings.groups]) for t in largest]
 
@@ -73,4 +76,6 @@ ax.legend(loc="upper left")
 plt.show()
 
 # %%
-# CAPTION
+# With up to 30 labels a class CBOS is ahead of tf-idf, at 10 by several points; at 100 tf-idf has caught up, and with
+# more it would win, because it has a column for every word. Both together are the best from the first label to the
+# last. So the answer is yes: here "both" at 30 labels is about as good as tf-idf at 60.

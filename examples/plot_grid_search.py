@@ -67,7 +67,11 @@ print(f"{'tf-idf':24s} {'':9s} accuracy {100 * tfidf.mean():.1f} %")
 import matplotlib.pyplot as plt
 
 figure, ax = plt.subplots(layout="constrained")
-looks = {"no corpus": ("#D55E00", "s"), "shuffled corpus": ("#E69F00", "^"), "corpus in reading order": ("#0072B2", "o")}
+looks = {
+    "no corpus": ("#D55E00", "s"),
+    "shuffled corpus": ("#E69F00", "^"),
+    "corpus in reading order": ("#0072B2", "o"),
+}
 for name, results in searches.items():
     color, marker = looks[name]
     mean, std = 100 * results["mean_test_score"], 100 * results["std_test_score"]
@@ -80,4 +84,10 @@ ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# CAPTION
+# Look at the distance between the lines, not at their slopes. Without ``corpus`` the search sees some 30 % and would
+# end in the belief that the method is no good; the order of the text is worth twenty points. The shuffled corpus is
+# *worse* than a few thousand sentences of the right topics: it taught CBOS that strangers are neighbours. And the best
+# window is another one, so that the wrong search also picks the wrong parameter.
+#
+# The honest end: tf-idf, at no cost, is level with the best CBOS model on this task of names and terms. Sentence
+# vectors have 100 columns where tf-idf has thousands, and shine where labels are few (see the example on few labels).

@@ -68,7 +68,9 @@ def score(model, sentences, target, protocol):
     vectors = model.transform(sentences)
     if protocol is not None:
         return 100 * cross_val_score(LinearSVC(class_weight="balanced"), vectors, target, **protocol).mean()
-    lengths = np.sqrt(np.asarray(vectors.power(2).sum(axis=1)).ravel() if model is models["tf-idf"] else (vectors**2).sum(1))
+    lengths = np.sqrt(
+        np.asarray(vectors.power(2).sum(axis=1)).ravel() if model is models["tf-idf"] else (vectors**2).sum(1)
+    )
     cosine = np.asarray((vectors @ vectors.T).todense() if model is models["tf-idf"] else vectors @ vectors.T)
     cosine = cosine / np.outer(lengths, lengths).clip(1e-9)
     np.fill_diagonal(cosine, -1)
