@@ -54,10 +54,10 @@ ErrorAgreementDisplay.from_estimators(models, X[test], y[test])
 plt.show()
 
 # %%
-# Read it row by row: below a model's name stands how many of the test sentences it got wrong, and a cell says how many of
-# the mistakes that two models both made were the *same* mistake. Agreement is high everywhere: a wrong answer is mostly
-# the near miss that is made of the same words ("friendly" for "friendly and polite"), and all of these models add up
-# words. The palest row is the pair with most to learn from each other.
+# Read it row by row: below a model's name stands how many of the test sentences it got wrong, and a cell says how many
+# of the mistakes that two models both made were the *same* mistake. Agreement is high everywhere: a wrong answer is
+# mostly the near miss that is made of the same words ("friendly" for "friendly and polite"), and all of these models
+# add up words. The palest row is the pair with most to learn from each other.
 #
 # What joining brings
 # -------------------

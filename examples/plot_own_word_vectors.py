@@ -40,6 +40,7 @@ print(f"{file.name}: {file.stat().st_size / 1e6:.1f} MB; its first line: {file.o
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 rng = np.random.default_rng(0)
@@ -55,7 +56,7 @@ tasks = {
     "nearest is a paraphrase": (paraphrases.data, paraphrases.target, None),
 }
 models = {
-    f"{weighting or 'plain mean'}, {removed} removed": MeanEmbeddingVectorizer(
+    f"{'SIF' if weighting else 'plain mean'}, {removed} removed": MeanEmbeddingVectorizer(
         word_vectors=file, weighting=weighting, n_removed_components=removed
     ).fit(corpus)
     for weighting in (None, "sif")
@@ -68,11 +69,9 @@ def score(model, sentences, target, protocol):
     vectors = model.transform(sentences)
     if protocol is not None:
         return 100 * cross_val_score(LinearSVC(class_weight="balanced"), vectors, target, **protocol).mean()
-    lengths = np.sqrt(
-        np.asarray(vectors.power(2).sum(axis=1)).ravel() if model is models["tf-idf"] else (vectors**2).sum(1)
-    )
-    cosine = np.asarray((vectors @ vectors.T).todense() if model is models["tf-idf"] else vectors @ vectors.T)
-    cosine = cosine / np.outer(lengths, lengths).clip(1e-9)
+    unit = normalize(vectors)
+    cosine = unit @ unit.T
+    cosine = cosine.toarray() if hasattr(cosine, "toarray") else cosine
     np.fill_diagonal(cosine, -1)
     return 100 * (target[cosine.argmax(axis=1)] == target).mean()
 
@@ -96,4 +95,8 @@ plt.show()
 folder.cleanup()
 
 # %%
-# CAPTION
+# A classifier hardly cares (left and middle): the four blue bars are within a point or so, since it can weigh and shift
+# the columns by itself. Where the cosine is used as it is (right), SIF weights and the removal each add a little, as
+# their authors say. Of a sentence whose nearest neighbour decides, though, less than a quarter come out right with any
+# of them: the groups are near misses of each other. Tf-idf stays ahead for what a sentence is about, and falls behind
+# for what it means, where it drops the words that no docstring has.

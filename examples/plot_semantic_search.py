@@ -29,8 +29,8 @@ print(f"{len(questions)} questions. For example:\n  {questions[3000]}\n  -> {ans
 # Three engines
 # -------------
 # The embedding must not have seen that question and answer stand together, or it would have been told the result: a
-# model of neighbours learns from everything *behind* the second sentence. Tf-idf, which knows no order, is fitted on all
-# that is searched. The third engine adds the two cosines.
+# model of neighbours learns from everything *behind* the second sentence. Tf-idf, which knows no order, is fitted on
+# all that is searched. The third engine adds the two cosines.
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
