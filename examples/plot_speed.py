@@ -89,4 +89,8 @@ right.legend(loc="lower right")
 plt.show()
 
 # %%
-# CAPTION
+# Compare the bars of a pair: the dark one is two threads, and what it is short of twice the light one is the time that
+# threads wait for each other, for memory, or for a core that is doing something else; on a machine at work the dark bar
+# may well be the shorter one. Whatever their number, the vectors are the same to the last bit, so it is safe to change
+# it. On the right, the dashed line is the usual recipe: a sentence vector of skembed is a sum over its words alone.
+# This text is small and its passes take less than a second, so that their beginning and end weigh much.
