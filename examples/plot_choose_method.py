@@ -66,7 +66,7 @@ def random_vectors(sentences):
     return MeanEmbeddingVectorizer(word_vectors=dict(zip(words, vectors)), weighting="sif")
 
 
-common = {"n_jobs": 2, "random_state": 0}
+common = {"random_state": 0}
 methods = {
     "tf-idf": lambda sentences: TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"),
     "random vectors, SIF": random_vectors,

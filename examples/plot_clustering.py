@@ -47,8 +47,8 @@ from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-cbos = CBOSVectorizer(n_jobs=2, random_state=0).fit(docstrings.data, groups=docstrings.groups)
-weighted = CBOSVectorizer(weighting="sif", n_jobs=2, random_state=0).fit(docstrings.data, groups=docstrings.groups)
+cbos = CBOSVectorizer(random_state=0).fit(docstrings.data, groups=docstrings.groups)
+weighted = CBOSVectorizer(weighting="sif", random_state=0).fit(docstrings.data, groups=docstrings.groups)
 tfidf = TfidfVectorizer(sublinear_tf=True).fit(docstrings.data)
 lsa = make_pipeline(tfidf, TruncatedSVD(100, random_state=0)).fit(docstrings.data)
 scores, clusters = {}, {}

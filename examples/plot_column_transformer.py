@@ -63,7 +63,7 @@ from sklearn.svm import LinearSVC
 from skembed import CBOSVectorizer, SentenceCorpus
 
 corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
-embedding = make_pipeline(CBOSVectorizer(corpus=corpus, n_jobs=2, random_state=0), Normalizer())
+embedding = make_pipeline(CBOSVectorizer(corpus=corpus, random_state=0), Normalizer())
 others = [
     ("kind", OneHotEncoder(handle_unknown="ignore"), ["kind"]),
     ("numbers", QuantileTransformer(n_quantiles=100), ["place", "of", "n_letters"]),

@@ -29,7 +29,7 @@ docstrings, paraphrases = load_docstrings(), load_paraphrase_groups()
 train, test = next(StratifiedKFold(3, shuffle=True, random_state=0).split(paraphrases.data, paraphrases.target))
 X, y = np.array(paraphrases.data, object), paraphrases.target
 
-options = {"n_jobs": 2, "random_state": 0}
+options = {"random_state": 0}
 embeddings = {
     "CBOS": CBOSVectorizer(**options).fit(docstrings.data, groups=docstrings.groups),
     "Sent2Vec": Sent2VecVectorizer(**options).fit(docstrings.data),

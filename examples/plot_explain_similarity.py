@@ -23,8 +23,8 @@ from skembed.datasets import load_docstrings
 
 docstrings = load_docstrings()
 corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
-plain = CBOSVectorizer(n_jobs=2, random_state=0).fit(corpus)
-weighted = CBOSVectorizer(weighting="sif", n_jobs=2, random_state=0).fit(corpus)
+plain = CBOSVectorizer(random_state=0).fit(corpus)
+weighted = CBOSVectorizer(weighting="sif", random_state=0).fit(corpus)
 
 sentence = "The number of trees in the forest."
 candidates = [other for other in dict.fromkeys(docstrings.data) if len(other.split()) <= 10]

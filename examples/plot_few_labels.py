@@ -41,7 +41,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 tfidf = TfidfVectorizer(sublinear_tf=True).fit_transform(docstrings.data)
-cbos = CBOSVectorizer(weighting="sif", n_jobs=2, random_state=0)
+cbos = CBOSVectorizer(weighting="sif", random_state=0)
 cbos = normalize(cbos.fit(docstrings.data, groups=docstrings.groups).transform(docstrings.data))
 columns = {"tf-idf": tfidf, "CBOS": cbos, "both": hstack([csr_array(tfidf), csr_array(cbos)], format="csr")}
 

@@ -51,7 +51,7 @@ classifier = LinearSVC(random_state=0)
 windows = [1, 3, 9]
 searches = {}
 for name, corpus in [("no corpus", None), ("shuffled corpus", shuffled), ("corpus in reading order", ordered)]:
-    embedding = CBOSVectorizer(corpus=corpus, n_jobs=2, random_state=0)
+    embedding = CBOSVectorizer(corpus=corpus, random_state=0)
     pipeline = Pipeline([("emb", embedding), ("svm", classifier)])
     search = GridSearchCV(pipeline, {"emb__window": windows}, cv=cv, refit=False).fit(X, y, groups=groups)
     searches[name] = search.cv_results_

@@ -36,7 +36,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from skembed import CBOSVectorizer, Sent2VecVectorizer
 from skembed.metrics import paired_cosine_similarity
 
-options = {"weighting": "sif", "n_jobs": 2, "random_state": 0}
+options = {"weighting": "sif", "random_state": 0}
 models = {
     "tf-idf of words": TfidfVectorizer(token_pattern=r"(?u)\b\w+\b").fit(docstrings.data + paraphrases.data),
     "tf-idf of 3 to 5 letters": TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5)).fit(paraphrases.data),

@@ -23,7 +23,7 @@ from skembed.datasets import load_docstrings, load_paraphrase_groups
 
 docstrings, paraphrases = load_docstrings(), load_paraphrase_groups()
 corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
-skipgram = MeanEmbeddingVectorizer(n_jobs=2, random_state=0).fit(corpus)
+skipgram = MeanEmbeddingVectorizer(random_state=0).fit(corpus)
 folder = tempfile.TemporaryDirectory()
 file = Path(folder.name, "vectors.txt")
 with file.open("w", encoding="utf-8") as out:

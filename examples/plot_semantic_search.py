@@ -40,7 +40,7 @@ from skembed import CBOSVectorizer
 rest = np.setdiff1d(np.arange(len(docstrings.data)), np.concatenate([first, first + 1]))
 text, groups = [docstrings.data[i] for i in rest], docstrings.groups[rest]
 tfidf = TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", sublinear_tf=True).fit(docstrings.data + paraphrases.data)
-cbos = CBOSVectorizer(weighting="sif", n_jobs=2, random_state=0).fit(text, groups=groups)
+cbos = CBOSVectorizer(weighting="sif", random_state=0).fit(text, groups=groups)
 
 
 def cosines(model, a, b):

@@ -20,7 +20,7 @@ from skembed.inspection import NormProfileDisplay
 
 docstrings = load_docstrings()
 corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
-options = {"n_jobs": 2, "random_state": 0}
+options = {"random_state": 0}
 sent2vec = Sent2VecVectorizer(**options).fit(corpus)
 NormProfileDisplay.from_estimator(sent2vec, mark=["the", "array", "eigenvalues"])
 plt.show()
