@@ -106,11 +106,16 @@ def settings_of(curve, parameter, value, method, quick):
 
 
 def main():
-    options = arguments(__doc__, only={"nargs": "+", "choices": list(CURVES), "default": list(CURVES)})
+    options = arguments(
+        __doc__,
+        only={"nargs": "+", "choices": list(CURVES), "default": list(CURVES)},
+        methods={"nargs": "+", "choices": list(METHODS), "default": list(METHODS)},
+    )
     rows, raw = [], {}
     with saved_corpus(options, names=("simplewiki", "books_small")) as folder:
         for curve in options.only:
             parameter, values, methods = CURVES[curve]
+            methods = [method for method in methods if method in options.methods]
             values, methods = (values[::2], methods[:1]) if options.quick else (values, methods)
             for method in methods:
                 runs = {}
@@ -161,7 +166,8 @@ def draw(rows):
                 axes.set_xticks(values, [f"{value / 1e6:.3g}" for value in values], rotation=45)
                 axes.set_xlabel("millions")
                 axes.minorticks_off()
-        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+        drawn = dict(pair[::-1] for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels()))
+        figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=6)
 
     return fill
 

@@ -205,17 +205,17 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
 
     def _word_weights(self, corpus: SentenceCorpus, vocabulary: dict[str, int]) -> dict[str, Any]:
         """Weights of the words in the sentence sum, and of a word that is not in the vocabulary."""
+        if self.weighting is None:
+            return {"word_weights_": np.ones(len(vocabulary), np.float32), "_unknown_weight": np.float32(1.0)}
         ids = np.fromiter((corpus.vocabulary.index.get(word, -1) for word in vocabulary), np.int64, len(vocabulary))
         if self.weighting == "sif":
             counts = np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0)
             weights, unknown = SIF_A / (SIF_A + counts / max(1, corpus.n_tokens)), 1.0
-        elif self.weighting == "idf":
+        else:
             n_sentences = corpus.n_sentences
             frequencies = np.where(ids >= 0, np.append(corpus.sentence_frequencies(), 0)[ids], 0)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
-        else:
-            weights, unknown = np.ones(len(vocabulary)), 1.0
         return {"word_weights_": weights.astype(np.float32), "_unknown_weight": np.float32(unknown)}
 
     def transform(self, X: Any) -> Any:

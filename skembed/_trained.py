@@ -332,7 +332,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
 def _begins_with(words: list[str], vocabulary: dict[str, int]) -> bool:
     """Whether the words of the vocabulary have the same numbers in a corpus."""
     n_words = len(vocabulary)
-    return len(words) >= n_words and all(vocabulary.get(words[i]) == i for i in range(n_words))
+    return list(vocabulary) == words[:n_words] and list(vocabulary.values()) == list(range(n_words))
 
 
 def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:
