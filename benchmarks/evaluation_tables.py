@@ -34,11 +34,7 @@ def intervals(path):
         numbers = {
             key: f"{100 * float(value):.1f}" for key, value in row.items() if key not in ("method", "next") and value
         }
-        ahead = (
-            [numbers["difference"], f"{numbers['difference_low']} to {numbers['difference_high']}"]
-            if row["next"]
-            else ["", ""]
-        )
+        ahead = [numbers["lead"], f"{numbers['lead_low']} to {numbers['lead_high']}"] if row["next"] else ["", ""]
         table.append([row["method"], numbers["mean"], f"{numbers['low']} to {numbers['high']}", *ahead])
     return table
 

@@ -95,6 +95,14 @@ def test_a_fitted_model_is_used_as_it_is(recorder):
     assert result.accuracy == 1.0
 
 
+def test_anything_with_transform_is_a_model():
+    """A class of the user's, with a fit of its own kind, is taken as it is."""
+    vectorizer = CountVectorizer().fit([*COLOURS, *ANIMALS])
+    model = SimpleNamespace(fit=None, transform=vectorizer.transform)
+    data = sentences(30, 0)
+    assert semantic_classification(model, data.data, data.target).accuracy == 1
+
+
 def test_semantic_classification_is_cross_validation():
     X, y = load_paraphrase_groups(return_X_y=True)
     bag = BOWPCA(n_components=None)

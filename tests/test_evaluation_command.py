@@ -1,6 +1,7 @@
 """python -m skembed.evaluation, on tiny sets in the published formats: tables, files, and going on after a kill."""
 
 import csv
+import inspect
 import json
 import os
 import signal
@@ -13,9 +14,10 @@ import joblib
 import numpy as np
 import pytest
 
-from skembed import BOWPCA, SentenceCorpus
+from skembed import BOWPCA, SentenceCorpus, datasets
 from skembed.evaluation import published_results
 from skembed.evaluation.__main__ import main
+from skembed.evaluation._data import EvaluationData
 from skembed.evaluation._store import ResultStore
 from skembed.evaluation._tables import by_method, by_set, markdown, tidy, with_sts_means
 
@@ -243,6 +245,24 @@ def test_what_cannot_be_run_is_said_before(folder, tmp_path, capsys, monkeypatch
     monkeypatch.chdir(tmp_path)
     assert main(options(folder, tmp_path / "out", *more)) == 1
     assert message in capsys.readouterr().err
+
+
+def test_without_a_folder_the_sets_are_downloaded(monkeypatch):
+    asked = []
+
+    def recorder(name):
+        signature = inspect.signature(getattr(datasets, name))  # options that it does not have raise an error
+        return lambda **options: asked.append((name, *signature.bind(**options).arguments.values()))
+
+    for name in [name for name in dir(datasets) if name.startswith("fetch_")]:
+        monkeypatch.setattr(datasets, name, recorder(name))
+    data = EvaluationData()
+    assert data.years() == [2012, 2013, 2014, 2015, 2016]
+    data.sts(2012)
+    data.sick("trial"), data.msrp("test"), data.trec("train"), data.senteval("MPQA"), data.semantic("opinosis")
+    data.sts(2012)  # read once
+    expected = [("sts", 2012), ("sick", "trial"), ("msrp", "test"), ("trec", "train"), ("senteval", "MPQA")]
+    assert asked == [(f"fetch_{name}", option) for name, option in expected] + [("fetch_semantic_groups", "opinosis")]
 
 
 @pytest.mark.parametrize("more", [["--tables", "sts,stss"], ["--tables", ","], ["--folds", "1"]])

@@ -10,6 +10,7 @@ from sklearn.utils import Bunch
 
 from skembed import MeanEmbeddingVectorizer
 from skembed.evaluation import pair_features, sick_scores, sts_comparison, sts_intervals, sts_scores, sts_similarities
+from skembed.evaluation._sts import sts_ranking
 from skembed.metrics import pearson_score, spearman_score
 
 GENERATOR = np.random.default_rng(0)
@@ -113,10 +114,10 @@ def test_an_interval_is_that_of_scipy():
 
 def test_draws_are_resampled_correlations():
     """The sums of all draws are one product; a draw taken one by one must give the same."""
-    from skembed.evaluation._sts import _bootstrap_means
+    from skembed.evaluation._sts import bootstrap_means
 
     a, b = noisy(40, 1.0), noisy(30, 2.0, seed=3, name="b")
-    [draws] = _bootstrap_means([[a, b]], 5, random_state=0)
+    _, draws = bootstrap_means({"m": [a, b]}, 5, random_state=0)
     generator = np.random.RandomState(0)
     counts = [generator.multinomial(len(s.target), np.full(len(s.target), 1 / len(s.target)), size=5) for s in (a, b)]
     expected = [
@@ -128,7 +129,7 @@ def test_draws_are_resampled_correlations():
         )
         for i in range(5)
     ]
-    np.testing.assert_allclose(draws, expected, rtol=1e-10)
+    np.testing.assert_allclose(draws["m"], expected, rtol=1e-10)
 
 
 def test_intervals_of_differences_are_paired():
@@ -142,6 +143,11 @@ def test_intervals_of_differences_are_paired():
     assert difference["low"] > 0 and difference["share_above"] == 1
     assert difference["mean"] == pytest.approx(alone["better"]["mean"] - alone["rough"]["mean"])
     assert difference["high"] - difference["low"] < 0.2 * (alone["better"]["high"] - alone["better"]["low"])
+    first, last = sts_ranking({"rough": [rough], "better": [better]})
+    assert (first["method"], first["next"], last["next"], last["lead"]) == ("better", "rough", None, None)
+    assert [first[key] for key in ("lead", "lead_low", "lead_high")] == [
+        difference[key] for key in ("mean", "low", "high")
+    ]
     assert sts_intervals(models) == sts_intervals(models)  # the same seed, the same draws
 
 

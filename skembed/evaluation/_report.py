@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from ._data import SEMANTIC_SETS, EvaluationData
 from ._semantic import error_agreement
 from ._store import ResultStore
-from ._sts import sts_comparison, sts_intervals
+from ._sts import sts_comparison, sts_ranking
 from ._tables import (
     SEMANTIC_COLUMNS,
     SENTEVAL_COLUMNS,
@@ -109,22 +109,14 @@ class Report:
         return [(row["method"], f"{row['year']}/{row['set']}") for row in rows if row["p"] < 0.0001]
 
     def _intervals(self, models: dict[str, list[Any]]) -> list[list[str]]:
-        ordered = sorted(sts_intervals(models, random_state=self.seed), key=lambda row: -row["mean"])
-        table = [["method", "mean", "from", "to", "ahead of the next", "from", "to"]]
-        tidy_rows = []
-        for row, below in zip(ordered, [*ordered[1:], None]):
-            cells = [row["method"], *(f"{100 * row[key]:.2f}" for key in ("mean", "low", "high"))]
-            extra: dict[str, Any] = {"next": "", "difference": "", "difference_low": "", "difference_high": ""}
-            if below is not None:
-                pair = {name: models[name] for name in (row["method"], below["method"])}
-                [ahead] = sts_intervals(pair, baseline=below["method"], random_state=self.seed)
-                cells += [f"{100 * ahead[key]:.2f}" for key in ("mean", "low", "high")]
-                extra = {"next": below["method"], "difference": ahead["mean"]}
-                extra |= {"difference_low": ahead["low"], "difference_high": ahead["high"]}
-            table.append([*cells, *[""] * (7 - len(cells))])
-            tidy_rows.append({**row, **extra})
-        write_csv(self.out / "sts_intervals.csv", tidy_rows)
-        return table
+        rows = sts_ranking(models, random_state=self.seed)
+        write_csv(self.out / "sts_intervals.csv", rows)
+        header = ["method", "mean", "from", "to", "ahead of the next by", "from", "to"]
+        numbers = ("mean", "low", "high", "lead", "lead_low", "lead_high")
+        return [
+            header,
+            *([row["method"], *("" if row[n] is None else f"{100 * row[n]:.2f}" for n in numbers)] for row in rows),
+        ]
 
     def _sick(self, rows: list[dict[str, Any]]) -> list[str]:
         caption = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -21,7 +21,7 @@ __all__ = ["error_agreement", "semantic_classification"]
 
 def is_fitted(model: Any) -> bool:
     """Whether a model has learned already; what is no scikit-learn estimator has."""
-    if not hasattr(model, "fit"):
+    if not isinstance(model, BaseEstimator):
         return True
     try:
         check_is_fitted(model)

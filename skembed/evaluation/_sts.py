@@ -184,24 +184,37 @@ def sts_intervals(
     """
     if baseline is not None and baseline not in models:
         raise ValueError(f"baseline={baseline!r} is not one of the models {list(models)}.")
-    names = list(models)
-    _check_same_pairs(models)
-    draws = _bootstrap_means([models[name] for name in names], n_resamples, random_state)
-    means = [np.mean([pearson_score(s.target, s.cosine) for s in models[name]]) for name in names]
-    tail = (1 - confidence_level) / 2
+    means, draws = bootstrap_means(models, n_resamples, random_state)
     rows = []
-    for i, name in enumerate(names):
-        if name == baseline:
-            continue
-        values, mean = draws[i], means[i]
-        row: dict[str, Any] = {"method": name}
-        if baseline is not None:
-            other = names.index(baseline)
-            values, mean = values - draws[other], mean - means[other]
-            row |= {"baseline": baseline, "share_above": float(np.mean(values > 0))}
-        low, high = np.quantile(values, [tail, 1 - tail])
-        rows.append({**row, "mean": float(mean), "low": float(low), "high": float(high)})
+    for name in models:
+        if baseline is None:
+            rows.append({"method": name, **_interval(means[name], draws[name], confidence_level)})
+        elif name != baseline:
+            values = draws[name] - draws[baseline]
+            row = {"method": name, "baseline": baseline, "share_above": float(np.mean(values > 0))}
+            rows.append(row | _interval(means[name] - means[baseline], values, confidence_level))
     return rows
+
+
+def sts_ranking(models: Mapping[str, Sequence[Any]], random_state: Any = 0) -> list[dict[str, Any]]:
+    """Rows as of `sts_intervals`, best first, with the lead of each over the next and its interval."""
+    means, draws = bootstrap_means(models, 2000, random_state)
+    ordered = sorted(models, key=lambda name: -means[name])
+    rows = []
+    for name, following in zip(ordered, [*ordered[1:], None]):
+        row = {"method": name, **_interval(means[name], draws[name]), "next": following}
+        if following is None:
+            lead = dict.fromkeys(("mean", "low", "high"))
+        else:
+            lead = _interval(means[name] - means[following], draws[name] - draws[following])
+        rows.append(row | {"lead": lead["mean"], "lead_low": lead["low"], "lead_high": lead["high"]})
+    return rows
+
+
+def _interval(mean: float, draws: np.ndarray, confidence_level: float = 0.95) -> dict[str, Any]:
+    tail = (1 - confidence_level) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return {"mean": float(mean), "low": float(low), "high": float(high)}
 
 
 def sts_comparison(a: Sequence[Any], b: Sequence[Any]) -> list[dict[str, Any]]:
@@ -268,24 +281,27 @@ def _check_same_pairs(models: Mapping[str, Sequence[Any]]) -> None:
             raise ValueError(f"The models {names[0]!r} and {name!r} were not compared on the same pairs.")
 
 
-def _bootstrap_means(models: Sequence[Sequence[Any]], n_resamples: int, random_state: Any) -> np.ndarray:
-    """Mean correlation over the sets, (n_models, n_resamples).
+def bootstrap_means(
+    models: Mapping[str, Sequence[Any]], n_resamples: int, random_state: Any
+) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    """Mean correlation over the sets, of all pairs and of each draw, by model.
 
     How often each pair is drawn is all that matters, so a draw is a row of counts, and the sums of all draws are
     one matrix product.
     """
+    _check_same_pairs(models)
     generator = check_random_state(random_state)
-    means = np.zeros((len(models), n_resamples))
-    n_sets = len(models[0])
-    for j in range(n_sets):
-        y = models[0][j].target - models[0][j].target.mean()
+    draws = {name: np.zeros(n_resamples) for name in models}
+    for sets in zip(*models.values()):
+        y = sets[0].target - sets[0].target.mean()
         n = len(y)
         counts = generator.multinomial(n, np.full(n, 1 / n), size=n_resamples).astype(np.float64)
-        for i, similarities in enumerate(models):
-            x = similarities[j].cosine - similarities[j].cosine.mean()
+        for name, similarity in zip(models, sets):
+            x = similarity.cosine - similarity.cosine.mean()
             sum_x, sum_y, sum_xy, sum_xx, sum_yy = (counts @ np.column_stack([x, y, x * y, x * x, y * y])).T / n
             variances = (sum_xx - sum_x**2) * (sum_yy - sum_y**2)
-            covariance = sum_xy - sum_x * sum_y
             root = np.sqrt(np.maximum(variances, 0))
-            means[i] += np.divide(covariance, root, out=np.zeros(n_resamples), where=root > 0) / n_sets
-    return means
+            covariance = sum_xy - sum_x * sum_y
+            draws[name] += np.divide(covariance, root, out=np.zeros(n_resamples), where=root > 0) / len(models[name])
+    means = {name: float(np.mean([pearson_score(s.target, s.cosine) for s in sets])) for name, sets in models.items()}
+    return means, draws
