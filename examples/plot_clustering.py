@@ -87,10 +87,10 @@ EmbeddingMapDisplay.from_estimator(
 plt.show()
 
 # %%
-# On the left: the clusters of CBOS vectors follow the subpackages better than those of tf-idf, where most pairs of
-# short sentences share no word at all, and than its SVD. They do not follow them closely: the scale goes to 1, and much
-# of a docstring ("If True, a copy is made.") could stand anywhere. On the right: some subpackages have a region of
-# their own on the map, above all polynomials, signals and interpolation; scikit-learn's two overlap.
+# On the left: the clusters of CBOS vectors follow the subpackages better than those of tf-idf, where two sentences are
+# alike only where they share words, and than its SVD. They do not follow them closely: the scale goes to 1, and much of
+# a docstring ("If True, a copy is made.") could stand anywhere. On the right: some subpackages have a region of their
+# own on the map, above all polynomials, signals and interpolation; scikit-learn's two overlap.
 #
 # What the clusters are about
 # ---------------------------

@@ -58,10 +58,11 @@ for (name, model), (color, line) in zip(models.items(), looks):
     cosine = np.asarray(paired_cosine_similarity(vectors[a], vectors[b]))
     precision, recall, _ = precision_recall_curve(is_duplicate, cosine)
     average = average_precision_score(is_duplicate, cosine)
-    ax.plot(recall, precision, color=color, ls=line, lw=2, label=f"{name} ({average:.2f})")
+    shown = recall > 0.01  # what a handful of pairs gives means nothing
+    ax.plot(recall[shown], precision[shown], color=color, ls=line, lw=2, label=f"{name} ({average:.2f})")
     print(f"{name:26s} average precision {average:.3f}")
 ax.axhline(is_duplicate.mean(), color="0.8", label="guessing")
-ax.set(xlabel="recall: duplicates that are found", ylabel="precision: found pairs that are duplicates")
+ax.set(ylim=(0, None), xlabel="recall: duplicates that are found", ylabel="precision: found pairs that are duplicates")
 ax.legend(title="average precision in brackets")
 plt.show()
 

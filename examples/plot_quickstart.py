@@ -2,6 +2,8 @@
 Learn sentence vectors from your own text
 =========================================
 
+What do vectors know that were learned in seconds, from text that you have?
+
 The five methods of skembed learn from the prose of the docstrings of numpy, scipy and scikit-learn: real text in
 reading order, on every machine that can run this page. We then ask of each method, and of two baselines that cost
 nothing to learn, how well a linear classifier can tell from the vectors alone

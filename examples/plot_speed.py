@@ -85,7 +85,8 @@ for ax, title, unit in [
     ax.set(title=title, ylabel=unit)
     ax.set_xticks(np.arange(len(names)), names)
 left.legend()
-right.legend(loc="lower right")
+right.legend(ncols=2, loc="upper center")
+right.set_ylim(0, 1.3 * right.get_ylim()[1])
 plt.show()
 
 # %%

@@ -42,9 +42,9 @@ plt.show()
 
 # %%
 # CBOS comes much closer to the weight on the right, which nobody told it: level for rare words, half the height a
-# little above one in a thousand, and next to nothing for "the". That is why SIF weights add little to it. Above its
-# line stands "array": frequent here and yet telling. Skip-gram falls too, but "the" keeps a quarter of its length, so
-# that its means gain from weights (see the example on own word vectors).
+# little above one in a thousand, and next to nothing for "the". Well above its line stands "array": frequent here and
+# yet telling. Skip-gram falls too, but "the" keeps more than a quarter of the length of a rare word; the example on own
+# word vectors weighs such vectors by hand.
 #
 # The shortest and the longest
 # ----------------------------

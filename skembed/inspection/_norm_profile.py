@@ -151,13 +151,16 @@ class NormProfileDisplay:
             raise ValueError(f"a must be positive, got {a!r}.")
         rows = self._rows_of(mark)
         left, right = self._two_axes(ax)
+        from matplotlib.patheffects import withStroke
+
         style = {"s": 6, "alpha": 0.3, "color": "0.5", "linewidths": 0, "label": "one word", "rasterized": True}
         self.points_ = left.scatter(self.frequencies, self.norms, **style | (scatter_kw or {}))
         (self.median_,) = left.plot(*self._medians(), color=COLORS[0], lw=2, label="median")
         for row, word in rows.items():
             point = self.frequencies[row], self.norms[row]
             left.plot(*point, "o", ms=5, color=COLORS[3])
-            left.annotate(word, point, (0, 6), textcoords="offset points", ha="center", color=COLORS[3], weight="bold")
+            note = left.annotate(word, point, (0, 6), textcoords="offset points", ha="center", color=COLORS[3])
+            note.set(weight="bold", path_effects=[withStroke(linewidth=3, foreground="white")])
         left.margins(x=0.1)  # room for a mark at the end
         left.set(xscale="log", ylabel="length of the word's vector", ylim=(0, None))
         left.legend(markerscale=2)
