@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from skembed.evaluation import error_agreement
 from skembed.inspection._drawing import draw_table, new_axes, table_size
 
 
@@ -125,7 +126,9 @@ class ErrorAgreementDisplay:
                 f"errors must hold truth values (dtype bool), got {wrong.dtype}. From labels use from_predictions, or "
                 "pass [y_pred != y for y_pred in ...]."
             )
-        display = cls._count(wrong, wrong[:, None] & wrong, wrong[:, None] | wrong, names, "both wrong / either wrong")
+        both, either = (wrong[:, None] & wrong).sum(axis=2), (wrong[:, None] | wrong).sum(axis=2)
+        label = "both wrong / either wrong"
+        display = cls(both, either, n_errors=wrong.sum(axis=1), names=names, label=label)
         return display.plot(ax=ax, **plot_kw)
 
     @classmethod
@@ -158,13 +161,11 @@ class ErrorAgreementDisplay:
             If there are fewer than two models, or lengths differ.
         """
         names, rows = _named(predictions, names)
-        y_true = np.asarray(y_true)
         check_consistent_length(y_true, *rows)
-        answers = np.array([np.asarray(row) for row in rows])
-        wrong = answers != y_true
-        both = wrong[:, None] & wrong
-        same = both & (answers[:, None] == answers)
-        return cls._count(wrong, same, both, names, "same wrong answer / both wrong").plot(ax=ax, **plot_kw)
+        found = error_agreement(y_true, rows)
+        label = "same wrong answer / both wrong"
+        display = cls(found.n_shared, found.n_compared, n_errors=found.n_errors, names=names, label=label)
+        return display.plot(ax=ax, **plot_kw)
 
     @classmethod
     def from_estimators(
@@ -201,11 +202,6 @@ class ErrorAgreementDisplay:
         """
         names, models = _named(estimators, names)
         return cls.from_predictions(y, [model.predict(X) for model in models], names, ax=ax, **plot_kw)
-
-    @classmethod
-    def _count(cls, wrong: np.ndarray, shared: np.ndarray, compared: np.ndarray, names: list[str], label: str) -> Any:
-        """The display of truth values of shape (..., n_samples), counted over the samples."""
-        return cls(shared.sum(axis=-1), compared.sum(axis=-1), n_errors=wrong.sum(axis=-1), names=names, label=label)
 
     def plot(
         self,
