@@ -22,6 +22,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ._corpus import SentenceCorpus
+from ._joined_vectors import join_word_vectors, learn_sources, strongest_directions
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
 from ._word_vectors import read_word_vectors
@@ -39,10 +40,12 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
     Parameters
     ----------
     n_components : int, default=100
-        Length of learned vectors. Not used with `word_vectors`. The papers' baselines use 300.
-    word_vectors : dict, KeyedVectors, path, fitted estimator or None, default=None
+        Length of learned vectors, and the largest of joined ones. Not used with other `word_vectors`. The papers'
+        baselines use 300.
+    word_vectors : dict, KeyedVectors, path, fitted estimator, list of these or None, default=None
         Vectors to use: a mapping of word to vector, gensim's KeyedVectors, the path of a file in word2vec text or
-        binary or GloVe format (also .gz), or a fitted estimator of this package. None means to learn them.
+        binary or GloVe format (also .gz), or a fitted estimator of this package. A list is joined, see Notes; in it,
+        `fit` learns estimators that are not fitted. None means to learn vectors by word2vec.
     algorithm : {"skipgram", "cbow"}, default="skipgram"
         Whether a word predicts each word of its window, or the mean of the window predicts the word.
     window : int, default=5
@@ -143,6 +146,12 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
     there are words in the window. Blocks are computed from the same weights; then each word takes one step for each of
     its places, in the order of the block. A row with c > 8 steps in one block takes steps of 8/c the size.
 
+    *Joined vectors.* A list gives each word its vectors of length one side by side. If these are more than
+    `n_components` numbers, they are projected on the strongest directions of the words, a word that occurs ``n`` times
+    with weight ``sqrt(n) * (a / (a + f)) ** 2``; then rows get length one again. An estimator of the list that is not
+    fitted is copied and learns from the text of `fit`; it takes `random_state` and `n_jobs` from here if its own is
+    None. :func:`~sklearn.base.clone` makes estimators forget: keep them in a :class:`~sklearn.frozen.FrozenEstimator`.
+
     *The papers' own settings:* MOWE of [1]_ is ``MeanEmbeddingVectorizer(word_vectors=path, lowercase=False,
     pooling="mean", weighting=None, n_removed_components=0, unknown="zero")`` with the Google News vectors at ``path``,
     SOWE the same with ``pooling="sum"``. W and R of [2]_ are ``weighting="sif"`` and ``n_removed_components=1``. The
@@ -168,11 +177,15 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
            [0.5, 0.5],
            [0. , 0. ]], dtype=float32)
 
-    With learned vectors:
+    With learned vectors, of skip-gram and of two other models:
 
+    >>> from skembed import CBOSVectorizer, Sent2VecVectorizer
     >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
     >>> MeanEmbeddingVectorizer(n_components=16, random_state=0).fit_transform(sentences).shape
     (100, 16)
+    >>> both = [CBOSVectorizer(), Sent2VecVectorizer()]
+    >>> MeanEmbeddingVectorizer(n_components=20, word_vectors=both, weighting="sif").fit_transform(sentences).shape
+    (100, 20)
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -272,7 +285,7 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         """
         corpus = self._corpus_to_learn_from(X, groups)
         if self.word_vectors is not None:
-            self._take_word_vectors(corpus, read_word_vectors(self.word_vectors))
+            self._take_word_vectors(corpus)
             self._remove_components(corpus, fresh=True)
         else:
             keep = self.warm_start and hasattr(self, "target_vectors_")
@@ -309,12 +322,16 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
             return self
         if first:
-            self._take_word_vectors(corpus, read_word_vectors(self.word_vectors))
+            self._take_word_vectors(corpus)
         self._remove_components(corpus, fresh=first)
         return self
 
-    def _take_word_vectors(self, corpus: SentenceCorpus, source: tuple[list[str], np.ndarray, Any]) -> None:
-        words, vectors, _ = source
+    def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
+        if isinstance(self.word_vectors, (list, tuple)):
+            sources = learn_sources(self.word_vectors, corpus, self.random_state, self.n_jobs)
+            words, vectors, _ = join_word_vectors(sources, corpus, self.n_components)
+        else:
+            words, vectors, _ = read_word_vectors(self.word_vectors)
         if self.n_removed_components >= vectors.shape[1]:
             raise ValueError(
                 f"n_removed_components={self.n_removed_components} would leave nothing of vectors with "
@@ -380,11 +397,7 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         for start in range(0, corpus.n_sentences, step):
             rows = np.asarray(self._pool(self._encode(corpus[start : start + step])), np.float64)
             self._moments += rows.T @ rows
-        _, directions = np.linalg.eigh(self._moments)
-        components = directions[:, ::-1][:, : self.n_removed_components].T
-        # The sign of an eigenvector is arbitrary; fix it, so that results repeat.
-        components *= np.sign(components[np.arange(len(components)), np.abs(components).argmax(axis=1)])[:, None]
-        self.components_ = np.ascontiguousarray(components, np.float32)
+        self.components_ = strongest_directions(self._moments, self.n_removed_components)
         self._freed_vectors = self._free(self.word_vectors_)
 
     def _free(self, vectors: np.ndarray) -> np.ndarray:

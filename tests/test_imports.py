@@ -40,6 +40,7 @@ RANKS = [
     ["_vectors"],
     ["_pooling"],
     ["_base"],
+    ["_joined_vectors"],
     ["_blocks"],
     ["_training"],
     ["_memory"],

@@ -1,0 +1,131 @@
+"""Sentence embeddings of 300 numbers beside tf-idf: similarity of sentences, and clustering.
+
+    python benchmarks/beat_tfidf.py --data DATA [--seeds 0 1 2] [--out doc/user_guide] [--csv FILE]
+
+Everything learns from the files of DATA/corpora together, simplewiki.txt.gz and books_small.txt.gz. DATA/eval/sts/2012,
+2013, 2014 and sick/trial.tsv are scored as in sts_table.py: Pearson correlation x 100 of the cosine. DATA/eval/clf/
+opinosis_topics.tsv and msrp_groups.tsv are clustered by k-means on rows of length one, with as many clusters as there
+are groups and the best of 10 starts; the score is the adjusted mutual information x 100. A seed is that of learning and
+of the clustering. Rows that FILE has already are not measured again, so a stopped run goes on.
+"""
+
+import argparse
+import csv
+from pathlib import Path
+
+import numpy as np
+from measuring import machine, versions
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_mutual_info_score
+from sklearn.preprocessing import normalize
+from sts_table import pearson
+from trec_grid_search import read_labelled
+
+from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
+
+SETS = {"Opinosis": "opinosis_topics", "MSRP groups": "msrp_groups"}
+COLUMNS = ["2012", "2013", "2014", "14 sets", "SICK trial", *SETS]
+
+
+def make_methods(words, stems, seed):
+    """Name -> function that fits: tf-idf, the recipe, and what it is without some of its parts."""
+    common = {"random_state": seed, "n_jobs": 2}
+    fitted = {}
+
+    def learn(model):  # once for all rows that use it
+        name = type(model).__name__
+        if name not in fitted:
+            fitted[name] = model.fit(stems)
+        return fitted[name]
+
+    def cbos():
+        return learn(CBOSVectorizer(300, **common))
+
+    def sent2vec():
+        return learn(Sent2VecVectorizer(300, **common))
+
+    def joined(*sources, **options):
+        return MeanEmbeddingVectorizer(300, word_vectors=list(sources), weighting="sif", **options).fit(stems)
+
+    tfidf = BOWPCA(n_components=None, weighting="idf")
+    return {
+        "tf-idf": lambda: tfidf.fit(words),
+        "tf-idf on stems": lambda: tfidf.fit(stems),
+        "CBOS": lambda: CBOSVectorizer(300, **common).fit(words),
+        "CBOS on stems": cbos,
+        "Sent2Vec on stems": sent2vec,
+        "CBOS on stems, rows of length one, SIF": lambda: joined(cbos()),
+        "Sent2Vec on stems, rows of length one, SIF": lambda: joined(sent2vec()),
+        "both joined": lambda: joined(cbos(), sent2vec()),
+        "both joined, 3 directions removed": lambda: joined(cbos(), sent2vec(), n_removed_components=3),
+    }
+
+
+def agreement(rows, groups, seed):
+    found = KMeans(len(set(groups)), n_init=10, random_state=seed).fit_predict(normalize(rows))
+    return 100 * float(adjusted_mutual_info_score(groups, found))
+
+
+def measure(model, data, seed):
+    sts = data / "eval" / "sts"
+    years = [[pearson(model, path) for path in sorted((sts / year).glob("*.tsv"))] for year in COLUMNS[:3]]
+    scores = [float(np.mean(year)) for year in years]
+    scores += [float(np.mean([score for year in years for score in year])), pearson(model, sts / "sick" / "trial.tsv")]
+    for name in SETS.values():
+        sentences, groups = read_labelled(data / "eval" / "clf" / f"{name}.tsv")
+        scores.append(agreement(model.transform(sentences), groups, seed))
+    return scores
+
+
+def read_rows(path):
+    if path is None or not path.exists():
+        return {}
+    with open(path, encoding="utf8", newline="") as file:
+        return {(row[0], int(row[1])): [float(value) for value in row[2:]] for row in list(csv.reader(file))[1:]}
+
+
+def write_rows(path, rows):
+    with open(path, "w", encoding="utf8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["row", "seed", *COLUMNS])
+        writer.writerows([*key, *(f"{value:.3f}" for value in scores)] for key, scores in rows.items())
+
+
+def as_rst(rows):
+    """Mean of the seeds, and the least and the largest of the mean over the 14 sets."""
+    lines = [".. csv-table::", '   :header: "", ' + ", ".join(COLUMNS) + ', "14 sets, by seed"', ""]
+    for name in dict.fromkeys(name for name, _ in rows):
+        scores = np.array([values for (other, _), values in rows.items() if other == name])
+        means = ", ".join(f"{value:.1f}" for value in scores.mean(axis=0))
+        lines.append(f'   "{name}", {means}, "{scores[:, 3].min():.1f} to {scores[:, 3].max():.1f}"')
+    return "\n".join([*lines, ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
+    parser.add_argument("--csv", type=Path, help="figures of each seed, and what to go on from")
+    parser.add_argument("--out", type=Path, help="folder for the table, beat_tfidf.inc")
+    options = parser.parse_args()
+    folder = options.data / "corpora"
+    words, stems = SentenceCorpus.from_file(folder), SentenceCorpus.from_file(folder, stemmer="english")
+    print(words, stems, flush=True)
+    rows = read_rows(options.csv)
+    for seed in options.seeds:
+        for name, fit in make_methods(words, stems, seed).items():
+            if (name, seed) in rows:
+                continue
+            rows[name, seed] = measure(fit(), options.data, seed)
+            print(f"{name:44s}{seed:3d} " + " ".join(f"{value:6.2f}" for value in rows[name, seed]), flush=True)
+            if options.csv:
+                write_rows(options.csv, rows)
+    table = as_rst(rows)
+    print(table)
+    if options.out:
+        note = f"Seeds {', '.join(map(str, options.seeds))}; {machine()}; {versions()}.\n"
+        (options.out / "beat_tfidf.inc").write_text(table + "\n" + note, encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+r"""Word vectors of several models side by side, and then in fewer numbers.
+
+Row :math:`J_w` is the word's vectors in all models, each divided by its length. With the singular value decomposition
+of the rows as they weigh in sentences, it is projected on the strongest directions :math:`Q`:
+
+.. math::
+
+    \sum_w \sqrt{n_w} \Big(\frac{a}{a + f_w}\Big)^2 J_w^T J_w = Q \Lambda Q^T, \qquad
+    v_w = \frac{J_w Q_{1 \dots d}}{\lVert J_w Q_{1 \dots d} \rVert}
+
+where :math:`n_w` is the count of a word in the text and :math:`f_w` its frequency. The root lets rare words have a say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import SIF_A
+from ._corpus import SentenceCorpus
+from ._word_vectors import read_word_vectors
+
+_STEP = 10_000  # words at a time, or there would be more copies of all vectors
+
+
+def learn_sources(sources: Sequence[Any], corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> list[Any]:
+    """Replace each estimator that is not fitted by a fitted copy; where it says None, it takes our seed and threads."""
+    random = check_random_state(random_state)
+    learned = []
+    for source in sources:
+        seed = int(random.randint(2**31 - 1))  # for each, so that a fitted one does not change the others
+        if hasattr(source, "fit") and not isinstance(source, type) and not _is_fitted(source):
+            ours = {"random_state": seed, "n_jobs": n_jobs}
+            params = source.get_params(deep=False)
+            source = clone(source).set_params(**{k: v for k, v in ours.items() if k in params and params[k] is None})
+            source.fit(corpus)
+        learned.append(source)
+    return learned
+
+
+def _is_fitted(estimator: Any) -> bool:
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def join_word_vectors(
+    sources: Sequence[Any], corpus: SentenceCorpus, n_components: int
+) -> tuple[list[str], np.ndarray, None]:
+    """Join word vectors of one or more sources, in at most `n_components` numbers.
+
+    Parameters
+    ----------
+    sources : sequence
+        Each is what :func:`read_word_vectors` reads. A word that one of them lacks has zeros in its place.
+    corpus : SentenceCorpus
+        Text whose counts say how much a word matters. Other words are projected, but have no say.
+    n_components : int
+        Joined vectors that are longer are projected on the strongest directions.
+
+    Returns
+    -------
+    words : list of str
+        All words, those of the first source first.
+    vectors : ndarray of shape (n_words, min(n_components, sum of the lengths)), dtype float32
+        Rows of length one; zero for a word whose vectors are all zero.
+    counts : None
+        For the form of :func:`read_word_vectors`.
+
+    Raises
+    ------
+    ValueError
+        If there is no source, or no word of the text has a vector to go by.
+    """
+    if not sources:
+        raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")
+    found = [read_word_vectors(source)[:2] for source in sources]
+    rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
+    joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)
+    first = 0
+    for words, vectors in found:
+        last = first + vectors.shape[1]
+        joined[[rows[word] for word in words], first:last] = unit_rows(vectors)
+        first = last
+    if n_components < joined.shape[1]:
+        joined = _project(joined, _weights(list(rows), corpus), n_components)
+    return list(rows), unit_rows(joined), None
+
+
+def _weights(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
+    index = corpus.vocabulary.index
+    ids = np.fromiter((index.get(word, -1) for word in words), np.int64, len(words))
+    counts = np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0)
+    return np.asarray(np.sqrt(counts) * np.square(SIF_A / (SIF_A + counts / max(1, corpus.n_tokens))))
+
+
+def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int) -> np.ndarray:
+    moments = np.zeros((vectors.shape[1], vectors.shape[1]))
+    for start in range(0, len(vectors), _STEP):
+        part = vectors[start : start + _STEP].astype(np.float64)
+        moments += (part * weights[start : start + _STEP, None]).T @ part
+    if not moments.any():
+        raise ValueError("None of the words with vectors is in the text, so nothing says which directions matter.")
+    directions = strongest_directions(moments, n_components)
+    out = np.empty((len(vectors), n_components), np.float32)
+    for start in range(0, len(vectors), _STEP):
+        out[start : start + _STEP] = vectors[start : start + _STEP] @ directions.T
+    return out
+
+
+def strongest_directions(moments: np.ndarray, n_directions: int) -> np.ndarray:
+    """First eigenvectors of a symmetric matrix, the strongest first: (n_directions, n_components) float32."""
+    _, directions = np.linalg.eigh(moments)
+    components = directions[:, ::-1][:, :n_directions].T
+    # The sign of an eigenvector is arbitrary; fix it, so that results repeat.
+    components *= np.sign(components[np.arange(len(components)), np.abs(components).argmax(axis=1)])[:, None]
+    return np.ascontiguousarray(components, np.float32)
+
+
+def unit_rows(vectors: np.ndarray) -> np.ndarray:
+    """Each row divided by its length, in place; a row of zeros stays."""
+    for start in range(0, len(vectors), _STEP):
+        part = vectors[start : start + _STEP]
+        lengths = np.linalg.norm(part.astype(np.float64), axis=1, keepdims=True)
+        np.divide(part, lengths, out=part, where=lengths > 0, casting="same_kind")
+    return vectors

@@ -1,0 +1,143 @@
+"""Word vectors of several models joined: `MeanEmbeddingVectorizer(word_vectors=[...])`."""
+
+import numpy as np
+import pytest
+from estimators import GROUPS, TEXT, bits, learned
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer
+
+FIRST = {"cat": [3.0, 4.0, 0.0], "dog": [0.0, 0.0, 2.0], "nowhere": [1.0, 1.0, 1.0], "nil": [0.0, 0.0, 0.0]}
+SECOND = {"soup": [0.0, 5.0], "cat": [1.0, 0.0], "dog": [1.0, 1.0]}
+
+
+def join(sources, n_components=100, **options):
+    return MeanEmbeddingVectorizer(n_components, word_vectors=sources, **options).fit(TEXT, groups=GROUPS)
+
+
+def models():
+    return [CBOSVectorizer(6, min_count=1, max_iter=1), Sent2VecVectorizer(5, min_count=1, max_iter=1)]
+
+
+def test_one_source_is_scaled_to_length_one():
+    model = join([FIRST])
+    assert list(model.vocabulary_) == list(FIRST)
+    expected = np.array([[0.6, 0.8, 0], [0, 0, 1], [3**-0.5] * 3, [0, 0, 0]])
+    np.testing.assert_allclose(model.word_vectors_, expected, rtol=1e-6)
+    assert not MeanEmbeddingVectorizer(word_vectors=FIRST).fit(TEXT).word_vectors_[0, 0] == model.word_vectors_[0, 0]
+
+
+def test_side_by_side_with_zeros_where_a_word_is_missing():
+    model = join([FIRST, SECOND])
+    assert list(model.vocabulary_) == ["cat", "dog", "nowhere", "nil", "soup"]
+    half = 0.5**0.5
+    expected = half * np.array([[0.6, 0.8, 0, 1, 0], [0, 0, 1, half, half]])
+    np.testing.assert_allclose(model.word_vectors_[:2], expected, rtol=1e-6)
+    np.testing.assert_allclose(model.word_vectors_[[2, 4]], [[3**-0.5] * 3 + [0, 0], [0, 0, 0, 0, 1]], rtol=1e-6)
+    assert not model.word_vectors_[3].any()
+    assert model.n_features_out_ == 5
+
+
+def test_projection_keeps_the_directions_of_frequent_words_of_weight():
+    """Against the singular value decomposition of the weighted rows, which needs no moments and no eigenvectors."""
+    rng = np.random.default_rng(0)
+    words = ["cat", "dog", "soup", "the", "rain", "ticket", "spoon", "nowhere"]
+    first, second = ({word: rng.normal(size=n) for word in words} for n in (4, 3))
+    model = join([first, second], n_components=3)
+    counts = np.array([sum(sentence.lower().strip(".").split().count(word) for sentence in TEXT) for word in words])
+    joined = np.hstack([[v[w] / np.linalg.norm(v[w]) for w in words] for v in (first, second)])
+    n_tokens = sum(len(sentence) for sentence in _sentences())
+    weights = np.sqrt(counts) * (1e-3 / (1e-3 + counts / n_tokens)) ** 2
+    _, _, directions = np.linalg.svd(np.sqrt(weights)[:, None] * joined, full_matrices=False)
+    expected = joined @ directions[:3].T
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert model.word_vectors_.shape == (8, 3)
+    np.testing.assert_allclose(model.word_vectors_ @ model.word_vectors_.T, expected @ expected.T, atol=1e-5)
+    assert np.abs(joined @ joined.T / 2 - expected @ expected.T).max() > 0.1  # something was lost
+
+
+def _sentences():
+    from skembed import SentenceCorpus
+
+    return list(SentenceCorpus.from_sentences(TEXT))
+
+
+def test_models_are_learned_from_the_text():
+    sources = models()
+    model = join(sources, 7, random_state=0)
+    assert not any(hasattr(source, "vocabulary_") for source in sources)  # copies were
+    assert model.word_vectors_.shape == (len(model.vocabulary_), 7)
+    np.testing.assert_allclose(np.linalg.norm(model.word_vectors_, axis=1), 1, rtol=1e-5)
+    seeds = np.random.RandomState(0).randint(2**31 - 1, size=2)
+    by_hand = [source.set_params(random_state=int(s)).fit(TEXT, groups=GROUPS) for source, s in zip(models(), seeds)]
+    assert learned(join(by_hand, 7)) == learned(model)
+    assert not np.array_equal(join(sources, 7, random_state=1).word_vectors_, model.word_vectors_)
+
+
+def test_their_own_seed_wins():
+    one, other = (
+        join([source.set_params(random_state=5) for source in models()], random_state=seed) for seed in (0, 1)
+    )
+    assert learned(one) == learned(other)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 7])
+def test_number_of_threads_changes_no_bit(n_jobs):
+    one, more = (join(models(), 7, random_state=0, n_jobs=n, n_removed_components=1) for n in (1, n_jobs))
+    assert learned(one) == learned(more)
+
+
+def test_text_options_are_those_of_the_joining_estimator():
+    model = join(models(), random_state=0, stemmer=str.upper)
+    assert all(word == word.upper() for word in model.vocabulary_)
+    assert model.transform(["cat"]).any()
+
+
+def test_clone_learns_again_and_frozen_models_stay():
+    fitted = [source.fit(TEXT, groups=GROUPS) for source in models()]
+    frozen = join([FrozenEstimator(source) for source in fitted])
+    assert bits(frozen.word_vectors_) == bits(join(fitted).word_vectors_)
+    again = clone(frozen).fit(["other words", "soup"])
+    assert bits(again.word_vectors_) == bits(frozen.word_vectors_)
+    copied = clone(join(fitted)).fit(["other words", "words again"])
+    assert set(copied.vocabulary_) == {"other", "words", "again"}
+
+
+def test_words_that_no_model_knows_are_as_long_as_the_others():
+    rows = join(models(), 7, unknown="hash", random_state=0).transform(["qqq", "cat", "dog"])
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
+
+
+def test_partial_fit_learns_the_models_once():
+    model = MeanEmbeddingVectorizer(7, word_vectors=models(), random_state=0, n_removed_components=1)
+    half = len(TEXT) // 2
+    first = bits(model.partial_fit(TEXT[:half]).word_vectors_)
+    components = bits(model.components_)
+    model.partial_fit(TEXT[half:])
+    assert bits(model.word_vectors_) == first
+    assert bits(model.components_) != components
+
+
+@pytest.mark.parametrize(
+    "sources, n_components, message",
+    [
+        ([], 100, "empty list"),
+        ([{"never": [1.0, 2.0], "seen": [0.0, 1.0]}], 1, "None of the words with vectors is in the text"),
+        ([FIRST, {"cat": [np.nan]}], 100, "NaN"),
+        ([FIRST, CBOSVectorizer(min_count=10_000)], 100, "min_count=10000"),
+        ([FIRST, SECOND], 100, "would leave nothing"),
+    ],
+)
+def test_errors(sources, n_components, message):
+    model = MeanEmbeddingVectorizer(n_components, word_vectors=sources, n_removed_components=5)
+    with pytest.raises(ValueError, match=message):
+        model.fit(TEXT)
+    assert not learned(model)
+
+
+def test_what_is_no_source_of_vectors():
+    with pytest.raises(TypeError, match="Word vectors are read from"):
+        join([FIRST, 3])
+    with pytest.raises(TypeError, match="Got <class"):
+        join([CBOSVectorizer])
