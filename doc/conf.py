@@ -27,7 +27,8 @@ nitpicky = True  # a reference that leads nowhere is an error
 # Links into other projects need the network, and a build must not fail without it.
 nitpick_ignore_regex = [("py:obj", r"\w+_")]  # numpydoc makes links of fitted attributes that are properties
 if not os.environ.get("SKEMBED_DOC_INTERSPHINX"):
-    nitpick_ignore_regex += [("py:.*", r"(sklearn|numpy|scipy|pandas|joblib)\..*")]
+    nitpick_ignore_regex += [("py:.*", r"(sklearn|numpy|scipy|pandas|joblib|matplotlib)\..*")]
+    nitpick_ignore_regex += [("(std:)?ref", "r2_score")]  # in a docstring that comes from scikit-learn
 else:
     extensions.append("sphinx.ext.intersphinx")
     intersphinx_mapping = {
