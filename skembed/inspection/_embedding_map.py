@@ -1,0 +1,187 @@
+"""A map of sentences: their embeddings in two dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from skembed.inspection._drawing import COLORS, MARKERS, new_axes
+
+
+class EmbeddingMapDisplay:
+    """Map of sentences in two dimensions, coloured by label.
+
+    Use :meth:`from_estimator` to make one. Sentences that a model takes for similar lie close together. Two dimensions
+    hold little of what a hundred do: what is apart on the map is apart, what lies together may not be.
+
+    Parameters
+    ----------
+    coordinates : array-like of shape (n_sentences, 2)
+        Places on the map.
+    labels : array-like of shape (n_sentences,), default=None
+        A colour and a mark for each label; real numbers (dtype float) become a scale of colours.
+    axis_names : pair of str, default=("dimension 1", "dimension 2")
+        What the two axes say.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the map.
+    figure_ : matplotlib Figure
+        Figure with the map.
+    points_ : list of matplotlib PathCollection
+        The sentences, label by label in sorted order.
+
+    Raises
+    ------
+    ValueError
+        If the coordinates are not two columns of finite numbers, or labels and sentences differ in number.
+
+    Examples
+    --------
+    >>> from skembed import BOWPCA
+    >>> from skembed.inspection import EmbeddingMapDisplay
+    >>> sentences = ["A cat drinks milk.", "The cat sleeps.", "A bank lends money.", "The bank closes."]
+    >>> emb = BOWPCA(n_components=3).fit(sentences)
+    >>> display = EmbeddingMapDisplay.from_estimator(emb, sentences, ["pets", "pets", "money", "money"])
+    >>> display.coordinates.shape, len(display.points_)
+    ((4, 2), 2)
+    """
+
+    def __init__(
+        self, coordinates: Any, labels: Any = None, *, axis_names: Sequence[str] = ("dimension 1", "dimension 2")
+    ) -> None:
+        self.coordinates = np.asarray(coordinates, np.float64)
+        self.labels = None if labels is None else np.asarray(labels)
+        self.axis_names = tuple(axis_names)
+        if self.coordinates.ndim != 2 or self.coordinates.shape[1] != 2:
+            raise ValueError(
+                f"coordinates must have shape (n_sentences, 2), got {self.coordinates.shape}. A transformer of two "
+                "components makes them, such as PCA(2)."
+            )
+        if not np.isfinite(self.coordinates).all():
+            row = int(np.flatnonzero(~np.isfinite(self.coordinates).all(axis=1))[0])
+            raise ValueError(f"coordinates of sentence {row} are not finite.")
+        check_consistent_length(self.coordinates, self.labels)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, *, reducer: Any = None, ax: Any = None, **plot_kw: Any
+    ) -> Any:
+        """Embed sentences, reduce the embeddings to two dimensions, and plot them.
+
+        Parameters
+        ----------
+        estimator : fitted transformer
+            The model of sentences, or a pipeline that ends in a transformer. Put a
+            :class:`~sklearn.preprocessing.Normalizer` behind the model to map directions, which are what the cosine
+            compares, and not lengths.
+        X : iterable of str, or SentenceCorpus
+            Sentences.
+        y : array-like of shape (n_sentences,), default=None
+            Label of each sentence.
+        reducer : transformer with two components, default=None
+            Anything with `fit_transform`, such as :class:`~sklearn.manifold.TSNE`; it is cloned. None means
+            ``PCA(2)``.
+        ax : matplotlib Axes, default=None
+            Axes to plot on. None makes a new figure.
+        **plot_kw : dict
+            Further parameters of :meth:`plot`.
+
+        Returns
+        -------
+        display : EmbeddingMapDisplay
+            The display, plotted.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not learned yet.
+        ValueError
+            If the estimator has no `transform`, or the reducer makes other than two columns.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "transform"):
+            raise ValueError(
+                f"EmbeddingMapDisplay.from_estimator needs an estimator with `transform`; {type(estimator).__name__} "
+                "has none. Of a pipeline that ends in a classifier take all steps but the last: pipeline[:-1]."
+            )
+        reducer = PCA(2) if reducer is None else clone(reducer)
+        coordinates = reducer.fit_transform(estimator.transform(X))
+        name = "component" if isinstance(reducer, PCA) else type(reducer).__name__
+        names = [f"{name} 1", f"{name} 2"]
+        ratios = getattr(reducer, "explained_variance_ratio_", None)
+        if ratios is not None and len(ratios) == 2:
+            names = [f"{name} ({ratio:.0%} of the variance)" for name, ratio in zip(names, ratios)]
+        return cls(coordinates, y, axis_names=names).plot(ax=ax, **plot_kw)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        target_names: Sequence[str] | None = None,
+        cmap: Any = "viridis",
+        scatter_kw: dict[str, Any] | None = None,
+    ) -> Any:
+        """Draw the map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on. None makes a new figure.
+        target_names : sequence of str, default=None
+            Names for integer labels: label i is named ``target_names[i]``.
+        cmap : str or matplotlib Colormap, default="viridis"
+            Colours of labels that are real numbers.
+        scatter_kw : dict, default=None
+            Keywords passed to :meth:`matplotlib.axes.Axes.scatter`.
+
+        Returns
+        -------
+        display : EmbeddingMapDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If `target_names` has no name for a label.
+        """
+        names = self._label_names(target_names)
+        ax = new_axes(type(self).__name__, ax, figsize=(7, 4.5))
+        style = {"s": 18, "alpha": 0.7, "linewidths": 0} | (scatter_kw or {})
+        x, y = self.coordinates.T
+        if self.labels is None:
+            self.points_ = [ax.scatter(x, y, **{"color": COLORS[0]} | style)]
+        elif self.labels.dtype.kind == "f":
+            self.points_ = [ax.scatter(x, y, c=self.labels, cmap=cmap, **style)]
+            ax.figure.colorbar(self.points_[0], ax=ax, label="label")
+        else:
+            self.points_ = []
+            for i, (label, name) in enumerate(names.items()):
+                rows = self.labels == label
+                # Colours come round before marks do, so no two of the first 56 labels share both.
+                look = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)], "label": name}
+                self.points_.append(ax.scatter(x[rows], y[rows], **look | style))
+            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _label_names(self, target_names: Sequence[str] | None) -> dict[Any, str]:
+        """Distinct labels, sorted, and what the legend calls them."""
+        labels = np.unique(self.labels).tolist() if self.labels is not None else []
+        if target_names is None:
+            return {label: str(label) for label in labels}
+        if self.labels is None or self.labels.dtype.kind not in "iu":
+            raise ValueError("target_names needs labels that are integers, its positions.")
+        if labels[0] < 0 or labels[-1] >= len(target_names):
+            raise ValueError(
+                f"target_names has {len(target_names)} names, but labels go from {labels[0]} to {labels[-1]}."
+            )
+        return {label: str(target_names[label]) for label in labels}

@@ -1,0 +1,277 @@
+"""Whether models make the same mistakes (White et al., 2015, section 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from skembed.inspection._drawing import draw_table, new_axes, table_size
+
+
+class ErrorAgreementDisplay:
+    r"""Heat map of how far models agree in their mistakes.
+
+    Use :meth:`from_estimators`, :meth:`from_predictions` or :meth:`from_errors` to make one. Two models that fail on
+    the same samples know the same things; two that fail on different ones may gain from being joined.
+
+    With predictions, a cell is what figure 4 of [1]_ shows: among the samples that both models got wrong, the part in
+    which both gave the same wrong answer,
+
+    .. math::
+
+        P(m_1(x) = m_2(x) \mid m_1(x) \neq y \wedge m_2(x) \neq y)
+
+    With two classes there is only one wrong answer and this is always 1. There, and wherever it is known only whether
+    an answer was right, use :meth:`from_errors`: among the samples that either model got wrong, the part that both did.
+
+    Parameters
+    ----------
+    n_shared : array-like of shape (n_models, n_models), dtype int
+        Numerators: mistakes in which two models agree.
+    n_compared : array-like of shape (n_models, n_models), dtype int
+        Denominators: mistakes in which they could have agreed.
+    n_errors : array-like of shape (n_models,), dtype int
+        All mistakes of each model.
+    names : sequence of str
+        Names of the models.
+    label : str, default="share of common errors"
+        What a cell says, for the scale of colours.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the heat map.
+    figure_ : matplotlib Figure
+        Figure with the heat map.
+    im_ : matplotlib AxesImage
+        Image of the heat map. Cells with nothing to compare, and each model with itself, are grey.
+    text_ : ndarray of shape (n_models, n_models), dtype=matplotlib Text, or None
+        The fractions in the cells. None if `include_values` is false.
+
+    Raises
+    ------
+    ValueError
+        If shapes and names disagree.
+
+    References
+    ----------
+    .. [1] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning", Australasian
+       Document Computing Symposium, 2015.
+
+    Examples
+    --------
+    >>> from skembed.inspection import ErrorAgreementDisplay
+    >>> y = ["a", "b", "c", "c"]
+    >>> predictions = {"first": ["a", "c", "a", "b"], "second": ["b", "c", "a", "a"]}
+    >>> display = ErrorAgreementDisplay.from_predictions(y, predictions)
+    >>> display.n_errors.tolist()
+    [3, 4]
+    >>> display.text_[0, 1].get_text()  # three samples that both got wrong, two of them in the same way
+    '2/3'
+    """
+
+    def __init__(
+        self,
+        n_shared: Any,
+        n_compared: Any,
+        *,
+        n_errors: Any,
+        names: Sequence[str],
+        label: str = "share of common errors",
+    ) -> None:
+        self.n_shared = np.asarray(n_shared, np.int64)
+        self.n_compared = np.asarray(n_compared, np.int64)
+        self.n_errors = np.asarray(n_errors, np.int64)
+        self.names = list(names)
+        self.label = label
+        n = len(self.names)
+        for name, shape in (("n_shared", (n, n)), ("n_compared", (n, n)), ("n_errors", (n,))):
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"{name} must have shape {shape} for {n} names, got {getattr(self, name).shape}.")
+
+    @classmethod
+    def from_errors(cls, errors: Any, names: Sequence[str] | None = None, *, ax: Any = None, **plot_kw: Any) -> Any:
+        """Plot which models fail on the same samples.
+
+        Parameters
+        ----------
+        errors : array-like of shape (n_models, n_samples), dtype bool
+            Whether each model got each sample wrong; or a mapping from name to such a row.
+        names : sequence of str, default=None
+            Names of the models. None numbers them.
+        ax : matplotlib Axes, default=None
+            Axes to plot on. None makes a new figure.
+        **plot_kw : dict
+            Further parameters of :meth:`plot`.
+
+        Returns
+        -------
+        display : ErrorAgreementDisplay
+            The display, plotted.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two models, rows differ in length, or `errors` holds anything but truth values.
+        """
+        names, rows = _named(errors, names)
+        check_consistent_length(*rows)
+        wrong = np.array([np.asarray(row) for row in rows])
+        if wrong.dtype != bool:
+            raise ValueError(
+                f"errors must hold truth values (dtype bool), got {wrong.dtype}. From labels use from_predictions, or "
+                "pass [y_pred != y for y_pred in ...]."
+            )
+        display = cls._count(wrong, wrong[:, None] & wrong, wrong[:, None] | wrong, names, "both wrong / either wrong")
+        return display.plot(ax=ax, **plot_kw)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, predictions: Any, names: Sequence[str] | None = None, *, ax: Any = None, **plot_kw: Any
+    ) -> Any:
+        """Plot which models give the same wrong answers.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            The right answers.
+        predictions : array-like of shape (n_models, n_samples), or mapping
+            What each model answered; or a mapping from name to answers.
+        names : sequence of str, default=None
+            Names of the models. None numbers them.
+        ax : matplotlib Axes, default=None
+            Axes to plot on. None makes a new figure.
+        **plot_kw : dict
+            Further parameters of :meth:`plot`.
+
+        Returns
+        -------
+        display : ErrorAgreementDisplay
+            The display, plotted.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two models, or lengths differ.
+        """
+        names, rows = _named(predictions, names)
+        y_true = np.asarray(y_true)
+        check_consistent_length(y_true, *rows)
+        answers = np.array([np.asarray(row) for row in rows])
+        wrong = answers != y_true
+        both = wrong[:, None] & wrong
+        same = both & (answers[:, None] == answers)
+        return cls._count(wrong, same, both, names, "same wrong answer / both wrong").plot(ax=ax, **plot_kw)
+
+    @classmethod
+    def from_estimators(
+        cls, estimators: Any, X: Any, y: Any, names: Sequence[str] | None = None, *, ax: Any = None, **plot_kw: Any
+    ) -> Any:
+        """Let fitted classifiers answer, and plot which give the same wrong answers.
+
+        Parameters
+        ----------
+        estimators : sequence or mapping of fitted classifiers
+            The models, such as pipelines of an embedding and a classifier; a mapping gives their names.
+        X : array-like of shape (n_samples, ...)
+            Samples that none of them has learned from.
+        y : array-like of shape (n_samples,)
+            The right answers.
+        names : sequence of str, default=None
+            Names of the models. None numbers them.
+        ax : matplotlib Axes, default=None
+            Axes to plot on. None makes a new figure.
+        **plot_kw : dict
+            Further parameters of :meth:`plot`.
+
+        Returns
+        -------
+        display : ErrorAgreementDisplay
+            The display, plotted.
+
+        Raises
+        ------
+        NotFittedError
+            If a classifier has not learned yet.
+        ValueError
+            If there are fewer than two models.
+        """
+        names, models = _named(estimators, names)
+        return cls.from_predictions(y, [model.predict(X) for model in models], names, ax=ax, **plot_kw)
+
+    @classmethod
+    def _count(cls, wrong: np.ndarray, shared: np.ndarray, compared: np.ndarray, names: list[str], label: str) -> Any:
+        """The display of truth values of shape (..., n_samples), counted over the samples."""
+        return cls(shared.sum(axis=-1), compared.sum(axis=-1), n_errors=wrong.sum(axis=-1), names=names, label=label)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        include_values: bool = True,
+        cmap: Any = "Blues",
+        colorbar: bool = True,
+        im_kw: dict[str, Any] | None = None,
+        text_kw: dict[str, Any] | None = None,
+    ) -> Any:
+        """Draw the heat map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on. None makes a new figure.
+        include_values : bool, default=True
+            Whether to write the fractions into the cells.
+        cmap : str or matplotlib Colormap, default="Blues"
+            Colours from no agreement to full agreement.
+        colorbar : bool, default=True
+            Whether to draw a scale of colours.
+        im_kw : dict, default=None
+            Keywords passed to :meth:`matplotlib.axes.Axes.imshow`.
+        text_kw : dict, default=None
+            Keywords passed to :meth:`matplotlib.axes.Axes.text`.
+
+        Returns
+        -------
+        display : ErrorAgreementDisplay
+            The display itself.
+        """
+        n = len(self.names)
+        width, height = table_size(n, n)
+        ax = new_axes(type(self).__name__, ax, figsize=(1.2 * width, 1.2 * height))
+        # A model agrees with itself by definition, and its colour would drown the others.
+        hidden = np.eye(n, dtype=bool) | (self.n_compared == 0)
+        agreement = np.ma.masked_array(self.n_shared / np.maximum(1, self.n_compared), hidden)
+        texts = [
+            [f"{self.n_shared[i, j]}/{self.n_compared[i, j]}" if i != j else "" for j in range(n)] for i in range(n)
+        ]
+        self.im_, self.text_ = draw_table(
+            ax,
+            agreement,
+            texts if include_values else None,
+            [f"{name}\n{n_errors} errors" for name, n_errors in zip(self.names, self.n_errors)],
+            self.names,
+            colorbar_label=self.label if colorbar else None,
+            im_kw={"cmap": cmap, "vmin": 0.0, "vmax": 1.0} | (im_kw or {}),
+            text_kw=text_kw,
+        )
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _named(models: Any, names: Iterable[str] | None) -> tuple[list[str], list[Any]]:
+    """Names and rows of a mapping, or of a sequence with names beside it."""
+    if isinstance(models, Mapping):
+        if names is not None:
+            raise ValueError("names must be None where a mapping gives the names.")
+        names, models = list(models), models.values()
+    rows = list(models)
+    names = [f"model {i + 1}" for i in range(len(rows))] if names is None else list(names)
+    if len(rows) < 2:
+        raise ValueError(f"Agreement needs at least two models, got {len(rows)}.")
+    if len(names) != len(rows):
+        raise ValueError(f"There are {len(names)} names for {len(rows)} models.")
+    return [str(name) for name in names], rows

@@ -1,0 +1,211 @@
+"""How much weight a model gives to rare and to frequent words: the length of their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from skembed.inspection._drawing import COLORS, fitted_part, new_axes
+
+_N_BINS = 25  # of the line of medians
+
+
+class NormProfileDisplay:
+    r"""Length of the word vectors against the frequency of the words, with Arora's weight beside it.
+
+    Use :meth:`from_estimator` to make one. In a sum of word vectors a long vector counts for more, so this is how a
+    model weighs words without being told to. Figure 1 of [1]_ shows it for Sent2Vec beside the weight that [2]_ sets by
+    hand,
+
+    .. math::
+
+        \omega_w = \frac{a}{a + f_w}
+
+    where :math:`f_w` is the word's share of all words in the text.
+
+    Parameters
+    ----------
+    frequencies : array-like of shape (n_words,)
+        Share of each word in the text, above 0 and at most 1.
+    norms : array-like of shape (n_words,)
+        Euclidean length of its vector.
+    words : sequence of str, default=None
+        The words themselves, so that :meth:`plot` can mark some.
+
+    Attributes
+    ----------
+    ax_ : ndarray of 2 matplotlib Axes
+        Axes with the lengths, and axes with the weight.
+    figure_ : matplotlib Figure
+        Figure with both.
+    points_ : matplotlib PathCollection
+        The words.
+    median_ : matplotlib Line2D
+        Median length of words of about the same frequency.
+    weight_ : matplotlib Line2D
+        Arora's weight.
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in length, are empty, or hold a frequency that is not above 0 and at most 1.
+
+    References
+    ----------
+    .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
+       n-Gram Features", NAACL-HLT, 2018.
+    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+       ICLR, 2017.
+
+    Examples
+    --------
+    >>> from skembed import MeanEmbeddingVectorizer
+    >>> from skembed.inspection import NormProfileDisplay
+    >>> vectors = {"the": [0.3, 0.4], "cat": [3.0, 4.0]}
+    >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors).fit(["the cat", "the the"])
+    >>> display = NormProfileDisplay.from_estimator(emb, mark=["the"])
+    >>> display.frequencies.tolist(), display.norms.round(3).tolist()
+    ([0.75, 0.25], [0.5, 5.0])
+    """
+
+    def __init__(self, frequencies: Any, norms: Any, *, words: Sequence[str] | None = None) -> None:
+        self.frequencies = np.asarray(frequencies, np.float64)
+        self.norms = np.asarray(norms, np.float64)
+        self.words = None if words is None else list(words)
+        check_consistent_length(self.frequencies, self.norms, self.words)
+        if self.frequencies.size == 0:
+            raise ValueError("There is no word to show: none of the vectors' words occurs in the text of `fit`.")
+        if not ((self.frequencies > 0) & (self.frequencies <= 1)).all():
+            raise ValueError("frequencies must be above 0 and at most 1: divide the counts by the number of all words.")
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **plot_kw: Any) -> Any:
+        """Plot the lengths of the word vectors of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with `word_vectors_` and `word_counts_`, or Pipeline with such a step
+            The model, such as :class:`~skembed.Sent2VecVectorizer`. Words of given vectors that do not occur in the
+            text of `fit` are left out.
+        ax : matplotlib Axes or array-like of 2 matplotlib Axes, default=None
+            Where to plot, see :meth:`plot`.
+        **plot_kw : dict
+            Further parameters of :meth:`plot`.
+
+        Returns
+        -------
+        display : NormProfileDisplay
+            The display, plotted.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not learned yet.
+        ValueError
+            If the estimator has no word vectors, or none of a word that occurs.
+        """
+        part = fitted_part(estimator, "word_vectors_", cls.__name__)
+        counts = np.asarray(part.word_counts_, np.int64)
+        occurs = np.flatnonzero(counts > 0)
+        norms = np.array([np.linalg.norm(part.word_vectors_[row]) for row in occurs])
+        words = list(part.vocabulary_)
+        return cls(counts[occurs] / max(1, counts.sum()), norms, words=[words[row] for row in occurs]).plot(
+            ax=ax, **plot_kw
+        )
+
+    def plot(
+        self, ax: Any = None, *, a: float = 1e-3, mark: Sequence[str] = (), scatter_kw: dict[str, Any] | None = None
+    ) -> Any:
+        """Draw the lengths, and Arora's weight beside them.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array-like of 2 matplotlib Axes, default=None
+            One is divided in two. None makes a new figure.
+        a : float, default=1e-3
+            The parameter of the weight; [2]_ uses 1e-3.
+        mark : sequence of str, default=()
+            Words to point out by name.
+        scatter_kw : dict, default=None
+            Keywords passed to :meth:`matplotlib.axes.Axes.scatter`.
+
+        Returns
+        -------
+        display : NormProfileDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If `a` is not positive, a word of `mark` is not among `words`, or `ax` is neither one nor two axes.
+
+        References
+        ----------
+        .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence
+           Embeddings", ICLR, 2017.
+        """
+        if not a > 0:
+            raise ValueError(f"a must be positive, got {a!r}.")
+        rows = self._rows_of(mark)
+        left, right = self._two_axes(ax)
+        style = {"s": 6, "alpha": 0.3, "color": "0.5", "linewidths": 0, "label": "one word", "rasterized": True}
+        self.points_ = left.scatter(self.frequencies, self.norms, **style | (scatter_kw or {}))
+        (self.median_,) = left.plot(*self._medians(), color=COLORS[0], lw=2, label="median")
+        for row, word in rows.items():
+            point = self.frequencies[row], self.norms[row]
+            left.plot(*point, "o", ms=5, color=COLORS[3])
+            left.annotate(word, point, (0, 6), textcoords="offset points", ha="center", color=COLORS[3], weight="bold")
+        left.margins(x=0.1)  # room for a mark at the end
+        left.set(xscale="log", ylabel="length of the word's vector", ylim=(0, None))
+        left.legend(markerscale=2)
+        grid = np.geomspace(self.frequencies.min(), self.frequencies.max(), 200)
+        (self.weight_,) = right.plot(grid, a / (a + grid), color=COLORS[0], lw=2)
+        right.set(xscale="log", ylabel=f"Arora's weight a / (a + f), a = {a:g}", ylim=(0, 1.05))
+        for axis in (left, right):
+            axis.set_xlabel("share f of the word in the text")
+        self.ax_, self.figure_ = np.array([left, right], object), left.figure
+        return self
+
+    def _rows_of(self, mark: Sequence[str]) -> dict[int, str]:
+        if isinstance(mark, str):
+            raise ValueError(f"mark must be a sequence of words, got the string {mark!r}; use [{mark!r}].")
+        rows = {word: row for row, word in enumerate(self.words or [])}
+        for word in mark:
+            if word not in rows:
+                raise ValueError(
+                    f"{word!r} cannot be marked: it is not among the {len(rows)} words shown. Words of the vocabulary "
+                    "are written as the tokenizer leaves them, in lower case by default."
+                )
+        return {rows[word]: word for word in mark}
+
+    def _two_axes(self, ax: Any) -> tuple[Any, Any]:
+        if ax is None:
+            left, right = new_axes(type(self).__name__, None, ncols=2, figsize=(9, 3.8))
+            return left, right
+        new_axes(type(self).__name__, ax)  # is matplotlib there?
+        if not hasattr(ax, "get_subplotspec"):
+            both = np.asarray(ax, object).ravel()
+            if len(both) != 2:
+                raise ValueError(f"ax must be one matplotlib Axes or two, got {len(both)}.")
+            return both[0], both[1]
+        if ax.get_subplotspec() is None:
+            raise ValueError("ax has no place in a grid of subplots, so it cannot be divided. Pass two axes.")
+        from matplotlib.gridspec import GridSpecFromSubplotSpec
+
+        ax.set_axis_off()
+        grid = GridSpecFromSubplotSpec(1, 2, subplot_spec=ax.get_subplotspec())
+        return ax.figure.add_subplot(grid[0]), ax.figure.add_subplot(grid[1])
+
+    def _medians(self) -> tuple[np.ndarray, np.ndarray]:
+        """Median frequency and median length in bins of equal width on the logarithmic axis."""
+        logs = np.log(self.frequencies)
+        width = (np.ptp(logs) or 1.0) / _N_BINS
+        bins = np.minimum(((logs - logs.min()) / width).astype(int), _N_BINS - 1)
+        members = [np.flatnonzero(bins == b) for b in np.unique(bins)]
+        return (
+            np.array([np.median(self.frequencies[rows]) for rows in members]),
+            np.array([np.median(self.norms[rows]) for rows in members]),
+        )
