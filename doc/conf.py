@@ -2,6 +2,8 @@
 
 import os
 
+from sphinx_gallery.sorting import ExplicitOrder
+
 import skembed
 
 project = "skembed"
@@ -47,6 +49,9 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "backreferences_dir": None,
     "download_all_examples": False,
+    "within_subsection_order": ExplicitOrder(
+        ["plot_quickstart.py", "plot_choose_method.py", "plot_grid_search.py", "*"]
+    ),
 }
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions
 

@@ -38,6 +38,8 @@ from sklearn.svm import LinearSVC
 
 from skembed._blocks import draw_offsets
 
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+
 FOLDER = Path(__file__).resolve().parent.parent / "doc" / "extending"
 
 

@@ -45,8 +45,8 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         array gives them in rising order, and no target may be outside.
     n_hidden : int, default=50
         Number of logistic units.
-    alpha : float, default=1e-4
-        Strength of the penalty, the papers' lambda.
+    alpha : float, default=1e-3
+        Strength of the penalty, the papers' lambda. Theirs are smaller, on features that are not divided by `scale_`.
     max_iter : int, default=500
         Most iterations of L-BFGS.
     tol : float, default=1e-4
@@ -116,7 +116,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         *,
         grades: Any = 5,
         n_hidden: int = 50,
-        alpha: float = 1e-4,
+        alpha: float = 1e-3,
         max_iter: int = 500,
         tol: float = 1e-4,
         random_state: Any = None,

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart, without their yellow, which is faint on white.
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
+# Okabe and Ito's colours, which colour-blind readers can tell apart, without their yellow, which is faint on white, and
+# with a grey and Tol's wine.
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999", "#882255")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 

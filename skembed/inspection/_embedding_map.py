@@ -165,10 +165,12 @@ class EmbeddingMapDisplay:
             self.points_ = []
             for i, (label, name) in enumerate(names.items()):
                 rows = self.labels == label
-                # Colours come round before marks do, so no two of the first 56 labels share both.
+                # Colours come round before marks do, so no two of the first 72 labels share both.
                 look = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)], "label": name}
                 self.points_.append(ax.scatter(x[rows], y[rows], **look | style))
-            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+            # The marks of the legend are as large as one can name a shape, however small those on the map.
+            scale = max(1.0, (36 / np.mean(style["s"])) ** 0.5)
+            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, markerscale=scale)
         ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
         self.ax_, self.figure_ = ax, ax.figure
         return self
