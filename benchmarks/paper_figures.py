@@ -25,8 +25,8 @@ from skembed.inspection import ErrorAgreementDisplay, NormProfileDisplay
 YEARS = (2012, 2013, 2014)
 SEEDS = (0, 1, 2)
 MEAN = "mean of 14 sets"
-PAPER, SCALED, DEFAULTS = "paper's setting", "paper's setting, rate 1e-6", "our defaults"
-COLOURS = {SCALED: "C1", PAPER: "C3", DEFAULTS: "C0"}
+PAPER, DEFAULTS = "paper's setting", "our defaults"
+COLOURS = {PAPER: "C3", DEFAULTS: "C0"}
 FAINT = ", a tenth of the text"
 
 
@@ -59,20 +59,19 @@ NAMED_SETS = ["2012/MSRvid", "2013/OnWN", "2013/FNWN", "2014/deft-news", "2014/d
 # The paper's blocks of 10 have no room for 5 neighbours on each side and 20 strangers; 60 have.
 CBOS = {PAPER: Line("CBOS, paper", {"batch_size": 60}), DEFAULTS: Line("CBOS, defaults")}
 CBOS |= {name + FAINT: line._replace(text="tenth") for name, line in CBOS.items()}
-# The rate 1e-6 moves our words as far, for their length at the start, as the paper's one pass moves its own.
+# The rate of the paper is for its start values. This one moves ours as far, in proportion, as its one pass moves its own.
 SIAMESE = {
-    SCALED: Line("Siamese CBOW, paper", {"learning_rate": 1e-6}),
+    PAPER: Line("Siamese CBOW, paper", {"learning_rate": 1e-6}),
     DEFAULTS: Line("Siamese CBOW, defaults"),
-    PAPER: Line("Siamese CBOW, paper"),
-    DEFAULTS + FAINT: Line("Siamese CBOW, defaults", text="tenth"),
 }
+SIAMESE |= {name + FAINT: line._replace(text="tenth") for name, line in SIAMESE.items()}
 TEMPERATURES = {
     "temperature 1, as the paper": Line("Siamese CBOW, paper"),
     "temperature 0.1": Line("Siamese CBOW, paper", {"temperature": 0.1}),
     "temperature 1, a tenth of the text": Line("Siamese CBOW, paper", text="tenth"),
 }
 OF_CBOS = (CBOS, (PAPER, DEFAULTS), SETS_OF_2014, ("Yuan and Zhang 2017", "CBOS"))
-OF_SIAMESE = (SIAMESE, (SCALED, DEFAULTS), NAMED_SETS, ("Kenter et al. 2016", "Siamese CBOW"))
+OF_SIAMESE = (SIAMESE, (PAPER, DEFAULTS), NAMED_SETS, ("Kenter et al. 2016", "Siamese CBOW"))
 OF_RATES = (TEMPERATURES, tuple(TEMPERATURES)[:2], NAMED_SETS)
 SENTENCES, RATES = "random sentences", [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2]
 CURVES = {
@@ -166,10 +165,13 @@ class Bench:
         settings = ", ".join(f"{name}={changed[name]}" for name in sorted(changed))
         return f"{line.method} | {settings} | {line.text} | seed {line.seed}"
 
-    def _keep(self, key, model):
+    def judge(self, model):
         rows = sts_scores(sts_similarities(model, self.years))
         found = {f"{r['year']}/{r['set']}": 100 * r["pearson"] for r in rows if not r["set"].endswith("mean")}
-        found[MEAN] = next(100 * r["pearson"] for r in rows if (r["year"], r["set"]) == ("all", "mean"))
+        return found | {MEAN: next(100 * r["pearson"] for r in rows if (r["year"], r["set"]) == ("all", "mean"))}
+
+    def _keep(self, key, model):
+        found = self.judge(model)
         print(f"{found[MEAN]:.2f}", flush=True)
         self.points[key] = found
         if self.path:
@@ -308,38 +310,50 @@ def report_profile(bench, options, name):
     report(options, name, "Sent2Vec: length of word vectors by frequency", rows, notes="Medians of lengths.", draw=draw)
 
 
+def share_of_directions(vectors, n):
+    """Part of the variance that the first principal components hold."""
+    variances = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) ** 2
+    return float(variances[:n].sum() / variances.sum())
+
+
 def report_words(bench, options, name):
     lines = {
-        f"{text}, {label}": SIAMESE[label]._replace(text=key)
-        for label in (SCALED, PAPER, DEFAULTS)
+        f"{text}, {label}": line._replace(text=key)
+        for label, line in {**SIAMESE, "rate 1e-4": Line("Siamese CBOW, paper")}.items()
+        if not label.endswith(FAINT)
         for key, text in (("books", "novels"), ("all", "encyclopedia"))
     }
     rows = [{"model": "Kenter et al., novels", "shortest": " ".join(LOWEST), "longest": " ".join(HIGHEST)}]
     for label, line in lines.items():
-        words, _, norms = norms_of(bench.fit(line))
-        print(label, flush=True)
+        model = bench.fit(line)
+        words, _, norms = norms_of(model)
         order, frequent = np.argsort(norms), np.argsort(norms[:1000])
         row = {"model": label, "shortest": order[:10], "longest": order[:-11:-1]}
         row["longest of the 1,000 most frequent"] = frequent[:-11:-1]
         rows.append({column: value if column == "model" else " ".join(words[value]) for column, value in row.items()})
         found = set(words[order[:10]]) & set(LOWEST), set(words[frequent[:-11:-1]]) & set(HIGHEST)
         rows[-1]["in the paper's lists"] = f"{len(found[0])} and {len(found[1])} of 10"
+        rows[-1]["in 3 directions, %"] = round(100 * share_of_directions(model.word_vectors_[:5000], 3), 1)
+        rows[-1][MEAN] = round(bench.judge(model)[MEAN], 1)
+        print(rows[-1], flush=True)
     report(
         options,
         name,
         "Siamese CBOW: words with the shortest and the longest vectors",
         rows,
-        notes="The last column counts words of the paper's two lists among the shortest and among the longest of the "
-        "1,000 most frequent.",
+        notes="The paper's lists are compared with the shortest, and with the longest of the 1,000 most frequent. In 3 "
+        "directions: variance of the 5,000 most frequent words in their first three principal components.",
     )
 
 
 def report_agreement(bench, options, name):
     said = {key: {} for key in ("msrp", "opinosis")}
-    rows = []
+    rows, fitted = [], {}
     for label, line in FOLDS_OF.items():
         in_fold = METHODS[line.method].make_in_fold
-        model = in_fold(bench.text("all"), 0, 2) if in_fold else bench.fit(line)
+        if line.method not in fitted:
+            fitted[line.method] = in_fold(bench.text("all"), 0, 2) if in_fold else bench.fit(line)
+        model = fitted[line.method]
         if label == "SOWE":
             model.set_params(pooling="sum")
         row = {"model": label}

@@ -23,7 +23,7 @@ def figures(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["paper_figures.py"])
     import paper_figures
 
-    # Two passes at most, eight dimensions, and words that occur once: the text is tiny.
+    # Two points, eight dimensions, and words that occur once: the text is tiny.
     small = {"n_components": 8, "max_iter": 1, "min_count": 1}
     for name, curve in paper_figures.CURVES.items():
         lines = {label: line._replace(changes=small | line.changes) for label, line in curve.lines.items()}
@@ -37,7 +37,7 @@ def bench(figures, tmp_path):
     corpus = SentenceCorpus.from_sentences(TEXT, groups=GROUPS)
     bench.texts = {"all": corpus, "tenth": corpus[: len(TEXT) // 2]}
     pairs = [(TEXT[i], TEXT[i + 1]) for i in range(30)]
-    bench.years = {2012: Bunch(data=pairs, target=np.arange(30.0), subset=np.array(["MSRvid"] * 30))}
+    bench.years = {2014: Bunch(data=pairs, target=np.arange(30.0), subset=np.array(["deft-news"] * 30))}
     bench.path, bench.points = tmp_path / "points.json", {}
     return bench
 
