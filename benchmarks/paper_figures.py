@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from measuring import arguments
 from reporting import bars, report
+from sklearn.svm import LinearSVC
 
 from skembed import SentenceCorpus
 from skembed.evaluation import error_agreement, published_results, semantic_classification, sts_scores, sts_similarities
@@ -25,7 +26,7 @@ from skembed.inspection import ErrorAgreementDisplay, NormProfileDisplay
 YEARS = (2012, 2013, 2014)
 SEEDS = (0, 1, 2)
 MEAN = "mean of 14 sets"
-PAPER, DEFAULTS = "paper's setting", "our defaults"
+PAPER, DEFAULTS, EVEN = "paper's setting", "our defaults", "words move as far with any"
 COLOURS = {PAPER: "C3", DEFAULTS: "C0"}
 FAINT = ", a tenth of the text"
 
@@ -53,18 +54,28 @@ class Curve(NamedTuple):
     published: tuple | None = None
     log: bool = False
 
+    def changes(self, label, value):
+        """Parameters of a point."""
+        rate = self.lines[label].changes.get("learning_rate")
+        if self.parameter == "n_components" and rate:
+            # A row of ours begins with a squared length of 1 / 12 d, the paper's with d / 10,000: a step that moves
+            # both as far, in proportion, has a rate that falls with the square of d.
+            return {"n_components": value, "learning_rate": rate * (300 / value) ** (1 if label == EVEN else 2)}
+        return {self.parameter: value}
+
 
 SETS_OF_2014 = [f"2014/{name}" for name in ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news")]
 NAMED_SETS = ["2012/MSRvid", "2013/OnWN", "2013/FNWN", "2014/deft-news", "2014/deft-forum"]
 # The paper's blocks of 10 have no room for 5 neighbours on each side and 20 strangers; 60 have.
 CBOS = {PAPER: Line("CBOS, paper", {"batch_size": 60}), DEFAULTS: Line("CBOS, defaults")}
 CBOS |= {name + FAINT: line._replace(text="tenth") for name, line in CBOS.items()}
-# The rate of the paper is for its start values. This one moves ours as far, in proportion, as its one pass moves its own.
+# The paper's rate is for its start values. This one moves ours as far, in proportion, as its one pass moves its own.
 SIAMESE = {
     PAPER: Line("Siamese CBOW, paper", {"learning_rate": 1e-6}),
     DEFAULTS: Line("Siamese CBOW, defaults"),
 }
 SIAMESE |= {name + FAINT: line._replace(text="tenth") for name, line in SIAMESE.items()}
+TO_MOVE_EVENLY = SIAMESE | {EVEN: SIAMESE[PAPER]}
 TEMPERATURES = {
     "temperature 1, as the paper": Line("Siamese CBOW, paper"),
     "temperature 0.1": Line("Siamese CBOW, paper", {"temperature": 0.1}),
@@ -82,7 +93,13 @@ CURVES = {
         "Siamese CBOW: negatives", "negative", SENTENCES, [1, 2, 5, 10, 20], 2, *OF_SIAMESE, log=True
     ),
     "siamese_dimensions": Curve(
-        "Siamese CBOW: dimensions", "n_components", "dimensions", [50, 100, 200, 300], 300, *OF_SIAMESE
+        "Siamese CBOW: dimensions",
+        "n_components",
+        "dimensions",
+        [50, 100, 200, 300],
+        300,
+        TO_MOVE_EVENLY,
+        *OF_SIAMESE[1:],
     ),
     "siamese_rates": Curve(
         "Siamese CBOW: rate of one pass of SGD", "learning_rate", "learning rate", RATES, 1e-4, *OF_RATES, log=True
@@ -97,18 +114,25 @@ STEPS = {
     "... AdaGrad, rate 0.1, 5 passes": {"solver": "adagrad", "learning_rate": 0.1, "max_iter": 5, "batch_size": "auto"},
 }
 # Figure 1 of Pagliardini et al. shows words of the Toronto books, learned from words alone.
+BOOKS = {"max_iter": 13, "min_count": 5, "min_target_count": 8}
 SENT2VEC = {
-    PAPER: Line("Sent2Vec, paper (wiki unigrams, d=100)", {"max_iter": 13, "min_count": 5, "min_target_count": 8}),
+    PAPER: Line("Sent2Vec, paper (wiki unigrams, d=100)", BOOKS),
     DEFAULTS: Line("Sent2Vec, defaults"),
+    PAPER + FAINT: Line("Sent2Vec, paper (wiki unigrams, d=100)", BOOKS, text="tenth"),
+    f"{PAPER}, AdaGrad": Line(
+        "Sent2Vec, paper (wiki unigrams, d=100)", {**BOOKS, "solver": "adagrad", "learning_rate": 0.5}
+    ),
 }
-BANDS = (1, 11, 101, 1001, 10_001, 100_001)  # ranks of words by frequency
+BANDS = (5, 10, 30, 100, 300, 1000, 10_000, 100_000, 10_000_000)  # how often words occur
 LOWEST = "to of and the a in that with on as".split()
 HIGHEST = "had they we me my he her you she i".split()
+SOWE_C = "SOWE, C=0.01"
 FOLDS_OF = {
     "BOW": Line("BOW"),
     "PCA BOW": Line("BOWPCA"),
-    "MOWE": Line("skip-gram mean, as published"),
-    "SOWE": Line("skip-gram mean, as published"),
+    "MOWE": Line("skip-gram mean, defaults"),
+    "SOWE": Line("skip-gram mean, defaults"),
+    SOWE_C: Line("skip-gram mean, defaults"),
     "Sent2Vec": Line("Sent2Vec, defaults"),
     "Siamese": Line("Siamese CBOW, defaults"),
     "CBOS": Line("CBOS, defaults"),
@@ -119,7 +143,7 @@ class Bench:
     """The texts, the sets, and the points that are known."""
 
     def __init__(self, options):
-        self.data, self.path = options.data, options.points
+        self.data, self.path, self.jobs = options.data, options.points, options.jobs
         path = options.corpus or options.data / "corpora" / "simplewiki.txt.gz"
         whole = SentenceCorpus.load(path) if path.is_dir() else SentenceCorpus.from_file(path, n_jobs=2)
         if options.quick:
@@ -135,7 +159,9 @@ class Bench:
         return self.texts[name]
 
     def make(self, line, **changes):
-        return METHODS[line.method].make(self.text(line.text), line.seed, 2).set_params(**line.changes | changes)
+        return (
+            METHODS[line.method].make(self.text(line.text), line.seed, self.jobs).set_params(**line.changes | changes)
+        )
 
     def fit(self, line):
         return self.make(line).fit(self.text(line.text))
@@ -160,7 +186,7 @@ class Bench:
 
     def _key(self, line, changes):
         """What makes a model: changes that change nothing leave it as it is."""
-        plain = METHODS[line.method].make(self.text(line.text), line.seed, 2).get_params()
+        plain = METHODS[line.method].make(self.text(line.text), line.seed, self.jobs).get_params()
         changed = {name: value for name, value in (line.changes | changes).items() if plain[name] != value}
         settings = ", ".join(f"{name}={changed[name]}" for name in sorted(changed))
         return f"{line.method} | {settings} | {line.text} | seed {line.seed}"
@@ -196,7 +222,7 @@ def report_curve(bench, options, name):
         scores = {label: bench.scores_of_passes(line, curve.values) for label, line in curve.lines.items()}
     else:
         scores = {
-            label: {value: bench.scores(line, **{curve.parameter: value}) for value in curve.values}
+            label: {value: bench.scores(line, **curve.changes(label, value)) for value in curve.values}
             for label, line in curve.lines.items()
         }
     rows = [
@@ -212,15 +238,16 @@ def report_curve(bench, options, name):
         published = published_mean(*curve.published)
         notes.append(f"The paper's table has {published:.1f} at {curve.base:g}, from a billion words.")
         if curve.parameter != "max_iter":
-            notes += [seeds_of(bench, curve, label) for label in curve.shown]
+            notes += [seeds_of(bench, curve, label + FAINT) for label in curve.shown]
     raw = {label: {f"{value:g}": points[value] for value in curve.values} for label, points in scores.items()}
     report(options, name, curve.title, rows, notes=" ".join(notes), raw=raw, draw=draw_curve(curve, scores))
 
 
 def seeds_of(bench, curve, label):
     line = curve.lines[label]
-    means = [bench.scores(line._replace(seed=seed), **{curve.parameter: curve.base})[MEAN] for seed in SEEDS]
-    return f"Three seeds of {label} at {curve.base:g}: {', '.join(f'{mean:.1f}' for mean in means)}."
+    changes = curve.changes(label, curve.base)
+    means = [bench.scores(line._replace(seed=seed), **changes)[MEAN] for seed in SEEDS]
+    return f"Three seeds at {curve.base:g}, {label}: {', '.join(f'{mean:.1f}' for mean in means)}."
 
 
 def draw_curve(curve, scores):
@@ -281,33 +308,37 @@ def report_steps(bench, options, name):
 
 
 def norms_of(model):
-    """Words, shares of the text and lengths of vectors, the most frequent word first."""
-    counts = np.asarray(model.word_counts_, float)
+    """Words, how often they occur and lengths of vectors, the most frequent word first."""
+    counts = np.asarray(model.word_counts_)
     order = np.argsort(-counts, kind="stable")
     norms = np.linalg.norm(model.word_vectors_, axis=1)
-    return np.array(list(model.vocabulary_))[order], (counts / counts.sum())[order], norms[order]
+    return np.array(list(model.vocabulary_))[order], counts[order], norms[order]
 
 
 def report_profile(bench, options, name):
     profiles = {label: norms_of(bench.fit(line)) for label, line in SENT2VEC.items()}
+    total = profiles[PAPER][1].sum()
     rows = []
-    for first, last in zip(BANDS, BANDS[1:]):
-        band = slice(first - 1, last - 1)
-        shares = profiles[DEFAULTS][1][band]
-        if len(shares):
-            weight = np.median(1e-3 / (1e-3 + shares))
-            rows.append({"words by frequency": f"{first} to {first + len(shares) - 1}"})
-            rows[-1] |= {label: round(float(np.median(norms[band])), 2) for label, (*_, norms) in profiles.items()}
-            rows[-1]["Arora's weight, a = 1e-3"] = round(float(weight), 3)
+    for least, most in zip(BANDS, BANDS[1:]):
+        row = {"occurrences": f"{least:,} to {most - 1:,}" if most < BANDS[-1] else f"{least:,} and more"}
+        for label, (_, counts, norms) in profiles.items():
+            chosen = (counts >= least) & (counts < most)
+            if chosen.any():
+                row[label] = round(float(np.median(norms[chosen])), 1)
+            if label == PAPER:
+                shares = counts[chosen] / total
+        rows.append(row | {"Arora's weight": round(float(np.median(1e-3 / (1e-3 + shares))), 3)})
 
     def draw(figure):
         figure.set_size_inches(12, 4)
-        *places, weight = figure.subplots(1, 1 + len(profiles))
-        for axes, (label, (words, shares, norms)) in zip(places, profiles.items()):
-            NormProfileDisplay(shares, norms, words=words).plot(ax=[axes, weight], mark=["the", "she", "album"])
+        *places, weight = figure.subplots(1, 3)
+        for axes, label in zip(places, (PAPER, DEFAULTS)):
+            words, counts, norms = profiles[label]
+            NormProfileDisplay(counts / counts.sum(), norms, words=words).plot(ax=[axes, weight], mark=["the", "album"])
             axes.set_title(label)
 
-    report(options, name, "Sent2Vec: length of word vectors by frequency", rows, notes="Medians of lengths.", draw=draw)
+    notes = "Median length of the words that occur so often; Arora's weight with a = 0.001, of all the text."
+    report(options, name, "Sent2Vec: length of word vectors", rows, notes=notes, draw=draw)
 
 
 def share_of_directions(vectors, n):
@@ -352,14 +383,16 @@ def report_agreement(bench, options, name):
     for label, line in FOLDS_OF.items():
         in_fold = METHODS[line.method].make_in_fold
         if line.method not in fitted:
-            fitted[line.method] = in_fold(bench.text("all"), 0, 2) if in_fold else bench.fit(line)
+            fitted[line.method] = in_fold(bench.text("all"), 0, 1) if in_fold else bench.fit(line)
         model = fitted[line.method]
-        if label == "SOWE":
+        if label.startswith("SOWE"):
             model.set_params(pooling="sum")
+        # As if the sums, which are about ten times longer than the means, were ten times shorter.
+        classifier = LinearSVC(class_weight="balanced", C=0.01, random_state=0) if label == SOWE_C else None
         row = {"model": label}
         for key, predictions in said.items():
             groups = bench.sets.semantic(key)
-            result = semantic_classification(model, groups.data, groups.target)
+            result = semantic_classification(model, groups.data, groups.target, classifier=classifier)
             predictions[label] = result.predictions
             row[f"{key}, accuracy"] = round(100 * result.accuracy, 2)
             row[f"{key}, errors"] = int(result.errors.sum())
@@ -403,6 +436,7 @@ def main():
             "type": Path,
             "help": "another text, or a saved SentenceCorpus; default DATA/corpora/simplewiki.txt.gz",
         },
+        jobs={"type": int, "default": 2, "help": "threads, which change no result"},
         points={"type": Path, "help": "JSON file that keeps measured points"},
         only={"nargs": "+", "choices": list(FIGURES), "default": list(FIGURES)},
     )

@@ -38,7 +38,7 @@ def bench(figures, tmp_path):
     bench.texts = {"all": corpus, "tenth": corpus[: len(TEXT) // 2]}
     pairs = [(TEXT[i], TEXT[i + 1]) for i in range(30)]
     bench.years = {2014: Bunch(data=pairs, target=np.arange(30.0), subset=np.array(["deft-news"] * 30))}
-    bench.path, bench.points = tmp_path / "points.json", {}
+    bench.path, bench.points, bench.jobs = tmp_path / "points.json", {}, 1
     return bench
 
 
