@@ -99,7 +99,7 @@ def test_anything_with_transform_is_a_model():
     """A class of the user's, with a fit of its own kind, is taken as it is."""
     vectorizer = CountVectorizer().fit([*COLOURS, *ANIMALS])
     model = SimpleNamespace(fit=None, transform=vectorizer.transform)
-    data = sentences(60, 0)
+    data = sentences(90, 0)
     assert semantic_classification(model, data.data, data.target).accuracy == 1
 
 
