@@ -70,7 +70,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         Iterations made.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where `X` has names that are all strings.
 
     See Also
