@@ -143,7 +143,7 @@ def report_curve(bench, options, name):
         published = published_mean(*curve.published)
         notes.append(f"The paper's table has {published:.1f} at {curve.base:g}, from a billion words.")
         if curve.parameter != "max_iter":
-            notes += [seeds_of(bench, curve, label + FAINT) for label in curve.shown]
+            notes += [seeds_of(bench, curve, label) for label in curve.lines if label.endswith(FAINT)]
     raw = {label: {f"{value:g}": points[value] for value in curve.values} for label, points in scores.items()}
     report(options, name, curve.title, rows, notes=" ".join(notes), raw=raw, draw=draw_curve(curve, scores))
 
@@ -197,18 +197,18 @@ def draw_sets(axes, curve, points):
 
 def report_steps(bench, options, name):
     """Between the paper's setting of CBOS and our defaults: what each difference is worth alone."""
-    paper, defaults = Line("CBOS, paper"), Line("CBOS, defaults")
+    paper, defaults = Line("CBOS, paper", text="stems"), Line("CBOS, defaults")
     lines = {label: paper._replace(changes=changes) for label, changes in STEPS.items()}
-    lines["... stems"] = paper._replace(text="stems")
+    lines["... words instead of stems"] = paper._replace(text="all")
     lines["our defaults"] = defaults
     lines["... 2 negatives"] = defaults._replace(changes={"negative": 2})
-    lines["... stems "] = defaults._replace(text="stems")
+    lines["... stems"] = defaults._replace(text="stems")
     means = {label: bench.scores(line)[MEAN] for label, line in lines.items()}
     report(
         options,
         name,
         "CBOS: from the paper's setting to our defaults",
-        [{"setting": label.strip(), MEAN: round(value, 1)} for label, value in means.items()],
+        [{"setting": label, MEAN: round(value, 1)} for label, value in means.items()],
         notes="Each line below a setting is that setting with one change.",
         draw=lambda figure: bars(figure.subplots(), list(means), list(means.values()), unit=MEAN),
     )
