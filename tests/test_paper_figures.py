@@ -35,7 +35,7 @@ def figures(monkeypatch):
 def bench(figures, tmp_path):
     bench = figures.Bench.__new__(figures.Bench)
     corpus = SentenceCorpus.from_sentences(TEXT, groups=GROUPS)
-    bench.texts = {"all": corpus, "tenth": corpus[: len(TEXT) // 2]}
+    bench.texts = {"all": corpus, "stems": corpus, "tenth": corpus[: len(TEXT) // 2]}
     pairs = [(TEXT[i], TEXT[i + 1]) for i in range(30)]
     bench.years = {2014: Bunch(data=pairs, target=np.arange(30.0), subset=np.array(["deft-news"] * 30))}
     bench.path, bench.points, bench.jobs = tmp_path / "points.json", {}, 1
