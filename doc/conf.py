@@ -69,4 +69,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("install", "papers", "performance", "extending/index", "whats_new")}
+pages_alone = ("install", "papers", "reproduction", "performance", "extending/index", "whats_new")
+html_sidebars = {page: [] for page in pages_alone}
