@@ -4,9 +4,9 @@
 
 Everything learns from the files of DATA/corpora together, simplewiki.txt.gz and books_small.txt.gz. DATA/eval/sts/2012,
 2013, 2014 and sick/trial.tsv are scored as in sts_table.py: Pearson correlation x 100 of the cosine. DATA/eval/clf/
-opinosis_topics.tsv and msrp_groups.tsv are clustered by k-means on rows of length one, with as many clusters as there
-are groups and the best of 10 starts; the score is the adjusted mutual information x 100. A seed is that of learning and
-of the clustering. Rows that FILE has already are not measured again, so a stopped run goes on.
+opinosis_topics.tsv and msrp_groups.tsv are clustered by k-means, the best of 10 starts, and by Ward's method on rows
+of length one, with as many clusters as there are groups; the score is the adjusted mutual information x 100. A seed is
+that of learning and of the clustering. Rows that FILE has already are not measured again: a stopped run goes on.
 """
 
 import argparse
@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 from measuring import machine, versions
-from sklearn.cluster import KMeans
+from scipy import sparse
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.preprocessing import normalize
 from sts_table import pearson
@@ -23,8 +24,9 @@ from trec_grid_search import read_labelled
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
 
-SETS = {"Opinosis": "opinosis_topics", "MSRP groups": "msrp_groups"}
-COLUMNS = ["2012", "2013", "2014", "14 sets", "SICK trial", *SETS]
+SETS = {"Opinosis": "opinosis_topics", "MSRP": "msrp_groups"}
+COLUMNS = ["2012", "2013", "2014", "14 sets", "SICK trial"]
+COLUMNS += [f"{name} {way}" for name in SETS for way in ("k-means", "Ward")]
 
 
 def make_methods(words, stems, seed):
@@ -45,7 +47,9 @@ def make_methods(words, stems, seed):
         return learn(Sent2VecVectorizer(300, **common))
 
     def joined(*sources, **options):
-        return MeanEmbeddingVectorizer(300, word_vectors=list(sources), weighting="sif", **options).fit(stems)
+        return MeanEmbeddingVectorizer(
+            300, word_vectors=list(sources), weighting="sif", random_state=seed, **options
+        ).fit(stems)
 
     tfidf = BOWPCA(n_components=None, weighting="idf")
     return {
@@ -62,8 +66,13 @@ def make_methods(words, stems, seed):
 
 
 def agreement(rows, groups, seed):
-    found = KMeans(len(set(groups)), n_init=10, random_state=seed).fit_predict(normalize(rows))
-    return 100 * float(adjusted_mutual_info_score(groups, found))
+    """Adjusted mutual information x 100 of the groups with clusters, by k-means and by Ward's method."""
+    rows = normalize(rows)
+    if sparse.issparse(rows):
+        rows = rows[:, np.flatnonzero(rows.getnnz(axis=0))].toarray()
+    n_groups = len(set(groups))
+    ways = KMeans(n_groups, n_init=10, random_state=seed), AgglomerativeClustering(n_groups, linkage="ward")
+    return [100 * float(adjusted_mutual_info_score(groups, way.fit_predict(rows))) for way in ways]
 
 
 def measure(model, data, seed):
@@ -73,7 +82,7 @@ def measure(model, data, seed):
     scores += [float(np.mean([score for year in years for score in year])), pearson(model, sts / "sick" / "trial.tsv")]
     for name in SETS.values():
         sentences, groups = read_labelled(data / "eval" / "clf" / f"{name}.tsv")
-        scores.append(agreement(model.transform(sentences), groups, seed))
+        scores += agreement(model.transform(sentences), groups, seed)
     return scores
 
 
