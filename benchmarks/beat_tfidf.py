@@ -69,7 +69,7 @@ def agreement(rows, groups, seed):
     """Adjusted mutual information x 100 of the groups with clusters, by k-means and by Ward's method."""
     rows = normalize(rows)
     if sparse.issparse(rows):
-        rows = rows[:, np.flatnonzero(rows.getnnz(axis=0))].toarray()
+        rows = rows[:, np.unique(rows.indices)].toarray()
     n_groups = len(set(groups))
     ways = KMeans(n_groups, n_init=10, random_state=seed), AgglomerativeClustering(n_groups, linkage="ward")
     return [100 * float(adjusted_mutual_info_score(groups, way.fit_predict(rows))) for way in ways]
