@@ -186,3 +186,25 @@ def _iter_slices(pyarrow: Any, chunks: list[Any], size: int) -> Iterator[Column 
             width = np.int32 if piece.type == pyarrow.string() else np.int64
             places = np.frombuffer(offsets, width, len(piece) + 1, piece.offset * np.dtype(width).itemsize)
             yield Column(np.frombuffer(b"" if data is None else data, np.uint8), places.astype(np.int64))
+
+
+def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Pack words into one array of bytes; undone by :func:`decode_words`.
+
+    Returns
+    -------
+    text : ndarray of shape (n_bytes,), dtype uint8
+        UTF-8 of all words; lone surrogates, which UTF-8 does not allow, are kept as three bytes.
+    ptr : ndarray of shape (n_words + 1,), dtype int64
+        Word i is ``text[ptr[i]:ptr[i + 1]]``.
+    """
+    encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+    ptr = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, count=len(encoded)), out=ptr[1:])
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ptr
+
+
+def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
+    """Undo :func:`encode_words`."""
+    buffer, bounds = text.tobytes(), ptr.tolist()
+    return [buffer[part].decode("utf-8", "surrogatepass") for part in map(slice, bounds[:-1], bounds[1:])]

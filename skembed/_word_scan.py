@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain, islice
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +20,7 @@ from ._word_table import (
     NOT_UTF8,
     STRIDE,
     Words,
+    count_ids,
     has_room,
     merge_words,
     move_slots,
@@ -29,12 +28,8 @@ from ._word_table import (
     new_words,
     scan,
 )
-from ._word_table import (
-    count_ids as count_ids,
-)
 
 _NONE = new_words(2, 0)
-_Passed = TypeVar("_Passed")
 
 
 class Scan(NamedTuple):
@@ -95,76 +90,95 @@ class Scanner:
         return int(progress[1])
 
 
-class GrowingTable:
-    """Words in the order of first appearance in a stream of texts, scanned by some threads."""
+class Found(NamedTuple):
+    """The words of one text, as :class:`TextTables` found them."""
+
+    scan: Scan
+    n_words: int  # of the thread's table, up to this text
+    n_bytes: int
+
+
+class TextTables:
+    """Words in the order of first appearance in a stream of texts, scanned by some threads.
+
+    Each thread has a table of its own, with its own ids, so that none waits for another. The words of these tables get
+    their numbers, which do not depend on the threads, in the order of the texts.
+
+    Parameters
+    ----------
+    n_threads : int
+        Number of threads.
+    """
 
     def __init__(self, n_threads: int) -> None:
         self._scanners = [Scanner() for _ in range(n_threads)]
-        self._words = new_words()
+        self._counts = [np.zeros(0, np.int64) for _ in range(n_threads)]
+        self._numbers = [np.empty(0, np.int32) for _ in range(n_threads)]
+        self._added = [(0, 0) for _ in range(n_threads)]  # words, and bytes, that have numbers
+        self._merged = new_words()
         self._n_bytes_taken = 0
+
+    @property
+    def _words(self) -> Words:
+        return self._merged if len(self._scanners) > 1 else self._scanners[0].words
 
     @property
     def n_words(self) -> int:
         """Number of words so far."""
         return int(self._words.state[N_WORDS])
 
+    def scan(self, text: Text | Column, thread: int) -> Found:
+        """Find the words of a text. Each thread calls this with a number of its own, and takes the texts in order."""
+        scanner = self._scanners[thread]
+        found = scanner.scan(text)
+        n_words = int(scanner.words.state[N_WORDS])
+        self._counts[thread] = counts = _with_entries(self._counts[thread], n_words)
+        count_ids(found.ids, counts)
+        return Found(found, n_words, int(scanner.words.state[N_BYTES]))
+
+    def add(self, found: Found, thread: int) -> None:
+        """Give numbers to the words that are new in a text. The texts come in order."""
+        (n_words, n_bytes), self._added[thread] = self._added[thread], found[1:]
+        if len(self._scanners) == 1 or n_words == found.n_words:
+            return
+        # The thread may go on meanwhile: what stands in its table stays there, or is copied to a larger one.
+        new = self._scanners[thread].words.arena[n_bytes : found.n_bytes]
+        self._merged = with_room(self._merged, found.n_words - n_words, len(new))
+        self._numbers[thread] = numbers = _with_entries(self._numbers[thread], found.n_words)
+        merge_words(new, found.n_words - n_words, *self._merged, _NONE.slots, numbers[n_words : found.n_words])
+
+    def numbers(self, thread: int) -> np.ndarray | None:
+        """Return the number of each word of a thread's table; None if that is the id there."""
+        return None if len(self._scanners) == 1 else self._numbers[thread][: self._added[thread][0]]
+
+    def counts(self) -> np.ndarray:
+        """Return how often each word occurred, by its number, when all texts are done."""
+        counts = np.zeros(self.n_words, np.int64)
+        for thread, (n_words, _) in enumerate(self._added):
+            numbers = self.numbers(thread)
+            counts[slice(None) if numbers is None else numbers] += self._counts[thread][:n_words]
+        return counts
+
     def take_words(self) -> list[str]:
         """Return the words that are new since the last call, in order."""
         start, self._n_bytes_taken = self._n_bytes_taken, int(self._words.state[N_BYTES])
         return words_of(self._words, start)
 
-    def stream(self, texts: Iterable[tuple[Text | Column, _Passed]]) -> Iterator[tuple[Scan, _Passed]]:
-        """Scan texts, each of which comes with something that is passed on.
+    def packed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return all words in UTF-8, where each begins, and where it ends."""
+        text = self._words.arena[: int(self._words.state[N_BYTES])].copy()
+        text[text == 0x7F] = ord("_")
+        ends = np.flatnonzero(text == ord("\n"))
+        return text, np.append(0, ends[:-1] + 1), ends
 
-        One thread adds words where it meets them. Several only read the table, and each notes what it misses in a table
-        of its own; when each has done one text, the new words are added in the order of the texts.
-        """
-        texts = iter(texts)
-        n_threads = len(self._scanners)
-        batch = list(islice(texts, n_threads))
-        if len(batch) < 2:
-            yield from self._stream_alone(chain(batch, texts))
-            return
-        with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
-            running = self._begin(pool, batch)
-            while running:
-                batch = list(islice(texts, n_threads))  # strings are packed while the threads work
-                n_known = self.n_words
-                found = [task.result() for _, task, _ in running]  # all of them: nobody reads the table any more
-                merged = [self._merge(scanner) for scanner, _, _ in running]
-                done = zip(found, merged, [passed for _, _, passed in running])
-                running = self._begin(pool, batch)
-                for (ids, lengths, blank), final, passed in done:
-                    new = np.flatnonzero(ids >= n_known)
-                    ids[new] = final[ids[new] - n_known]
-                    yield Scan(ids, lengths, blank), passed
 
-    def _stream_alone(self, texts: Iterable[tuple[Text | Column, _Passed]]) -> Iterator[tuple[Scan, _Passed]]:
-        scanner = self._scanners[0]
-        for text, passed in texts:
-            scanner.words = self._words
-            found = scanner.scan(text)
-            self._words = scanner.words
-            yield found, passed
-        scanner.words = new_words()
-
-    def _begin(
-        self, pool: ThreadPoolExecutor, batch: list[tuple[Text | Column, _Passed]]
-    ) -> list[tuple[Scanner, Future[Scan], _Passed]]:
-        return [
-            (scanner, pool.submit(scanner.scan, text, self._words), passed)
-            for scanner, (text, passed) in zip(self._scanners, batch)
-        ]
-
-    def _merge(self, scanner: Scanner) -> np.ndarray:
-        """Add the new words of one thread; returns their ids."""
-        new = scanner.words
-        ids = np.empty(new.state[N_WORDS], np.int32)
-        if len(ids):
-            self._words = with_room(self._words, len(ids), int(new.state[N_BYTES]))
-            merge_words(new.arena, len(ids), *self._words, _NONE.slots, ids)
-            scanner.words = new_words()
-        return ids
+def _with_entries(array: np.ndarray, size: int) -> np.ndarray:
+    """Return the array, or one with room for twice as many entries as are needed; the further ones are zero."""
+    if size <= len(array):
+        return array
+    larger = np.zeros(2 * size, array.dtype)
+    larger[: len(array)] = array
+    return larger
 
 
 class KnownWords:

@@ -108,7 +108,7 @@ def test_every_line_of_the_corpora(data_dir, name):
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
         lines = [line.rstrip("\r\n") for line in file]
     fast, slow = Encoder(Tokenizer(), 2), Encoder(slow_twin)
-    for (ids, lengths, _), (slow_ids, slow_lengths, _) in zip(
+    for (ids, lengths, *_), (slow_ids, slow_lengths, *_) in zip(
         fast.stream(iter_batches(lines, None, Tokenizer())), slow.stream(iter_batches(lines, None, slow_twin))
     ):
         assert np.array_equal(ids, slow_ids) and np.array_equal(lengths, slow_lengths)

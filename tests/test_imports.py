@@ -21,6 +21,7 @@ MAX_LINES = 420
 # One line a rank, lowest first. A file imports from lower ranks only; files of one rank are strangers to each other.
 RANKS = [
     ["_compile"],
+    ["_threads"],
     ["_bytes"],
     ["_text"],
     ["_tokenizer"],
@@ -28,6 +29,7 @@ RANKS = [
     ["_word_table"],
     ["_word_scan"],
     ["_encoder"],
+    ["_word_order"],
     ["_vocabulary"],
     ["_corpus_files"],
     ["_corpus_content"],

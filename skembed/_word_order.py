@@ -1,0 +1,157 @@
+"""Compiled ordering of words by code points, which is the order of the bytes of UTF-8 too; and new ids for old."""
+
+import numpy as np
+from numba import njit
+
+from ._compile import INLINE, LEAN, lean_kernel
+
+ROOM = 160  # rows of `stack`: each range that waits is at least as long as all that came after it
+_AT_ONCE = 7  # bytes of a word that are compared at a time
+_FEW = 12  # words that are quicker sorted one by one
+
+
+@njit(**LEAN)
+def _key(text, start, end):
+    """Some bytes from ``start`` on, then how many there are before the end, as one number.
+
+    Numbers are in the order of the words. Equal ones are of equal words or of words that go on beyond these bytes.
+    """
+    n = end - start
+    key = np.uint64(0)
+    for i in range(_AT_ONCE):
+        byte = np.uint64(text[start + i]) if i < n else np.uint64(0)
+        key = (key << np.uint64(8)) | byte
+    return (key << np.uint64(8)) | np.uint64(min(n, _AT_ONCE + 1))
+
+
+@njit(**INLINE)
+def _goes_on(key):
+    return key & np.uint64(0xFF) > np.uint64(_AT_ONCE)
+
+
+@njit(**LEAN)
+def _insert(order, keys, first, last):
+    """Sort a few words by their keys."""
+    for i in range(first + 1, last):
+        key, word = keys[i], order[i]
+        j = i
+        while j > first and keys[j - 1] > key:
+            keys[j], order[j] = keys[j - 1], order[j - 1]
+            j -= 1
+        keys[j], order[j] = key, word
+
+
+@njit(**LEAN)
+def _split(order, keys, first, last):
+    """Bring smaller keys to the front and larger ones to the end; returns where those between them begin and end."""
+    a, b, c = keys[first], keys[(first + last) // 2], keys[last - 1]
+    pivot = max(min(a, b), min(max(a, b), c))
+    low, at, high = first, first, last
+    while at < high:
+        key, word = keys[at], order[at]
+        if key < pivot:
+            keys[at], order[at] = keys[low], order[low]
+            keys[low], order[low] = key, word
+            low += 1
+            at += 1
+        elif key > pivot:
+            high -= 1
+            keys[at], order[at] = keys[high], order[high]
+            keys[high], order[high] = key, word
+        else:
+            at += 1
+    return low, high
+
+
+@njit(**LEAN)
+def _wait(stack, waiting, first, last, depth, has_keys):
+    """Put a range of words that have their first ``depth`` bytes in common on the stack."""
+    if last - first > 1:
+        stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3] = first, last, depth, has_keys
+        waiting += 1
+    return waiting
+
+
+@njit(**LEAN)
+def _sort(text, starts, ends, order, keys, first, last, stack):
+    """Sort ``order[first:last]``: quicksort in three parts, some bytes at a time."""
+    waiting = _wait(stack, 0, first, last, 0, 0)
+    while waiting:
+        waiting -= 1
+        first, last, depth, has_keys = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
+        if not has_keys:
+            for i in range(first, last):
+                keys[i] = _key(text, starts[order[i]] + depth, ends[order[i]])
+        if last - first <= _FEW:
+            _insert(order, keys, first, last)
+            start = first
+            for i in range(first + 1, last + 1):
+                if i == last or keys[i] != keys[start]:
+                    if _goes_on(keys[start]):
+                        waiting = _wait(stack, waiting, start, i, depth + _AT_ONCE, 0)
+                    start = i
+            continue
+        low, high = _split(order, keys, first, last)
+        n_less, n_alike, n_more = low - first, high - low, last - high
+        alike_last = n_alike < max(n_less, n_more)  # the longest first: it waits below the others
+        for turn in range(2):
+            if (turn == 1) == alike_last and _goes_on(keys[low]):
+                waiting = _wait(stack, waiting, low, high, depth + _AT_ONCE, 0)
+            if turn == 0:
+                if n_less > n_more:
+                    waiting = _wait(stack, waiting, first, low, depth, 1)
+                    waiting = _wait(stack, waiting, high, last, depth, 1)
+                else:
+                    waiting = _wait(stack, waiting, high, last, depth, 1)
+                    waiting = _wait(stack, waiting, first, low, depth, 1)
+
+
+@lean_kernel
+def sort_alike(text, starts, ends, counts, order, first, last, keys, stack):
+    """Sort words of equal count, which stand together in ``order[first:last]``.
+
+    ``text`` uint8, ``starts`` and ``ends`` (n_words,) int64: word i is ``text[starts[i]:ends[i]]``
+    ``counts`` (n_words,) int64, of the words in the order of ``order``
+    ``keys`` (n_words,) uint64 and ``stack`` (ROOM, 4) int64, to work in
+    """
+    start = first
+    for i in range(first + 1, last + 1):
+        if i == last or counts[i] != counts[start]:
+            _sort(text, starts, ends, order, keys, start, i, stack)
+            start = i
+
+
+@lean_kernel
+def gather_words(text, starts, ends, order, out, ptr):
+    """Copy words one after the other: word ``order[i]`` to ``out[ptr[i]:ptr[i + 1]]``."""
+    for i in range(order.shape[0]):
+        shift = starts[order[i]] - ptr[i]
+        for j in range(ptr[i], ptr[i + 1]):
+            out[j] = text[j + shift]
+
+
+@lean_kernel
+def renumber(tokens, first, ends, remap):
+    """Give the tokens of some sentences new ids in their place, and leave out those that are below zero.
+
+    ``tokens`` int32, of which those from ``first`` on to the last of ``ends`` are changed
+    ``ends`` (n_sentences,) int64, where the sentences end in ``tokens``, is changed too
+    ``remap`` (n_words,) int32
+
+    Returns where the tokens end now.
+    """
+    at = start = first
+    for i in range(ends.shape[0]):
+        for j in range(start, ends[i]):
+            tokens[at] = remap[np.uint64(tokens[j])]  # an unsigned index needs no look at whether it is negative
+            at += 1 if tokens[at] >= 0 else 0
+        start = ends[i]
+        ends[i] = at
+    return at
+
+
+@lean_kernel
+def renumber_all(tokens, first, last, remap):
+    """Give tokens new ids in their place, where no word is left out."""
+    for i in range(first, last):
+        tokens[i] = remap[np.uint64(tokens[i])]
