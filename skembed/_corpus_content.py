@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,8 +138,9 @@ def encode(
         parts: list[_Part] = []
         for ids, lengths, starts, thread in encoder.read(batches):
             first_row = encoder.n_rows - len(lengths)
-            parts.append(_Part(n_tokens, first_row, encoder.n_rows, thread))
-            tokens.append(ids)
+            parts.append(_Part(ids if folder is None else None, n_tokens, first_row, encoder.n_rows, thread))
+            if folder is not None:
+                tokens.append(ids)
             sent_ptr.append(np.cumsum(lengths) + n_tokens)
             doc_ptr.append(np.asarray(starts, np.int64) + first_row)
             n_tokens, n_documents = n_tokens + len(ids), n_documents + len(starts)
@@ -146,61 +148,71 @@ def encode(
             raise ValueError(
                 "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
             )
-        doc_ptr.append(np.array([encoder.n_rows]))
+        doc_ptr.append(np.array([encoder.n_rows], np.int64))
         counts = encoder.counts
         vocabulary, remap = Vocabulary.from_bytes(
             *encoder.packed_words(), counts, min_count=min_count, max_features=max_features, n_threads=n_threads
         )
         finals = {thread: encoder.final(thread) for thread in {part.thread for part in parts}}
         remaps = {thread: remap if final is None else remap[final] for thread, final in finals.items()}
-        drops = len(vocabulary) < len(counts)
-        _renumber(tokens.array(), sent_ptr.array(), parts, remaps, drops, n_threads)
-        size = int(vocabulary.counts.sum())
-        return Content(
-            tokens.finish(size), sent_ptr.finish(encoder.n_rows + 1), doc_ptr.finish(n_documents + 1), vocabulary
-        )
+        new = np.empty(n_tokens, np.int32) if folder is None else tokens.array()
+        size = _renumber(parts, remaps, len(vocabulary) < len(counts), n_threads, new, sent_ptr.array())
+        if folder is None:
+            new.resize(size, refcheck=False)
+        else:
+            del new
+            new = tokens.finish(size)
+        return Content(new, sent_ptr.finish(encoder.n_rows + 1), doc_ptr.finish(n_documents + 1), vocabulary)
 
 
 class _Part(NamedTuple):
-    """Where a batch lies, and which thread's ids it has."""
+    """A batch of sentences between the two passes."""
 
+    ids: np.ndarray | None  # None: they stand where the new ones will be
     first_token: int
     first_row: int
     last_row: int
-    thread: int | None
+    thread: int | None  # whose ids these are
 
 
 def _renumber(
-    tokens: np.ndarray,
-    sent_ptr: np.ndarray,
     parts: list[_Part],
     remaps: dict[int | None, np.ndarray],
     drops: bool,
     n_threads: int,
-) -> None:
-    """Give all tokens their final ids where they stand; if words were dropped, close the gaps."""
+    tokens: np.ndarray,
+    sent_ptr: np.ndarray,
+) -> int:
+    """Write the final ids, and where the sentences end if words were dropped; returns the number of tokens."""
     from ._word_order import renumber, renumber_all  # numba takes a while to import
 
-    tokens, sent_ptr = np.asarray(tokens), np.asarray(sent_ptr)
+    tokens, sent_ptr = np.asarray(tokens), np.asarray(sent_ptr)  # of a memory map, what the kernels take
 
-    def work(some: list[_Part]) -> list[int]:
-        found = []
-        for first, first_row, last_row, thread in some:
-            ends = sent_ptr[first_row + 1 : last_row + 1]
+    def work(numbers: range) -> list[tuple[int, int, int, int]]:
+        done = []
+        for number in numbers:
+            ids, first, first_row, last_row, thread = parts[number]
+            parts[number] = parts[number]._replace(ids=None)  # frees its memory
+            last = int(sent_ptr[last_row])
+            if ids is None:
+                ids = tokens[first:last]
             if drops:
-                found.append(renumber(tokens, first, ends, remaps[thread]))
+                ends = sent_ptr[first_row + 1 : last_row + 1]
+                last = renumber(ids, remaps[thread], first, ends, tokens)
             else:
-                renumber_all(tokens, first, sent_ptr[last_row], remaps[thread])
-        return found
+                renumber_all(ids, remaps[thread], tokens[first:last])
+            done.append((first, last, first_row, last_row))
+        return done
 
     step = -(-len(parts) // n_threads)
-    shares = [parts[start : start + step] for start in range(0, len(parts), step)]
-    lasts = [last for found in in_order(work, shares, n_threads) for last in found]
+    shares = [range(start, min(start + step, len(parts))) for start in range(0, len(parts), step)]
     at = 0
-    for (first, first_row, last_row, _), last in zip(parts, lasts):
-        tokens[at : at + last - first] = tokens[first:last]
-        sent_ptr[first_row + 1 : last_row + 1] += at - first
+    for first, last, first_row, last_row in chain.from_iterable(in_order(work, shares, n_threads)):
+        if at < first:  # close the gap
+            tokens[at : at + last - first] = tokens[first:last]
+            sent_ptr[first_row + 1 : last_row + 1] += at - first
         at += last - first
+    return at
 
 
 def _row_blocks(ptr: np.ndarray, size: int = 1 << 20) -> Iterator[tuple[int, int]]:

@@ -118,35 +118,33 @@ class GrowingArray:
     """
 
     def __init__(self, name: str, folder: Path | None) -> None:
-        self._dtype = DTYPES[name] if folder is not None else DTYPES[name].newbyteorder("=")
+        self._dtype = DTYPES[name]
         self._size = 0
-        self._array = np.empty(0, self._dtype)
+        self._pieces: list[np.ndarray] = []
         self._file = None if folder is None else open(folder / f"{name}.npy", "w+b")  # noqa: SIM115 closed in `close`
         self._start = self._write_header()
 
     def append(self, values: np.ndarray) -> None:
         """Add numbers at the end."""
-        first, self._size = self._size, self._size + len(values)
-        if self._file is not None:
+        self._size += len(values)
+        if self._file is None:
+            self._pieces.append(values)
+        else:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
-            return
-        if self._size > len(self._array):  # in place, where the system can: no second copy
-            self._array.resize(self._size + (self._size >> 3) + (1 << 16), refcheck=False)
-        self._array[first : self._size] = values
 
     def array(self) -> np.ndarray:
         """Return all of it, to be changed in place."""
         if self._file is None:
-            return self._array[: self._size]
+            self._pieces = [np.concatenate(self._pieces)]
+            return self._pieces[0]
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
 
     def finish(self, size: int) -> np.ndarray:
-        """Return the first numbers, so many, as the final array. Nothing may hold an array of before."""
-        self._size = size
+        """Return the first numbers, so many, as the final array. Nothing may use the array of before any more."""
         if self._file is None:
-            self._array.resize(size, refcheck=False)
-            return self._array
+            return self.array()[:size]
+        self._size = size
         self._file.seek(0)
         self._write_header()
         self._file.truncate(self._start + size * self._dtype.itemsize)

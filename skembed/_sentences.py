@@ -94,7 +94,8 @@ def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X") -> Iterator[list[
         yield from columns
     elif isinstance(X, (list, tuple)):
         for start in range(0, len(X), BATCH_SIZE):
-            yield list(X[start : start + BATCH_SIZE])
+            piece = X[start : start + BATCH_SIZE]
+            yield piece if type(piece) is list else list(piece)
     else:
         rest = iter(items)
         while piece := list(islice(rest, BATCH_SIZE)):

@@ -61,7 +61,9 @@ def pack(sentences: Sequence[Any]) -> Text:
             sentence if sentence.isascii() else str.encode(sentence, "utf-8", "surrogatepass").decode("latin-1")
             for sentence in sentences
         ]
-        joined = "\n".join([*pieces, _PADDING])
+        pieces.append(_PADDING)
+        joined = "\n".join(pieces)
+        del pieces[-1]
     except AttributeError as error:
         raise TypeError("not a string") from error
     return Text(np.frombuffer(joined.encode("latin-1"), np.uint8), pieces)

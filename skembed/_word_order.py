@@ -3,11 +3,14 @@
 import numpy as np
 from numba import njit
 
+from ._bytes import load_bytes
 from ._compile import INLINE, LEAN, lean_kernel
+from ._word_table import first_bytes
 
 ROOM = 160  # rows of `stack`: each range that waits is at least as long as all that came after it
+_ODD, _PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 _AT_ONCE = 7  # bytes of a word that are compared at a time
-_FEW = 12  # words that are quicker sorted one by one
+_FEW = 16  # words that are quicker sorted one by one
 
 
 @njit(**LEAN)
@@ -17,11 +20,10 @@ def _key(text, start, end):
     Numbers are in the order of the words. Equal ones are of equal words or of words that go on beyond these bytes.
     """
     n = end - start
-    key = np.uint64(0)
-    for i in range(_AT_ONCE):
-        byte = np.uint64(text[start + i]) if i < n else np.uint64(0)
-        key = (key << np.uint64(8)) | byte
-    return (key << np.uint64(8)) | np.uint64(min(n, _AT_ONCE + 1))
+    bits = load_bytes(text, start) & first_bytes(min(n, _AT_ONCE))
+    bits = ((bits & _ODD) << np.uint64(8)) | ((bits >> np.uint64(8)) & _ODD)  # turns the bytes round
+    bits = ((bits & _PAIRS) << np.uint64(16)) | ((bits >> np.uint64(16)) & _PAIRS)
+    return (bits << np.uint64(32)) | (bits >> np.uint64(32)) | np.uint64(min(n, _AT_ONCE + 1))
 
 
 @njit(**INLINE)
@@ -43,23 +45,26 @@ def _insert(order, keys, first, last):
 
 @njit(**LEAN)
 def _split(order, keys, first, last):
-    """Bring smaller keys to the front and larger ones to the end; returns where those between them begin and end."""
+    """Bring keys below one of them, and then those equal to it if these words go on, to the front.
+
+    Returns where the two parts end. No branch depends on a key: which way it goes cannot be foretold.
+    """
     a, b, c = keys[first], keys[(first + last) // 2], keys[last - 1]
     pivot = max(min(a, b), min(max(a, b), c))
-    low, at, high = first, first, last
-    while at < high:
-        key, word = keys[at], order[at]
-        if key < pivot:
-            keys[at], order[at] = keys[low], order[low]
-            keys[low], order[low] = key, word
-            low += 1
-            at += 1
-        elif key > pivot:
-            high -= 1
-            keys[at], order[at] = keys[high], order[high]
-            keys[high], order[high] = key, word
-        else:
-            at += 1
+    low = first
+    for i in range(first, last):
+        key, word = keys[i], order[i]
+        keys[i], order[i] = keys[low], order[low]
+        keys[low], order[low] = key, word
+        low += 1 if key < pivot else 0
+    if low > first and not _goes_on(pivot):  # no other word has this key
+        return low, low
+    high = low
+    for i in range(low, last):
+        key, word = keys[i], order[i]
+        keys[i], order[i] = keys[high], order[high]
+        keys[high], order[high] = key, word
+        high += 1 if key == pivot else 0
     return low, high
 
 
@@ -95,7 +100,7 @@ def _sort(text, starts, ends, order, keys, first, last, stack):
         n_less, n_alike, n_more = low - first, high - low, last - high
         alike_last = n_alike < max(n_less, n_more)  # the longest first: it waits below the others
         for turn in range(2):
-            if (turn == 1) == alike_last and _goes_on(keys[low]):
+            if (turn == 1) == alike_last and high > low and _goes_on(keys[low]):
                 waiting = _wait(stack, waiting, low, high, depth + _AT_ONCE, 0)
             if turn == 0:
                 if n_less > n_more:
@@ -131,19 +136,18 @@ def gather_words(text, starts, ends, order, out, ptr):
 
 
 @lean_kernel
-def renumber(tokens, first, ends, remap):
-    """Give the tokens of some sentences new ids in their place, and leave out those that are below zero.
+def renumber(ids, remap, first, ends, tokens):
+    """Write new ids for old, and leave out those that are below zero; returns where they end.
 
-    ``tokens`` int32, of which those from ``first`` on to the last of ``ends`` are changed
-    ``ends`` (n_sentences,) int64, where the sentences end in ``tokens``, is changed too
+    ``ids`` (n_tokens,) int32, of some sentences
     ``remap`` (n_words,) int32
-
-    Returns where the tokens end now.
+    ``ends`` (n_sentences,) int64, where the sentences end in ``tokens`` as long as no id is left out, is changed
+    ``tokens`` int32, from ``first`` on written to; ``ids`` may be that part of it
     """
     at = start = first
     for i in range(ends.shape[0]):
         for j in range(start, ends[i]):
-            tokens[at] = remap[np.uint64(tokens[j])]  # an unsigned index needs no look at whether it is negative
+            tokens[at] = remap[np.uint64(ids[j - first])]  # an unsigned index needs no look at whether it is negative
             at += 1 if tokens[at] >= 0 else 0
         start = ends[i]
         ends[i] = at
@@ -151,7 +155,7 @@ def renumber(tokens, first, ends, remap):
 
 
 @lean_kernel
-def renumber_all(tokens, first, last, remap):
-    """Give tokens new ids in their place, where no word is left out."""
-    for i in range(first, last):
-        tokens[i] = remap[np.uint64(tokens[i])]
+def renumber_all(ids, remap, tokens):
+    """Write new ids for old, where no word is left out; ``tokens`` (n_tokens,) may be ``ids``."""
+    for i in range(ids.shape[0]):
+        tokens[i] = remap[np.uint64(ids[i])]

@@ -20,16 +20,18 @@ from ._word_table import (
     NOT_UTF8,
     STRIDE,
     Words,
-    count_ids,
     has_room,
     merge_words,
     move_slots,
     new_piece,
     new_words,
     scan,
+    take_counts,
 )
 
 _NONE = new_words(2, 0)
+_N_KEPT = 1 << 22
+_LINE_FEED = ord("\n")
 
 
 class Scan(NamedTuple):
@@ -41,11 +43,20 @@ class Scan(NamedTuple):
 
 
 class Scanner:
-    """Turns one text after the other into ids, with a table of the words that are new; for one thread."""
+    """Turns one text after the other into ids, with a table of the words that are new; for one thread.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    n_kept : int, default=0
+        So many entries have the arrays that the ids of successive texts lie in, for those who keep all ids: nothing is
+        copied, and the system hands out memory in large pages. 0 gives the ids of each text an array of their own.
+    """
+
+    def __init__(self, n_kept: int = 0) -> None:
         self.words = new_words()
-        self._ids = np.empty(0, np.int32)  # used again and again: fresh memory is slow
+        self._n_kept = n_kept
+        self._ids = np.empty(0, np.int32)  # what is free of an array
+        self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
 
     def scan(self, text: Text | Column, known: Words = _NONE) -> Scan:
@@ -61,11 +72,24 @@ class Scanner:
         n_ids = self._scan(text, ends, known, ptr) if len(ends) else 0
         lengths = np.diff(ptr)
         blank = None if text.file is None else _blank_lines(text, ends, lengths)
-        return Scan(self._ids[:n_ids].copy(), lengths, blank)
+        ids = self._ids[:n_ids]
+        if self._n_kept:
+            self._ids = self._ids[n_ids:]
+        else:
+            ids = ids.copy()  # the array is used again: fresh memory is slow
+        return Scan(ids, lengths, blank)
+
+    def counts(self) -> np.ndarray:
+        """Return how often each word of the table was found in all texts, if no other words were known."""
+        counts = np.zeros(self.words.state[N_WORDS], np.int64)
+        take_counts(self.words.slots, counts)
+        for ids in self._twice:
+            np.subtract.at(counts, ids, 1)
+        return counts
 
     def _scan(self, text: Text, ends: np.ndarray, known: Words, ptr: np.ndarray) -> int:
         if len(self._ids) < text.n_bytes:  # enough for twice the bytes, and a text grows by half at most when lowered
-            self._ids = np.empty(text.n_bytes, np.int32)
+            self._ids = np.empty(max(text.n_bytes, self._n_kept), np.int32)
         read = known.slots, known.arena, int(known.state[N_WORDS])
         progress = np.zeros(5, np.int64)
         state = self.words.state
@@ -83,6 +107,8 @@ class Scanner:
             except UnicodeDecodeError:
                 _complain(text)
                 raise
+            if known is _NONE:  # otherwise nobody asks for counts
+                self._twice.append(self._ids[ptr[row] : progress[1]].copy())
             progress[:] = ends[row - 1] + 1 if row else 0, ptr[row], row, 0, 0
             state[FAULTS] &= ~CONTEXT
         if state[FAULTS] & NOT_UTF8 or (state[FAULTS] and text.file is not None):
@@ -111,8 +137,7 @@ class TextTables:
     """
 
     def __init__(self, n_threads: int) -> None:
-        self._scanners = [Scanner() for _ in range(n_threads)]
-        self._counts = [np.zeros(0, np.int64) for _ in range(n_threads)]
+        self._scanners = [Scanner(_N_KEPT) for _ in range(n_threads)]
         self._numbers = [np.empty(0, np.int32) for _ in range(n_threads)]
         self._added = [(0, 0) for _ in range(n_threads)]  # words, and bytes, that have numbers
         self._merged = new_words()
@@ -131,10 +156,8 @@ class TextTables:
         """Find the words of a text. Each thread calls this with a number of its own, and takes the texts in order."""
         scanner = self._scanners[thread]
         found = scanner.scan(text)
-        n_words = int(scanner.words.state[N_WORDS])
-        self._counts[thread] = counts = _with_entries(self._counts[thread], n_words)
-        count_ids(found.ids, counts)
-        return Found(found, n_words, int(scanner.words.state[N_BYTES]))
+        state = scanner.words.state
+        return Found(found, int(state[N_WORDS]), int(state[N_BYTES]))
 
     def add(self, found: Found, thread: int) -> None:
         """Give numbers to the words that are new in a text. The texts come in order."""
@@ -142,10 +165,11 @@ class TextTables:
         if len(self._scanners) == 1 or n_words == found.n_words:
             return
         # The thread may go on meanwhile: what stands in its table stays there, or is copied to a larger one.
-        new = self._scanners[thread].words.arena[n_bytes : found.n_bytes]
-        self._merged = with_room(self._merged, found.n_words - n_words, len(new))
+        new = self._scanners[thread].words.arena[n_bytes : found.n_bytes + ARENA_PADDING]
+        self._merged = with_room(self._merged, found.n_words - n_words, found.n_bytes - n_bytes)
         self._numbers[thread] = numbers = _with_entries(self._numbers[thread], found.n_words)
-        merge_words(new, found.n_words - n_words, *self._merged, _NONE.slots, numbers[n_words : found.n_words])
+        ends = np.flatnonzero(new[:-ARENA_PADDING] == _LINE_FEED)
+        merge_words(new, ends, *self._merged, numbers[n_words : found.n_words])
 
     def numbers(self, thread: int) -> np.ndarray | None:
         """Return the number of each word of a thread's table; None if that is the id there."""
@@ -154,9 +178,9 @@ class TextTables:
     def counts(self) -> np.ndarray:
         """Return how often each word occurred, by its number, when all texts are done."""
         counts = np.zeros(self.n_words, np.int64)
-        for thread, (n_words, _) in enumerate(self._added):
+        for thread, scanner in enumerate(self._scanners):
             numbers = self.numbers(thread)
-            counts[slice(None) if numbers is None else numbers] += self._counts[thread][:n_words]
+            counts[slice(None) if numbers is None else numbers] += scanner.counts()
         return counts
 
     def take_words(self) -> list[str]:
@@ -168,7 +192,7 @@ class TextTables:
         """Return all words in UTF-8, where each begins, and where it ends."""
         text = self._words.arena[: int(self._words.state[N_BYTES])].copy()
         text[text == 0x7F] = ord("_")
-        ends = np.flatnonzero(text == ord("\n"))
+        ends = np.flatnonzero(text == _LINE_FEED)
         return text, np.append(0, ends[:-1] + 1), ends
 
 
@@ -228,8 +252,8 @@ def table_of(words: Sequence[str]) -> Words:
             words[i] = f"A{i}"
     text = "\n".join([*words, ""]).replace("_", "\x7f").encode("utf-8", "surrogatepass")
     table = with_room(new_words(2, 0), len(words), len(text))
-    ids = np.empty(len(words), np.int32)
-    merge_words(np.frombuffer(text, np.uint8), len(words), *table, _NONE.slots, ids)
+    source = np.frombuffer(text + bytes(ARENA_PADDING), np.uint8)
+    merge_words(source, np.flatnonzero(source == _LINE_FEED), *table, np.empty(len(words), np.int32))
     return table
 
 
@@ -240,7 +264,8 @@ def with_room(words: Words, n_words: int, n_bytes: int) -> Words:
     while not has_room(int(state[N_WORDS]) + n_words, n_slots):
         n_slots *= 2
     if n_slots * STRIDE > len(slots):
-        slots = np.zeros(n_slots * STRIDE, np.uint64)
+        slots = np.empty(n_slots * STRIDE, np.uint64)  # not np.zeros, for which numpy asks for small pages
+        slots[:] = 0
         move_slots(words.slots, slots)
     n_used = int(state[N_BYTES])
     if n_used + n_bytes + ARENA_PADDING > len(arena):
