@@ -151,7 +151,7 @@ def encode(
         doc_ptr.append(np.array([encoder.n_rows], np.int64))
         counts = encoder.counts
         vocabulary, remap = Vocabulary.from_bytes(
-            *encoder.packed_words(), counts, min_count=min_count, max_features=max_features, n_threads=n_threads
+            *encoder.packed_words(), counts, min_count=min_count, max_features=max_features
         )
         finals = {thread: encoder.final(thread) for thread in {part.thread for part in parts}}
         remaps = {thread: remap if final is None else remap[final] for thread, final in finals.items()}
@@ -263,7 +263,8 @@ def take(content: Content, rows: np.ndarray) -> Content:
         np.add.at(counts, tokens[a:b], 1)
     vocabulary = Vocabulary([], counts[:0])
     if len(tokens):
-        vocabulary, remap = Vocabulary.from_counts(old_vocabulary.words, counts)
+        text, ptr = (array.copy() for array in old_vocabulary.packed)  # kernels are compiled for arrays to write to
+        vocabulary, remap = Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts)
         for start in range(0, len(tokens), 1 << 20):
             tokens[start : start + (1 << 20)] = remap[tokens[start : start + (1 << 20)]]
     begins = np.zeros(len(old_sent_ptr), dtype=bool)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from ._text import decode_words, encode_words
-from ._threads import in_order
 
 
 class Vocabulary:
@@ -116,24 +114,23 @@ class Vocabulary:
         *,
         min_count: int = 1,
         max_features: int | None = None,
-        n_threads: int = 1,
     ) -> tuple[Vocabulary, np.ndarray]:
         """Do what :meth:`from_counts` does, with words of which i is ``text[starts[i]:ends[i]]``, in UTF-8."""
         from ._word_order import gather_words  # numba takes a while to import
 
+        text = np.append(text, np.zeros(8, np.uint8))  # compiled code reads eight bytes at a time
         counts = np.asarray(counts, dtype=np.int64)
-        order = _by_falling_count(counts)
+        order = _order_of(text, starts, ends, counts)
         falling = counts[order]
         n_kept = _n_kept(falling, min_count, max_features)
-        _sort_alike(text, starts, ends, falling, order, n_kept, n_threads)
         order = order[:n_kept]
         remap = np.full(len(counts), -1, dtype=np.int32)
         remap[order] = np.arange(n_kept, dtype=np.int32)
         ptr = np.zeros(n_kept + 1, dtype=np.int64)
         np.cumsum((ends - starts)[order], out=ptr[1:])
-        packed = np.empty(ptr[-1], dtype=np.uint8)
-        gather_words(text, starts, ends, order, packed, ptr)
-        return cls.from_packed(packed, ptr, falling[:n_kept]), remap
+        packed = np.empty(ptr[-1] + 8, dtype=np.uint8)
+        gather_words(text, starts, order, packed, ptr)
+        return cls.from_packed(packed[:-8], ptr, falling[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
         """Return the vocabulary of the words that occur at least `min_count` times, at most `max_features` of them.
@@ -178,37 +175,26 @@ class Vocabulary:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
 
 
+def _order_of(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Order of falling count, and of code points among equals: that is also the order of bytes of UTF-8."""
+    from ._word_order import ROOM, sort_alike, sort_by_first_bytes  # numba takes a while to import
+
+    both_keys, both_orders = np.empty((2, len(counts)), np.uint64), np.empty((2, len(counts)), np.int64)
+    sort_by_first_bytes(text, starts, ends, both_keys, both_orders, np.zeros((8, 256), np.int64))
+    order, keys = both_orders[0], both_keys[0]
+    by_count = _by_falling_count(counts[order])
+    order, keys = order[by_count], keys[by_count]
+    sort_alike(text, starts, ends, counts[order], keys, order, np.empty((ROOM, 4), np.int64))
+    return order
+
+
 def _by_falling_count(counts: np.ndarray) -> np.ndarray:
-    """Order of falling count. Numbers of 16 bits are sorted in linear time, and few words are beyond these."""
+    """Stable order of falling count. Numbers of 16 bits are sorted in linear time, and few words are beyond these."""
     most = np.iinfo(np.uint16).max
     order = np.argsort((most - np.clip(counts, 0, most)).astype(np.uint16), kind="stable")
     n_beyond = np.count_nonzero(counts >= most)
     order[:n_beyond] = order[np.argsort(-counts[order[:n_beyond]], kind="stable")]
     return order
-
-
-def _sort_alike(
-    text: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
-    falling: np.ndarray,
-    order: np.ndarray,
-    n_kept: int,
-    n_threads: int,
-) -> None:
-    """Bring words of equal count into the order of code points, as far as the first `n_kept` words ask for it."""
-    from ._word_order import ROOM, sort_alike  # numba takes a while to import
-
-    last = int(np.searchsorted(-falling, -falling[n_kept - 1], side="right"))
-    borders = np.flatnonzero(np.diff(falling[:last], prepend=falling[0] + 1))
-    nearest = np.searchsorted(borders, np.linspace(0, last, n_threads + 1)[1:-1])
-    cuts = [0, *np.append(borders, last)[nearest].tolist(), last]
-    keys = np.empty(len(order), np.uint64)
-
-    def sort(piece: tuple[int, int]) -> None:
-        sort_alike(text, starts, ends, falling, order, *piece, keys, np.empty((ROOM, 4), np.int64))
-
-    list(in_order(sort, pairwise(cuts), n_threads))
 
 
 def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | None]:

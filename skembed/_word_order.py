@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from ._bytes import load_bytes
+from ._bytes import load_bytes, store_bytes
 from ._compile import INLINE, LEAN, lean_kernel
 from ._word_table import first_bytes
 
@@ -79,8 +79,8 @@ def _wait(stack, waiting, first, last, depth, has_keys):
 
 @njit(**LEAN)
 def _sort(text, starts, ends, order, keys, first, last, stack):
-    """Sort ``order[first:last]``: quicksort in three parts, some bytes at a time."""
-    waiting = _wait(stack, 0, first, last, 0, 0)
+    """Sort ``order[first:last]``, words that begin alike: quicksort in three parts, some bytes at a time."""
+    waiting = _wait(stack, 0, first, last, _AT_ONCE, 0)
     while waiting:
         waiting -= 1
         first, last, depth, has_keys = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
@@ -112,27 +112,58 @@ def _sort(text, starts, ends, order, keys, first, last, stack):
 
 
 @lean_kernel
-def sort_alike(text, starts, ends, counts, order, first, last, keys, stack):
-    """Sort words of equal count, which stand together in ``order[first:last]``.
+def sort_by_first_bytes(text, starts, ends, keys, order, buckets):
+    """Sort all words by their keys: byte after byte of these, from the last to the first, in linear time.
 
-    ``text`` uint8, ``starts`` and ``ends`` (n_words,) int64: word i is ``text[starts[i]:ends[i]]``
-    ``counts`` (n_words,) int64, of the words in the order of ``order``
-    ``keys`` (n_words,) uint64 and ``stack`` (ROOM, 4) int64, to work in
+    ``text`` (n_bytes + 8,) uint8, ``starts`` and ``ends`` (n_words,) int64: word i is ``text[starts[i]:ends[i]]``
+    ``keys`` (2, n_words) uint64 and ``order`` (2, n_words) int64: the result is in the first rows
+    ``buckets`` (8, 256) int64, zeros, to work in
     """
-    start = first
-    for i in range(first + 1, last + 1):
-        if i == last or counts[i] != counts[start]:
-            _sort(text, starts, ends, order, keys, start, i, stack)
+    n_words = order.shape[1]
+    for i in range(n_words):
+        key = _key(text, starts[i], ends[i])
+        keys[0, i], order[0, i] = key, i
+        for place in range(8):
+            buckets[place, (key >> np.uint64(8 * place)) & np.uint64(0xFF)] += 1
+    for place in range(8):
+        first = 0
+        for value in range(256):
+            first, buckets[place, value] = first + buckets[place, value], first
+        source, target = place & 1, 1 - (place & 1)
+        for i in range(n_words):
+            key = keys[source, i]
+            value = (key >> np.uint64(8 * place)) & np.uint64(0xFF)
+            at = buckets[place, value]
+            buckets[place, value] = at + 1
+            keys[target, at], order[target, at] = key, order[source, i]
+
+
+@lean_kernel
+def sort_alike(text, starts, ends, counts, keys, order, stack):
+    """Sort what stands together in ``order``, of equal count and key: words that differ only later.
+
+    ``text``, ``starts`` and ``ends`` as in `sort_by_first_bytes`
+    ``counts`` int64, ``keys`` uint64 and ``order`` int64, each (n_words,), all in the same order
+    ``stack`` (ROOM, 4) int64, to work in
+    """
+    start = 0
+    for i in range(1, order.shape[0] + 1):
+        if i == order.shape[0] or keys[i] != keys[start] or counts[i] != counts[start]:
+            if i - start > 1 and _goes_on(keys[start]):
+                _sort(text, starts, ends, order, keys, start, i, stack)
             start = i
 
 
 @lean_kernel
-def gather_words(text, starts, ends, order, out, ptr):
-    """Copy words one after the other: word ``order[i]`` to ``out[ptr[i]:ptr[i + 1]]``."""
+def gather_words(text, starts, order, out, ptr):
+    """Copy words one after the other: word ``order[i]`` to ``out[ptr[i]:ptr[i + 1]]``.
+
+    Eight bytes at a time: so many may be read and written beyond the end of ``text`` and of what is asked for.
+    """
     for i in range(order.shape[0]):
-        shift = starts[order[i]] - ptr[i]
-        for j in range(ptr[i], ptr[i + 1]):
-            out[j] = text[j + shift]
+        start, at = starts[order[i]], ptr[i]
+        for j in range(0, ptr[i + 1] - at, 8):
+            store_bytes(out, at + j, load_bytes(text, start + j))
 
 
 @lean_kernel
