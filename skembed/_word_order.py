@@ -1,11 +1,11 @@
-"""Compiled ordering of words by code points, which is the order of the bytes of UTF-8 too; and new ids for old."""
+"""Compiled ordering of words by code points, which is the order of the bytes of UTF-8 too; counts, and ids for ids."""
 
 import numpy as np
 from numba import njit
 
 from ._bytes import load_bytes, store_bytes
 from ._compile import INLINE, LEAN, lean_kernel
-from ._word_table import first_bytes
+from ._word_table import STRIDE, first_bytes
 
 ROOM = 160  # rows of `stack`: each range that waits is at least as long as all that came after it
 _ODD, _PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
@@ -190,3 +190,12 @@ def renumber_all(ids, remap, tokens):
     """Write new ids for old, where no word is left out; ``tokens`` (n_tokens,) may be ``ids``."""
     for i in range(ids.shape[0]):
         tokens[i] = remap[np.uint64(ids[i])]
+
+
+@lean_kernel
+def take_counts(slots, counts):
+    """Write how often each word of a table was found, by its id."""
+    for place in range(0, slots.shape[0], STRIDE):
+        meta = slots[place + 2]
+        if meta != np.uint64(0):
+            counts[meta & np.uint64(0xFFFFFFFF)] = slots[place + 3]

@@ -11,6 +11,7 @@ import numpy as np
 from ._bytes import join_slices, line_feeds
 from ._sentences import decoding_message
 from ._text import PADDING, Column, Text, lower_rows, lowered_characters, rows_in_context
+from ._word_order import take_counts
 from ._word_table import (
     ARENA_PADDING,
     CONTEXT,
@@ -26,7 +27,6 @@ from ._word_table import (
     new_piece,
     new_words,
     scan,
-    take_counts,
 )
 
 _NONE = new_words(2, 0)
@@ -48,14 +48,16 @@ class Scanner:
     Parameters
     ----------
     n_kept : int, default=0
-        So many entries have the arrays that the ids of successive texts lie in, for those who keep all ids: nothing is
-        copied, and the system hands out memory in large pages. 0 gives the ids of each text an array of their own.
+        At most so many entries have the arrays that the ids of successive texts lie in, for those who keep all ids:
+        nothing is copied, and the system hands out memory in large pages. 0 gives the ids of each text an array of
+        their own.
     """
 
     def __init__(self, n_kept: int = 0) -> None:
         self.words = new_words()
         self._n_kept = n_kept
-        self._ids = np.empty(0, np.int32)  # what is free of an array
+        self._n_ids = 0  # entries of an array,
+        self._ids = np.empty(0, np.int32)  # and what is free of it
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
 
@@ -89,7 +91,8 @@ class Scanner:
 
     def _scan(self, text: Text, ends: np.ndarray, known: Words, ptr: np.ndarray) -> int:
         if len(self._ids) < text.n_bytes:  # enough for twice the bytes, and a text grows by half at most when lowered
-            self._ids = np.empty(max(text.n_bytes, self._n_kept), np.int32)
+            self._n_ids = max(text.n_bytes, min(2 * self._n_ids, self._n_kept))
+            self._ids = np.empty(self._n_ids, np.int32)
         read = known.slots, known.arena, int(known.state[N_WORDS])
         progress = np.zeros(5, np.int64)
         state = self.words.state

@@ -17,10 +17,21 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._bytes import bit_count, decode, encode, fetch, fold_product, load_bytes, load_word, lowest_bit, word_mask
+from ._bytes import (
+    bit_count,
+    decode,
+    encode,
+    fetch,
+    fold_product,
+    load_bytes,
+    load_word,
+    lowest_bit,
+    store_bytes,
+    word_mask,
+)
 from ._compile import INLINE, LEAN, lean_kernel
 
-ARENA_PADDING = 16  # bytes that may be read beyond the end of an arena
+ARENA_PADDING = 16  # bytes that may be read and written beyond the end of an arena
 STRIDE = 4  # numbers of a slot: first bytes or hash, last bytes or place in the arena, length and id, count
 SHORT = 16  # bytes of a word that fit into its slot
 N_WORDS, N_BYTES, FAULTS = 0, 1, 2  # `state` of a table
@@ -341,9 +352,8 @@ def scan(
             if slots[place + _U2] != _U0:
                 ids[n_ids] = n_known + _id_at(slots, place)
             else:
-                for j in range(n):
-                    byte = (a if j < 8 else b) >> np.uint64(8 * (j & 7))
-                    arena[state[N_BYTES] + j] = np.uint8(byte & np.uint64(0xFF))
+                store_bytes(arena, state[N_BYTES], a)
+                store_bytes(arena, state[N_BYTES] + 8, b)
                 ids[n_ids] = n_known + _put(slots, place, arena, state, a, b, n)
             n_ids += 1
         start = borders[n_borders - _U1] if n_borders & _U1 else 0
@@ -397,16 +407,7 @@ def merge_words(source, ends, slots, arena, state, ids):
         if slots[place + _U2] != _U0:
             ids[word] = _id_at(slots, place)
         else:
-            for i in range(n):
-                arena[state[N_BYTES] + i] = source[start + i]
+            for i in range(0, n, 8):
+                store_bytes(arena, state[N_BYTES] + i, load_bytes(source, start + i))
             ids[word] = _put(slots, place, arena, state, a, b, n)
         start = ends[word] + 1
-
-
-@lean_kernel
-def take_counts(slots, counts):
-    """Write how often each word of a table was found, by its id."""
-    for place in range(0, slots.shape[0], STRIDE):
-        meta = slots[place + 2]
-        if meta != _U0:
-            counts[meta & np.uint64(0xFFFFFFFF)] = slots[place + 3]
