@@ -18,7 +18,7 @@ from ._text import PADDING, Column, Text, iter_columns
 from ._tokenizer import Tokenizer
 
 BATCH_SIZE = 4096  # sentences that are worked on at a time
-READ_SIZE = 1 << 20  # characters, or bytes, of a file that are read at a time
+READ_SIZE = 1 << 18  # characters, or bytes, of a file that are read at a time
 
 
 def iter_sentences(X: Any, *, name: str = "X") -> Iterable[Any]:
