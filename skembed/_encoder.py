@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ._sentences import describe_wrong_item, iter_pieces
-from ._text import Column, Text, encode_words, pack
+from ._text import Column, Part, Text, encode_words, pack
 from ._threads import in_order
 from ._tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from ._word_scan import Found, TextTables
 
-Batch = list[Any] | Text | Column
+Batch = list[Any] | Part | Text | Column
 
 
 class Encoded(NamedTuple):
@@ -292,6 +292,8 @@ class Encoder:
 
 def as_text(batch: Batch, first_row: int) -> Text | Column:
     """Return sentences as the compiled tokenizer reads them; an error names the row."""
+    if isinstance(batch, Part):
+        batch = batch.take()
     if not isinstance(batch, list):
         return batch
     try:

@@ -46,6 +46,23 @@ class Column:
         return len(self.offsets) - 1
 
 
+@dataclass(frozen=True)
+class Part:
+    """Some sentences of a list, yet to be taken out: whoever reads them should do that, so that one core has them."""
+
+    sentences: Sequence[Any]
+    first: int
+    last: int
+
+    def __len__(self) -> int:
+        return self.last - self.first
+
+    def take(self) -> list[Any]:
+        """Return the sentences."""
+        taken = self.sentences[self.first : self.last]
+        return taken if type(taken) is list else list(taken)
+
+
 def pack(sentences: Sequence[Any]) -> Text:
     """Return strings as a text.
 
