@@ -5,9 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence, Sized
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,10 +15,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._corpus import SentenceCorpus
-from ._encoder import Encoder, as_text, count_threads
+from ._encoder import Encoder, as_text
 from ._inspection import WordVectorInspection
 from ._sentences import BATCH_SIZE, iter_pieces, iter_sentences
 from ._text import Column, Text
+from ._threads import count_threads, in_order
 from ._tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -274,7 +273,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             return
         encoder = Encoder(self._tokenizer, n_threads)
         rows = np.empty(0, np.int64)
-        for ids, lengths, _ in encoder.stream((batch, []) for batch in batches):
+        for ids, lengths, *_ in encoder.stream((batch, []) for batch in batches):
             rows = np.concatenate([rows, self._rows_of(encoder.words[len(rows) :])])
             yield EncodedSentences(ids, offsets(lengths), encoder.words, rows)
 
@@ -333,21 +332,6 @@ def read_only(rows: np.ndarray) -> np.ndarray:
     view = np.ascontiguousarray(rows, np.float32).view()
     view.flags.writeable = False
     return view
-
-
-def in_order(function: Callable[[Any], Any], items: Iterable[Any], n_threads: int) -> Iterator[Any]:
-    """Like `map`, but with some threads, and only a few items at a time."""
-    if n_threads == 1:
-        yield from map(function, items)
-        return
-    with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
-        tasks: deque[Future[Any]] = deque()
-        for item in items:
-            tasks.append(pool.submit(function, item))
-            if len(tasks) > 2 * n_threads:
-                yield tasks.popleft().result()
-        while tasks:
-            yield tasks.popleft().result()
 
 
 # Tables for the compiled tokenizer, one for each fitted estimator. They are no part of it: they can be made again, and

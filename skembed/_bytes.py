@@ -34,6 +34,18 @@ def load_bytes(typingctx, array, index):
 
 
 @intrinsic
+def store_bytes(typingctx, array, index, bits):
+    """Write a uint64 to the eight bytes from ``array[index]`` on, wherever they lie."""
+
+    def codegen(context, builder, signature, args):
+        pointer = builder.bitcast(_pointer(context, builder, signature, args), ir.IntType(64).as_pointer())
+        builder.store(args[2], pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.uint64), codegen
+
+
+@intrinsic
 def load_word(typingctx, array, index, n):
     """The first 16 bytes of a word of ``n``, with the bit 32 set in each, as two uint64; zeros follow a shorter one."""
 
@@ -140,6 +152,9 @@ if config.DISABLE_JIT:
 
     def load_bytes(array, index):  # noqa: F811
         return np.uint64(int.from_bytes(array[index : index + 8].tobytes(), "little"))
+
+    def store_bytes(array, index, bits):  # noqa: F811
+        array[index : index + 8] = np.frombuffer(int(bits).to_bytes(8, "little"), np.uint8)
 
     def load_word(array, index, n):  # noqa: F811
         block = np.zeros(16, np.uint8)

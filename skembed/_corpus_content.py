@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ._corpus_files import Arrays, check_contents, create_array, read_folder
-from ._encoder import Batch, Encoder, count_threads
+from ._corpus_files import Arrays, GrowingArray, check_contents, read_folder
+from ._encoder import Batch, Encoder
+from ._threads import count_threads, in_order
 from ._tokenizer import Tokenizer
-from ._vocabulary import Vocabulary, check_limits, decode_words, encode_words
+from ._vocabulary import Vocabulary, check_limits
 
 
 class Content(NamedTuple):
@@ -28,13 +29,13 @@ class Content(NamedTuple):
 
     def arrays(self) -> Arrays:
         """Return everything as the arrays that a corpus has on disk."""
-        text, word_ptr = encode_words(self.vocabulary.words)
+        text, word_ptr = self.vocabulary.packed
         return Arrays(self.tokens, self.sent_ptr, self.doc_ptr, self.vocabulary.counts, word_ptr, text)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Content:
         """Undo :meth:`arrays`."""
-        vocabulary = Vocabulary(decode_words(arrays.text, arrays.word_ptr), arrays.counts)
+        vocabulary = Vocabulary.from_packed(arrays.text, arrays.word_ptr, arrays.counts)
         return cls(arrays.tokens, arrays.sent_ptr, arrays.doc_ptr, vocabulary)
 
 
@@ -99,36 +100,6 @@ def read_handle(path: str, digest: str, tokenizer: Tokenizer) -> Content:
     return content
 
 
-class _Spool:
-    """Encoded batches between the two passes: in memory, or in a file if a folder is given."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._batches: deque[Any] = deque()
-        self._file = None if folder is None else tempfile.TemporaryFile(dir=folder)
-
-    def put(self, arrays: list[np.ndarray]) -> None:
-        if self._file is None:
-            self._batches.append(arrays)
-        else:
-            for array in arrays:
-                self._file.write(array.tobytes())
-            self._batches.append([(array.dtype, len(array)) for array in arrays])
-
-    def take_all(self) -> Iterator[list[np.ndarray]]:
-        if self._file is not None:
-            self._file.seek(0)
-        while self._batches:
-            batch = self._batches.popleft()
-            if self._file is None:
-                yield batch
-            else:
-                yield [np.frombuffer(self._file.read(dtype.itemsize * size), dtype) for dtype, size in batch]
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
-
 def encode(
     batches: Iterable[tuple[Batch, list[int]]],
     tokenizer: Tokenizer,
@@ -156,43 +127,92 @@ def encode(
     -------
     content : Content
     """
-    encoder = Encoder(tokenizer, count_threads(n_jobs))
-    n_documents = 0
-    spool = _Spool(folder)
-    try:
-        for ids, lengths, starts in encoder.stream(batches):
+    n_threads = count_threads(n_jobs)
+    encoder = Encoder(tokenizer, n_threads)
+    with ExitStack() as files:
+        tokens, sent_ptr, doc_ptr = (
+            files.enter_context(closing(GrowingArray(name, folder))) for name in ("tokens", "sent_ptr", "doc_ptr")
+        )
+        n_tokens = n_documents = 0
+        sent_ptr.append(np.zeros(1, np.int64))
+        parts: list[_Part] = []
+        for ids, lengths, starts, thread in encoder.read(batches):
             first_row = encoder.n_rows - len(lengths)
-            n_documents += len(starts)
-            spool.put([ids, lengths, np.array(starts, np.int64) + first_row])
+            parts.append(_Part(ids if folder is None else None, n_tokens, first_row, encoder.n_rows, thread))
+            if folder is not None:
+                tokens.append(ids)
+            sent_ptr.append(np.cumsum(lengths) + n_tokens)
+            doc_ptr.append(np.asarray(starts, np.int64) + first_row)
+            n_tokens, n_documents = n_tokens + len(ids), n_documents + len(starts)
         if not encoder.n_rows:
             raise ValueError(
                 "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
             )
+        doc_ptr.append(np.array([encoder.n_rows], np.int64))
         counts = encoder.counts
-        vocabulary, remap = Vocabulary.from_counts(
-            encoder.words, counts, min_count=min_count, max_features=max_features
+        vocabulary, remap = Vocabulary.from_bytes(
+            *encoder.packed_words(), counts, min_count=min_count, max_features=max_features
         )
-        tokens = _new_array(folder, "tokens", int(vocabulary.counts.sum()), np.int32)
-        sent_ptr = _new_array(folder, "sent_ptr", encoder.n_rows + 1, np.int64)
-        doc_ptr = _new_array(folder, "doc_ptr", n_documents + 1, np.int64)
-        sent_ptr[0], doc_ptr[-1] = 0, encoder.n_rows
-        token = sentence = document = 0
-        for provisional, lengths, begins in spool.take_all():
-            ids, ends = remap[provisional], np.cumsum(lengths)
-            if len(vocabulary) < len(counts):
-                stays = ids >= 0
-                ids, ends = ids[stays], np.concatenate([[0], np.cumsum(stays)])[ends]
-            sent_ptr[sentence + 1 : sentence + 1 + len(lengths)] = token + ends
-            tokens[token : token + len(ids)] = ids
-            doc_ptr[document : document + len(begins)] = begins
-            token, sentence, document = token + len(ids), sentence + len(lengths), document + len(begins)
-    finally:
-        spool.close()
-    return Content(tokens, sent_ptr, doc_ptr, vocabulary)
+        finals = {thread: encoder.final(thread) for thread in {part.thread for part in parts}}
+        remaps = {thread: remap if final is None else remap[final] for thread, final in finals.items()}
+        new = np.empty(n_tokens, np.int32) if folder is None else tokens.array()
+        size = _renumber(parts, remaps, len(vocabulary) < len(counts), n_threads, new, sent_ptr.array())
+        if folder is None:
+            new.resize(size, refcheck=False)
+        else:
+            del new
+            new = tokens.finish(size)
+        return Content(new, sent_ptr.finish(encoder.n_rows + 1), doc_ptr.finish(n_documents + 1), vocabulary)
 
 
-def _new_array(folder: Path | None, name: str, size: int, dtype: type) -> np.ndarray:
-    return np.empty(size, dtype) if folder is None else create_array(folder, name, size)
+class _Part(NamedTuple):
+    """A batch of sentences between the two passes."""
+
+    ids: np.ndarray | None  # None: they stand where the new ones will be
+    first_token: int
+    first_row: int
+    last_row: int
+    thread: int | None  # whose ids these are
+
+
+def _renumber(
+    parts: list[_Part],
+    remaps: dict[int | None, np.ndarray],
+    drops: bool,
+    n_threads: int,
+    tokens: np.ndarray,
+    sent_ptr: np.ndarray,
+) -> int:
+    """Write the final ids, and where the sentences end if words were dropped; returns the number of tokens."""
+    from ._word_order import renumber, renumber_all  # numba takes a while to import
+
+    tokens, sent_ptr = np.asarray(tokens), np.asarray(sent_ptr)  # of a memory map, what the kernels take
+
+    def work(numbers: range) -> list[tuple[int, int, int, int]]:
+        done = []
+        for number in numbers:
+            ids, first, first_row, last_row, thread = parts[number]
+            parts[number] = parts[number]._replace(ids=None)  # frees its memory
+            last = int(sent_ptr[last_row])
+            if ids is None:
+                ids = tokens[first:last]
+            if drops:
+                ends = sent_ptr[first_row + 1 : last_row + 1]
+                last = renumber(ids, remaps[thread], first, ends, tokens)
+            else:
+                renumber_all(ids, remaps[thread], tokens[first:last])
+            done.append((first, last, first_row, last_row))
+        return done
+
+    step = -(-len(parts) // n_threads)
+    shares = [range(start, min(start + step, len(parts))) for start in range(0, len(parts), step)]
+    at = 0
+    for first, last, first_row, last_row in chain.from_iterable(in_order(work, shares, n_threads)):
+        if at < first:  # close the gap
+            tokens[at : at + last - first] = tokens[first:last]
+            sent_ptr[first_row + 1 : last_row + 1] += at - first
+        at += last - first
+    return at
 
 
 def _row_blocks(ptr: np.ndarray, size: int = 1 << 20) -> Iterator[tuple[int, int]]:
@@ -243,7 +263,8 @@ def take(content: Content, rows: np.ndarray) -> Content:
         np.add.at(counts, tokens[a:b], 1)
     vocabulary = Vocabulary([], counts[:0])
     if len(tokens):
-        vocabulary, remap = Vocabulary.from_counts(old_vocabulary.words, counts)
+        text, ptr = (array.copy() for array in old_vocabulary.packed)  # kernels are compiled for arrays to write to
+        vocabulary, remap = Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts)
         for start in range(0, len(tokens), 1 << 20):
             tokens[start : start + (1 << 20)] = remap[tokens[start : start + (1 << 20)]]
     begins = np.zeros(len(old_sent_ptr), dtype=bool)

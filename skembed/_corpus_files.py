@@ -106,13 +106,68 @@ def _check_replaceable(target: Path) -> None:
     raise FileExistsError(f"{target} exists and is not a saved corpus (or holds other files too). Choose another name.")
 
 
-def create_array(folder: Path, name: str, size: int) -> np.ndarray:
-    """Create the file of one array and return it memory-mapped, to be filled."""
-    return np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=DTYPES[name], shape=(size,))
+class GrowingArray:
+    """An array of a corpus that grows at its end: in memory, or as the file of a folder.
+
+    Parameters
+    ----------
+    name : str
+        Which array.
+    folder : Path or None
+        Where to make the file; None keeps the array in memory.
+    """
+
+    def __init__(self, name: str, folder: Path | None) -> None:
+        self._dtype = DTYPES[name]
+        self._size = 0
+        self._pieces: list[np.ndarray] = []
+        self._file = None if folder is None else open(folder / f"{name}.npy", "w+b")  # noqa: SIM115 closed in `close`
+        self._start = self._write_header()
+
+    def append(self, values: np.ndarray) -> None:
+        """Add numbers at the end."""
+        self._size += len(values)
+        if self._file is None:
+            self._pieces.append(values)
+        else:
+            self._file.write(np.ascontiguousarray(values, self._dtype).data)
+
+    def array(self) -> np.ndarray:
+        """Return all of it, to be changed in place."""
+        if self._file is None:
+            self._pieces = [np.concatenate(self._pieces)]
+            return self._pieces[0]
+        self._file.flush()
+        return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
+
+    def finish(self, size: int) -> np.ndarray:
+        """Return the first numbers, so many, as the final array. Nothing may use the array of before any more."""
+        if self._file is None:
+            return self.array()[:size]
+        self._size = size
+        self._file.seek(0)
+        self._write_header()
+        self._file.truncate(self._start + size * self._dtype.itemsize)
+        array = self.array()
+        self.close()
+        return array
+
+    def close(self) -> None:
+        """Close the file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+
+    def _write_header(self) -> int:
+        if self._file is None:
+            return 0
+        # Of the same length for any size: numpy leaves room for the digits.
+        header = {"descr": self._dtype.str, "fortran_order": False, "shape": (self._size,)}
+        np.lib.format.write_array_header_1_0(self._file, header)
+        return self._file.tell()
 
 
 def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None:
-    """Write the arrays that :func:`create_array` did not make there already, then the header.
+    """Write the arrays that no :class:`GrowingArray` made there already, then the header.
 
     Parameters
     ----------

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ._sentences import describe_wrong_item, iter_pieces
-from ._text import Column, Text, pack
+from ._text import Column, Part, Text, encode_words, pack
+from ._threads import in_order
 from ._tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from ._word_scan import GrowingTable
+    from ._word_scan import Found, TextTables
 
-Batch = list[Any] | Text | Column
-Encoded = tuple[np.ndarray, np.ndarray, Sequence[int] | np.ndarray]  # ids, lengths and starts of documents
+Batch = list[Any] | Part | Text | Column
+
+
+class Encoded(NamedTuple):
+    """A batch of sentences."""
+
+    ids: np.ndarray  # (n_tokens,) int32
+    lengths: np.ndarray  # (n_sentences,) int64
+    starts: Sequence[int] | np.ndarray  # the sentences at which a document begins
+    thread: int | None = None  # whose ids these are, until :meth:`Encoder.final`; None: they are final
 
 
 class _WordIds(dict[str, int]):
@@ -87,8 +97,8 @@ class Encoder:
         self._n_threads = n_threads
         self._analyze = tokenizer.analyze
         self._word_ids = _WordIds(tokenizer.build_stemmer())
-        self._table: GrowingTable | None = None
-        # The id of each word of the table, where that is not its number there; -1 for a stop word.
+        self._tables: TextTables | None = None
+        # The id of each word of the tables, where that is not its number there; -1 for a stop word.
         self._stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
         self._is_plain = tokenizer.stemmer is None and not self._stop_words
         self._id_of_word = np.empty(0, np.int32)
@@ -96,21 +106,34 @@ class Encoder:
         self._after_blank = False  # whether the line of a file that was read last was blank
 
     @property
-    def counts(self) -> np.ndarray:
-        """How often each word occurred in what :meth:`stream` has yielded, ndarray of int64."""
-        return self._counts[: self._make_room()]
-
-    def _make_room(self) -> int:
-        """Have a count for each word; returns the number of words."""
-        n_words = len(self._word_ids.words) if self._table is None or not self._is_plain else self._table.n_words
-        if n_words > len(self._counts):  # twice what is needed, so that it grows seldom
-            self._counts = np.concatenate([self._counts, np.zeros(2 * n_words - len(self._counts), np.int64)])
-        return n_words
-
-    @property
     def words(self) -> list[str]:
         self._take_words()
         return self._word_ids.words
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How often each word occurred in all that was encoded, ndarray of int64."""
+        if self._tables is None:
+            return self._counts[: len(self._word_ids.words)]
+        counts = self._tables.counts()
+        if self._is_plain:
+            return counts
+        self._take_words()
+        kept = self._id_of_word >= 0
+        sums = np.zeros(len(self._word_ids.words), np.int64)
+        np.add.at(sums, self._id_of_word[kept], counts[kept])
+        return sums
+
+    def packed_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return `words` in UTF-8, where each begins, and where it ends."""
+        if self._tables is not None and self._is_plain:
+            return self._tables.packed()
+        text, ptr = encode_words(self.words)
+        return text, ptr[:-1], ptr[1:]
+
+    def final(self, thread: int | None) -> np.ndarray | None:
+        """Return the id of each word of a thread, as far as batches were read; None if it is the thread's own."""
+        return None if thread is None or self._tables is None else self._tables.numbers(thread)
 
     def encode(self, sentences: Iterable[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Encode sentences; may be called again and again, ids go on where they stopped.
@@ -134,7 +157,7 @@ class Encoder:
             all calls.
         """
         pieces = iter_pieces(sentences, self.tokenizer)
-        found = [(ids, lengths) for ids, lengths, _ in self.stream((piece, []) for piece in pieces)]
+        found = [encoded[:2] for encoded in self.stream((piece, []) for piece in pieces)]
         if len(found) == 1:
             return found[0]
         empty_ids, empty_lengths = np.empty(0, np.int32), np.empty(0, np.int64)
@@ -144,6 +167,12 @@ class Encoder:
         )
 
     def stream(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
+        """Do what :meth:`read` does, with final ids."""
+        for batch in self.read(batches):
+            final = self.final(batch.thread)
+            yield batch if final is None else batch._replace(ids=final[batch.ids], thread=None)
+
+    def read(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         """Encode batches of sentences as they come.
 
         Parameters
@@ -153,55 +182,69 @@ class Encoder:
 
         Yields
         ------
-        ids, lengths : ndarray
-            As from :meth:`encode`, of one batch.
-        starts : array-like of int
-            The sentences of the batch at which a document begins.
+        encoded : Encoded
         """
         if not self.tokenizer.is_compiled:
-            for batch, passed in batches:
-                assert isinstance(batch, list)
-                if self.tokenizer.analyzer == "word":
-                    _check_strings(batch, self.n_rows)
-                ids, lengths = self._encode_in_python(batch)
-                self.n_rows += len(batch)
-                self._make_room()
-                np.add.at(self._counts, ids, 1)
-                yield ids, lengths, passed
+            yield from self._read_in_python(batches)
             return
-        from ._word_scan import GrowingTable, count_ids  # numba takes a while to import
+        from ._word_scan import TextTables  # numba takes a while to import
 
-        if self._table is None:
-            self._table = GrowingTable(self._n_threads)
-        for (ids, lengths, blank), passed in self._table.stream(self._pack(batches)):
+        if self._tables is None:
+            self._tables = TextTables(self._n_threads)
+        tables = self._tables
+        own, numbers = threading.local(), count()
+
+        def scan(item: tuple[Batch, list[int], int]) -> tuple[Found, list[int], int]:
+            if not hasattr(own, "number"):
+                own.number = next(numbers)
+            batch, starts, first_row = item
+            return tables.scan(as_text(batch, first_row), own.number), starts, own.number
+
+        for found, passed, number in in_order(scan, self._with_rows(batches), self._n_threads):
+            tables.add(found, number)
+            check_number(tables.n_words)
+            ids, lengths, blank = found.scan
             starts: Sequence[int] | np.ndarray = passed
-            check_number(self._table.n_words)
+            thread: int | None = number
             if not self._is_plain:
-                ids, lengths = self._final(ids, lengths)
+                final = tables.numbers(number)
+                ids, lengths = self._without_stop_words(ids if final is None else final[ids], lengths)
+                thread = None
             if blank is not None:
                 lengths, starts = self._split_documents(lengths, blank, bool(passed))
             self.n_rows += len(lengths)
-            self._make_room()
-            count_ids(ids, self._counts)
-            yield ids, lengths, starts
+            yield Encoded(ids, lengths, starts, thread)
 
-    def _pack(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[tuple[Text | Column, list[int]]]:
+    def _with_rows(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[tuple[Batch, list[int], int]]:
         n_rows = self.n_rows  # the threads may still work on the rows before
         for batch, starts in batches:
-            yield as_text(batch, n_rows), starts
+            yield batch, starts, n_rows
             n_rows += 0 if isinstance(batch, Text) else len(batch)
 
+    def _read_in_python(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
+        for batch, starts in batches:
+            assert isinstance(batch, list)
+            if self.tokenizer.analyzer == "word":
+                _check_strings(batch, self.n_rows)
+            ids, lengths = self._encode_in_python(batch)
+            self.n_rows += len(batch)
+            n_more = len(self._word_ids.words) - len(self._counts)
+            if n_more > 0:  # twice what is needed, so that it grows seldom
+                self._counts = np.append(self._counts, np.zeros(2 * n_more + len(self._counts), np.int64))
+            np.add.at(self._counts, ids, 1)
+            yield Encoded(ids, lengths, starts)
+
     def _take_words(self) -> None:
-        """Take over what the table has learned since the last time."""
-        words = [] if self._table is None else self._table.take_words()
+        """Take over what the tables have learned since the last time."""
+        words = [] if self._tables is None else self._tables.take_words()
         if self._is_plain:
             self._word_ids.words.extend(words)
             return
         ids = np.fromiter((-1 if word in self._stop_words else self._word_ids[word] for word in words), np.int32)
         self._id_of_word = np.concatenate([self._id_of_word, ids])
 
-    def _final(self, ids: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Turn ids of the table into ids of stems, without stop words."""
+    def _without_stop_words(self, ids: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Turn numbers of words into ids of stems, without stop words."""
         self._take_words()
         ids = self._id_of_word[ids]
         if self._stop_words:
@@ -247,18 +290,10 @@ class Encoder:
                     ) from None
 
 
-def count_threads(n_jobs: int | None) -> int:
-    """Return how many threads `n_jobs` means, as scikit-learn and joblib count them, but no more than there are cores.
-
-    The results are the same for any number, and threads that wait for a core only cost time.
-    """
-    from joblib import cpu_count, effective_n_jobs  # takes a while to import
-
-    return int(min(effective_n_jobs(n_jobs), cpu_count()))
-
-
 def as_text(batch: Batch, first_row: int) -> Text | Column:
     """Return sentences as the compiled tokenizer reads them; an error names the row."""
+    if isinstance(batch, Part):
+        batch = batch.take()
     if not isinstance(batch, list):
         return batch
     try:

@@ -8,8 +8,8 @@ import numpy as np
 
 from ._compile import LEAN, kernel, lean_kernel
 from ._kernels import random_bits
+from ._text import encode_words
 from ._vectors import add_scaled, prefetch_row
-from ._vocabulary import encode_words
 
 _AHEAD = 8  # words
 _FNV_OFFSET, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)

@@ -14,11 +14,11 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from ._text import PADDING, Column, Text, iter_columns
+from ._text import PADDING, Column, Part, Text, iter_columns
 from ._tokenizer import Tokenizer
 
 BATCH_SIZE = 4096  # sentences that are worked on at a time
-READ_SIZE = 1 << 20  # characters, or bytes, of a file that are read at a time
+READ_SIZE = 1 << 18  # characters, or bytes, of a file that are read at a time
 
 
 def iter_sentences(X: Any, *, name: str = "X") -> Iterable[Any]:
@@ -86,15 +86,16 @@ def describe_wrong_item(item: Any) -> str:
     return f"{item!r:.60} of type {kind}, not a string. Convert it first, for example with str(item)."
 
 
-def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X") -> Iterator[list[Any] | Column]:
-    """Yield sentences, some at a time: as lists, or as Arrow holds them if the tokenizer can read that."""
+def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X") -> Iterator[list[Any] | Part | Column]:
+    """Yield sentences, some at a time: as lists; of lists, or as Arrow holds them, if the tokenizer can read that."""
     items = iter_sentences(X, name=name)
     columns = iter_columns(X, BATCH_SIZE) if tokenizer.is_compiled else None
     if columns is not None:
         yield from columns
     elif isinstance(X, (list, tuple)):
         for start in range(0, len(X), BATCH_SIZE):
-            yield list(X[start : start + BATCH_SIZE])
+            part = Part(X, start, min(start + BATCH_SIZE, len(X)))
+            yield part if tokenizer.is_compiled else part.take()
     else:
         rest = iter(items)
         while piece := list(islice(rest, BATCH_SIZE)):
@@ -103,7 +104,7 @@ def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X") -> Iterator[list[
 
 def iter_batches(
     sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer
-) -> Iterator[tuple[list[Any] | Column, list[int]]]:
+) -> Iterator[tuple[list[Any] | Part | Column, list[int]]]:
     """Yield sentences, some at a time, with the positions among them at which a new document begins."""
     pieces = iter_pieces(sentences, tokenizer, name="sentences")
     if groups is None:

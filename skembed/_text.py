@@ -46,6 +46,23 @@ class Column:
         return len(self.offsets) - 1
 
 
+@dataclass(frozen=True)
+class Part:
+    """Some sentences of a list, yet to be taken out: whoever reads them should do that, so that one core has them."""
+
+    sentences: Sequence[Any]
+    first: int
+    last: int
+
+    def __len__(self) -> int:
+        return self.last - self.first
+
+    def take(self) -> list[Any]:
+        """Return the sentences."""
+        taken = self.sentences[self.first : self.last]
+        return taken if type(taken) is list else list(taken)
+
+
 def pack(sentences: Sequence[Any]) -> Text:
     """Return strings as a text.
 
@@ -61,7 +78,9 @@ def pack(sentences: Sequence[Any]) -> Text:
             sentence if sentence.isascii() else str.encode(sentence, "utf-8", "surrogatepass").decode("latin-1")
             for sentence in sentences
         ]
-        joined = "\n".join([*pieces, _PADDING])
+        pieces.append(_PADDING)
+        joined = "\n".join(pieces)
+        del pieces[-1]
     except AttributeError as error:
         raise TypeError("not a string") from error
     return Text(np.frombuffer(joined.encode("latin-1"), np.uint8), pieces)
@@ -186,3 +205,25 @@ def _iter_slices(pyarrow: Any, chunks: list[Any], size: int) -> Iterator[Column 
             width = np.int32 if piece.type == pyarrow.string() else np.int64
             places = np.frombuffer(offsets, width, len(piece) + 1, piece.offset * np.dtype(width).itemsize)
             yield Column(np.frombuffer(b"" if data is None else data, np.uint8), places.astype(np.int64))
+
+
+def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Pack words into one array of bytes; undone by :func:`decode_words`.
+
+    Returns
+    -------
+    text : ndarray of shape (n_bytes,), dtype uint8
+        UTF-8 of all words; lone surrogates, which UTF-8 does not allow, are kept as three bytes.
+    ptr : ndarray of shape (n_words + 1,), dtype int64
+        Word i is ``text[ptr[i]:ptr[i + 1]]``.
+    """
+    encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+    ptr = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, count=len(encoded)), out=ptr[1:])
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ptr
+
+
+def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
+    """Undo :func:`encode_words`."""
+    buffer, bounds = text.tobytes(), ptr.tolist()
+    return [buffer[part].decode("utf-8", "surrogatepass") for part in map(slice, bounds[:-1], bounds[1:])]

@@ -14,9 +14,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, PooledVectorizer, warn_if_unordered
 from ._blocks import EncodedText
 from ._corpus import SentenceCorpus
-from ._encoder import count_threads
 from ._kernels import fill_uniform
 from ._memory import estimate
+from ._threads import count_threads
 from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
 
 try:

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ._text import decode_words, encode_words
+
 
 class Vocabulary:
     """Words with their counts, in the order of falling count; words of equal count in the order of code points.
@@ -24,7 +26,9 @@ class Vocabulary:
     Attributes
     ----------
     words : list of str
-        The words. Do not change the list.
+        The words. Do not change the list. Made at the first use, as most of the words of a text are rare.
+    packed : tuple of two ndarray
+        The words as :func:`encode_words` packs them.
     counts : ndarray of shape (n_words,), dtype int64
         Read-only.
 
@@ -40,10 +44,29 @@ class Vocabulary:
 
     def __init__(self, words: list[str], counts: np.ndarray) -> None:
         self.words = words
+        self._set_counts(counts, len(words))
+
+    def _set_counts(self, counts: np.ndarray, n_words: int) -> None:
         self.counts = np.array(counts, dtype=np.int64)
         self.counts.flags.writeable = False
-        if self.counts.shape != (len(words),):
-            raise ValueError(f"{len(words)} words but counts of shape {self.counts.shape}.")
+        if self.counts.shape != (n_words,):
+            raise ValueError(f"{n_words} words but counts of shape {self.counts.shape}.")
+
+    @classmethod
+    def from_packed(cls, text: np.ndarray, ptr: np.ndarray, counts: np.ndarray) -> Vocabulary:
+        """Make it of words in this order, as :func:`encode_words` packs them."""
+        vocabulary = cls.__new__(cls)
+        vocabulary.packed = text, ptr
+        vocabulary._set_counts(counts, len(ptr) - 1)
+        return vocabulary
+
+    @cached_property
+    def words(self) -> list[str]:
+        return decode_words(*self.packed)
+
+    @cached_property
+    def packed(self) -> tuple[np.ndarray, np.ndarray]:
+        return encode_words(self.words)
 
     @classmethod
     def from_counts(
@@ -78,12 +101,36 @@ class Vocabulary:
         ValueError
             If no word is left.
         """
+        text, ptr = encode_words(words)
+        return cls.from_bytes(text, ptr[:-1], ptr[1:], counts, min_count=min_count, max_features=max_features)
+
+    @classmethod
+    def from_bytes(
+        cls,
+        text: np.ndarray,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        counts: np.ndarray,
+        *,
+        min_count: int = 1,
+        max_features: int | None = None,
+    ) -> tuple[Vocabulary, np.ndarray]:
+        """Do what :meth:`from_counts` does, with words of which i is ``text[starts[i]:ends[i]]``, in UTF-8."""
+        from ._word_order import gather_words  # numba takes a while to import
+
+        text = np.append(text, np.zeros(8, np.uint8))  # compiled code reads eight bytes at a time
         counts = np.asarray(counts, dtype=np.int64)
-        order = _order_of(words, counts)
-        order = order[: _n_kept(counts[order], min_count, max_features)]
-        remap = np.full(len(words), -1, dtype=np.int32)
-        remap[order] = np.arange(len(order), dtype=np.int32)
-        return cls([words[i] for i in order.tolist()], counts[order]), remap
+        order = _order_of(text, starts, ends, counts)
+        falling = counts[order]
+        n_kept = _n_kept(falling, min_count, max_features)
+        order = order[:n_kept]
+        remap = np.full(len(counts), -1, dtype=np.int32)
+        remap[order] = np.arange(n_kept, dtype=np.int32)
+        ptr = np.zeros(n_kept + 1, dtype=np.int64)
+        np.cumsum((ends - starts)[order], out=ptr[1:])
+        packed = np.empty(ptr[-1] + 8, dtype=np.uint8)
+        gather_words(text, starts, order, packed, ptr)
+        return cls.from_packed(packed[:-8], ptr, falling[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
         """Return the vocabulary of the words that occur at least `min_count` times, at most `max_features` of them.
@@ -96,7 +143,10 @@ class Vocabulary:
             If no word is left.
         """
         n_kept = _n_kept(self.counts, min_count, max_features)
-        return self if n_kept == len(self) else Vocabulary(self.words[:n_kept], self.counts[:n_kept])
+        if n_kept == len(self):
+            return self
+        text, ptr = self.packed
+        return Vocabulary.from_packed(text[: ptr[n_kept]], ptr[: n_kept + 1], self.counts[:n_kept])
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -104,17 +154,18 @@ class Vocabulary:
         return {word: i for i, word in enumerate(self.words)}
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.counts)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
             return NotImplemented
-        return self.words == other.words and np.array_equal(self.counts, other.counts)
+        mine, others = (*self.packed, self.counts), (*other.packed, other.counts)
+        return all(map(np.array_equal, mine, others))
 
     __hash__ = None  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[str, object]:
-        return {"words": self.words, "counts": self.counts}
+        return {"packed": self.packed, "counts": self.counts}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -124,19 +175,25 @@ class Vocabulary:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
 
 
-def _order_of(words: Sequence[str], counts: np.ndarray) -> np.ndarray:
+def _order_of(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Order of falling count, and of code points among equals: that is also the order of bytes of UTF-8."""
-    text, ptr = encode_words(words)
-    lengths = np.diff(ptr)
-    # Numbers sort faster than strings: the first 16 bytes as two of them, and only what is alike so far by the strings.
-    first = np.lib.stride_tricks.sliding_window_view(np.append(text, np.zeros(16, np.uint8)), 16)[ptr[:-1]]
-    first[np.arange(16) >= lengths[:, None]] = 0
-    keys = first.view(">u8").astype(np.uint64)
-    order = np.lexsort((keys[:, 1], keys[:, 0], -counts))
-    alike = (keys[order[1:]] == keys[order[:-1]]).all(axis=1) & (counts[order[1:]] == counts[order[:-1]])
-    edges = np.flatnonzero(np.diff(alike, prepend=False, append=False))
-    for start, end in zip(edges[::2], edges[1::2] + 1):
-        order[start:end] = sorted(order[start:end].tolist(), key=words.__getitem__)
+    from ._word_order import ROOM, sort_alike, sort_by_first_bytes  # numba takes a while to import
+
+    both_keys, both_orders = np.empty((2, len(counts)), np.uint64), np.empty((2, len(counts)), np.int64)
+    sort_by_first_bytes(text, starts, ends, both_keys, both_orders, np.zeros((8, 256), np.int64))
+    order, keys = both_orders[0], both_keys[0]
+    by_count = _by_falling_count(counts[order])
+    order, keys = order[by_count], keys[by_count]
+    sort_alike(text, starts, ends, counts[order], keys, order, np.empty((ROOM, 4), np.int64))
+    return order
+
+
+def _by_falling_count(counts: np.ndarray) -> np.ndarray:
+    """Stable order of falling count. Numbers of 16 bits are sorted in linear time, and few words are beyond these."""
+    most = np.iinfo(np.uint16).max
+    order = np.argsort((most - np.clip(counts, 0, most)).astype(np.uint16), kind="stable")
+    n_beyond = np.count_nonzero(counts >= most)
+    order[:n_beyond] = order[np.argsort(-counts[order[:n_beyond]], kind="stable")]
     return order
 
 
@@ -168,25 +225,3 @@ def _n_kept(counts: np.ndarray, min_count: int, max_features: int | None) -> int
             f"times, below min_count={min_count}. Lower min_count to {counts[0]} or less."
         )
     return n_kept if max_features is None else min(n_kept, max_features)
-
-
-def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Pack words into one array of bytes; undone by :func:`decode_words`.
-
-    Returns
-    -------
-    text : ndarray of shape (n_bytes,), dtype uint8
-        UTF-8 of all words; lone surrogates, which UTF-8 does not allow, are kept as three bytes.
-    ptr : ndarray of shape (n_words + 1,), dtype int64
-        Word i is ``text[ptr[i]:ptr[i + 1]]``.
-    """
-    encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-    ptr = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, count=len(encoded)), out=ptr[1:])
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ptr
-
-
-def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
-    """Undo :func:`encode_words`."""
-    buffer, bounds = text.tobytes(), ptr.tolist()
-    return [buffer[part].decode("utf-8", "surrogatepass") for part in map(slice, bounds[:-1], bounds[1:])]

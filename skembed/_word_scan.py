@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain, islice
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ._bytes import join_slices, line_feeds
 from ._sentences import decoding_message
 from ._text import PADDING, Column, Text, lower_rows, lowered_characters, rows_in_context
+from ._word_order import take_counts
 from ._word_table import (
     ARENA_PADDING,
     CONTEXT,
@@ -29,12 +28,10 @@ from ._word_table import (
     new_words,
     scan,
 )
-from ._word_table import (
-    count_ids as count_ids,
-)
 
 _NONE = new_words(2, 0)
-_Passed = TypeVar("_Passed")
+_N_KEPT = 1 << 22
+_LINE_FEED = ord("\n")
 
 
 class Scan(NamedTuple):
@@ -46,11 +43,22 @@ class Scan(NamedTuple):
 
 
 class Scanner:
-    """Turns one text after the other into ids, with a table of the words that are new; for one thread."""
+    """Turns one text after the other into ids, with a table of the words that are new; for one thread.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    n_kept : int, default=0
+        At most so many entries have the arrays that the ids of successive texts lie in, for those who keep all ids:
+        nothing is copied, and the system hands out memory in large pages. 0 gives the ids of each text an array of
+        their own.
+    """
+
+    def __init__(self, n_kept: int = 0) -> None:
         self.words = new_words()
-        self._ids = np.empty(0, np.int32)  # used again and again: fresh memory is slow
+        self._n_kept = n_kept
+        self._n_ids = 0  # entries of an array,
+        self._ids = np.empty(0, np.int32)  # and what is free of it
+        self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
 
     def scan(self, text: Text | Column, known: Words = _NONE) -> Scan:
@@ -66,11 +74,25 @@ class Scanner:
         n_ids = self._scan(text, ends, known, ptr) if len(ends) else 0
         lengths = np.diff(ptr)
         blank = None if text.file is None else _blank_lines(text, ends, lengths)
-        return Scan(self._ids[:n_ids].copy(), lengths, blank)
+        ids = self._ids[:n_ids]
+        if self._n_kept:
+            self._ids = self._ids[n_ids:]
+        else:
+            ids = ids.copy()  # the array is used again: fresh memory is slow
+        return Scan(ids, lengths, blank)
+
+    def counts(self) -> np.ndarray:
+        """Return how often each word of the table was found in all texts, if no other words were known."""
+        counts = np.zeros(self.words.state[N_WORDS], np.int64)
+        take_counts(self.words.slots, counts)
+        for ids in self._twice:
+            np.subtract.at(counts, ids, 1)
+        return counts
 
     def _scan(self, text: Text, ends: np.ndarray, known: Words, ptr: np.ndarray) -> int:
         if len(self._ids) < text.n_bytes:  # enough for twice the bytes, and a text grows by half at most when lowered
-            self._ids = np.empty(text.n_bytes, np.int32)
+            self._n_ids = max(text.n_bytes, min(2 * self._n_ids, self._n_kept))
+            self._ids = np.empty(self._n_ids, np.int32)
         read = known.slots, known.arena, int(known.state[N_WORDS])
         progress = np.zeros(5, np.int64)
         state = self.words.state
@@ -88,6 +110,8 @@ class Scanner:
             except UnicodeDecodeError:
                 _complain(text)
                 raise
+            if known is _NONE:  # otherwise nobody asks for counts
+                self._twice.append(self._ids[ptr[row] : progress[1]].copy())
             progress[:] = ends[row - 1] + 1 if row else 0, ptr[row], row, 0, 0
             state[FAULTS] &= ~CONTEXT
         if state[FAULTS] & NOT_UTF8 or (state[FAULTS] and text.file is not None):
@@ -95,76 +119,93 @@ class Scanner:
         return int(progress[1])
 
 
-class GrowingTable:
-    """Words in the order of first appearance in a stream of texts, scanned by some threads."""
+class Found(NamedTuple):
+    """The words of one text, as :class:`TextTables` found them."""
+
+    scan: Scan
+    n_words: int  # of the thread's table, up to this text
+    n_bytes: int
+
+
+class TextTables:
+    """Words in the order of first appearance in a stream of texts, scanned by some threads.
+
+    Each thread has a table of its own, with its own ids, so that none waits for another. The words of these tables get
+    their numbers, which do not depend on the threads, in the order of the texts.
+
+    Parameters
+    ----------
+    n_threads : int
+        Number of threads.
+    """
 
     def __init__(self, n_threads: int) -> None:
-        self._scanners = [Scanner() for _ in range(n_threads)]
-        self._words = new_words()
+        self._scanners = [Scanner(_N_KEPT) for _ in range(n_threads)]
+        self._numbers = [np.empty(0, np.int32) for _ in range(n_threads)]
+        self._added = [(0, 0) for _ in range(n_threads)]  # words, and bytes, that have numbers
+        self._merged = new_words()
         self._n_bytes_taken = 0
+
+    @property
+    def _words(self) -> Words:
+        return self._merged if len(self._scanners) > 1 else self._scanners[0].words
 
     @property
     def n_words(self) -> int:
         """Number of words so far."""
         return int(self._words.state[N_WORDS])
 
+    def scan(self, text: Text | Column, thread: int) -> Found:
+        """Find the words of a text. Each thread calls this with a number of its own, and takes the texts in order."""
+        scanner = self._scanners[thread]
+        found = scanner.scan(text)
+        state = scanner.words.state
+        return Found(found, int(state[N_WORDS]), int(state[N_BYTES]))
+
+    def add(self, found: Found, thread: int) -> None:
+        """Give numbers to the words that are new in a text. The texts come in order."""
+        (n_words, n_bytes), self._added[thread] = self._added[thread], found[1:]
+        if len(self._scanners) == 1 or n_words == found.n_words:
+            return
+        # The thread may go on meanwhile: what stands in its table stays there, or is copied to a larger one.
+        new = self._scanners[thread].words.arena[n_bytes : found.n_bytes + ARENA_PADDING]
+        self._merged = with_room(self._merged, found.n_words - n_words, found.n_bytes - n_bytes)
+        self._numbers[thread] = numbers = _with_entries(self._numbers[thread], found.n_words)
+        ends = np.flatnonzero(new[:-ARENA_PADDING] == _LINE_FEED)
+        merge_words(new, ends, *self._merged, numbers[n_words : found.n_words])
+
+    def numbers(self, thread: int) -> np.ndarray | None:
+        """Return the number of each word of a thread's table; None if that is the id there."""
+        return None if len(self._scanners) == 1 else self._numbers[thread][: self._added[thread][0]]
+
+    def counts(self) -> np.ndarray:
+        """Return how often each word occurred, by its number, when all texts are done."""
+        counts = np.zeros(self.n_words, np.int64)
+        for thread, scanner in enumerate(self._scanners):
+            numbers = self.numbers(thread)
+            counts[slice(None) if numbers is None else numbers] += scanner.counts()
+        return counts
+
     def take_words(self) -> list[str]:
         """Return the words that are new since the last call, in order."""
         start, self._n_bytes_taken = self._n_bytes_taken, int(self._words.state[N_BYTES])
         return words_of(self._words, start)
 
-    def stream(self, texts: Iterable[tuple[Text | Column, _Passed]]) -> Iterator[tuple[Scan, _Passed]]:
-        """Scan texts, each of which comes with something that is passed on.
+    def packed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return all words in UTF-8, where each begins, and where it ends."""
+        text = self._words.arena[: int(self._words.state[N_BYTES])].copy()
+        text[text == 0x7F] = ord("_")
+        ends = np.flatnonzero(text == _LINE_FEED)
+        return text, np.append(0, ends[:-1] + 1), ends
 
-        One thread adds words where it meets them. Several only read the table, and each notes what it misses in a table
-        of its own; when each has done one text, the new words are added in the order of the texts.
-        """
-        texts = iter(texts)
-        n_threads = len(self._scanners)
-        batch = list(islice(texts, n_threads))
-        if len(batch) < 2:
-            yield from self._stream_alone(chain(batch, texts))
-            return
-        with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
-            running = self._begin(pool, batch)
-            while running:
-                batch = list(islice(texts, n_threads))  # strings are packed while the threads work
-                n_known = self.n_words
-                found = [task.result() for _, task, _ in running]  # all of them: nobody reads the table any more
-                merged = [self._merge(scanner) for scanner, _, _ in running]
-                done = zip(found, merged, [passed for _, _, passed in running])
-                running = self._begin(pool, batch)
-                for (ids, lengths, blank), final, passed in done:
-                    new = np.flatnonzero(ids >= n_known)
-                    ids[new] = final[ids[new] - n_known]
-                    yield Scan(ids, lengths, blank), passed
 
-    def _stream_alone(self, texts: Iterable[tuple[Text | Column, _Passed]]) -> Iterator[tuple[Scan, _Passed]]:
-        scanner = self._scanners[0]
-        for text, passed in texts:
-            scanner.words = self._words
-            found = scanner.scan(text)
-            self._words = scanner.words
-            yield found, passed
-        scanner.words = new_words()
-
-    def _begin(
-        self, pool: ThreadPoolExecutor, batch: list[tuple[Text | Column, _Passed]]
-    ) -> list[tuple[Scanner, Future[Scan], _Passed]]:
-        return [
-            (scanner, pool.submit(scanner.scan, text, self._words), passed)
-            for scanner, (text, passed) in zip(self._scanners, batch)
-        ]
-
-    def _merge(self, scanner: Scanner) -> np.ndarray:
-        """Add the new words of one thread; returns their ids."""
-        new = scanner.words
-        ids = np.empty(new.state[N_WORDS], np.int32)
-        if len(ids):
-            self._words = with_room(self._words, len(ids), int(new.state[N_BYTES]))
-            merge_words(new.arena, len(ids), *self._words, _NONE.slots, ids)
-            scanner.words = new_words()
-        return ids
+def _with_entries(array: np.ndarray, size: int) -> np.ndarray:
+    """Return the array, or one with room for twice as many entries as are needed; the further ones are zero."""
+    if size <= len(array):
+        return array
+    larger = np.zeros(2 * size, array.dtype)
+    larger[: len(array)] = array
+    return larger
 
 
 class KnownWords:
@@ -214,8 +255,8 @@ def table_of(words: Sequence[str]) -> Words:
             words[i] = f"A{i}"
     text = "\n".join([*words, ""]).replace("_", "\x7f").encode("utf-8", "surrogatepass")
     table = with_room(new_words(2, 0), len(words), len(text))
-    ids = np.empty(len(words), np.int32)
-    merge_words(np.frombuffer(text, np.uint8), len(words), *table, _NONE.slots, ids)
+    source = np.frombuffer(text + bytes(ARENA_PADDING), np.uint8)
+    merge_words(source, np.flatnonzero(source == _LINE_FEED), *table, np.empty(len(words), np.int32))
     return table
 
 
@@ -226,7 +267,8 @@ def with_room(words: Words, n_words: int, n_bytes: int) -> Words:
     while not has_room(int(state[N_WORDS]) + n_words, n_slots):
         n_slots *= 2
     if n_slots * STRIDE > len(slots):
-        slots = np.zeros(n_slots * STRIDE, np.uint64)
+        slots = np.empty(n_slots * STRIDE, np.uint64)  # not np.zeros, for which numpy asks for small pages
+        slots[:] = 0
         move_slots(words.slots, slots)
     n_used = int(state[N_BYTES])
     if n_used + n_bytes + ARENA_PADDING > len(arena):

@@ -3,10 +3,10 @@
 A *text* is an array of bytes in which each sentence is followed by a line feed, and the last one by 65 of them. A line
 feed is in no word, so a run of bytes that may belong to a word never reaches into the next sentence.
 
-A *table* of words is a hash table with open addressing. Each slot has three numbers: up to 16 bytes of the word itself,
-then its length and id; so the bytes that decide are in the cache line that the hash points at. Of a longer word the
-slot has a hash and the place in the *arena*, where the bytes of all words stand, each followed by a line feed. Words
-are compared byte by byte: two words never share an id.
+A *table* of words is a hash table with open addressing. Each slot has four numbers: up to 16 bytes of the word itself,
+then its length and id, and how often it was found; so all is in the cache line that the hash points at. Of a longer
+word the slot has a hash and the place in the *arena*, where the bytes of all words stand, each followed by a line feed.
+Words are compared byte by byte: two words never share an id.
 
 The bytes of a word are those of the lowered word, but "_" is stored as 0x7F (a control character, in no word). So the
 ASCII word is lowered by setting one bit in each byte.
@@ -17,21 +17,33 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._bytes import bit_count, decode, encode, fetch, fold_product, load_bytes, load_word, lowest_bit, word_mask
+from ._bytes import (
+    bit_count,
+    decode,
+    encode,
+    fetch,
+    fold_product,
+    load_bytes,
+    load_word,
+    lowest_bit,
+    store_bytes,
+    word_mask,
+)
 from ._compile import INLINE, LEAN, lean_kernel
 
-ARENA_PADDING = 16  # bytes that may be read beyond the end of an arena
-STRIDE = 3  # numbers of a slot: first bytes or hash, last bytes or place in the arena, length and id
+ARENA_PADDING = 16  # bytes that may be read and written beyond the end of an arena
+STRIDE = 4  # numbers of a slot: first bytes or hash, last bytes or place in the arena, length and id, count
 SHORT = 16  # bytes of a word that fit into its slot
 N_WORDS, N_BYTES, FAULTS = 0, 1, 2  # `state` of a table
 NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # bits of state[FAULTS]
 IN_CONTEXT = 0xFFFFFFFF  # stands for the lowered character of one that only Python can lower
 
 PIECE = 512  # bytes of text that are worked on at a time, a multiple of 64
+_AHEAD = 16  # words that are fetched before they are added
 LONG = 1 << 40  # added to the size of a run that is not plain ASCII
 
 _LINE_FEED = 10
-_U0, _U1, _U2, _U32 = (np.uint64(n) for n in (0, 1, 2, 32))
+_U0, _U1, _U2, _U3, _U32 = (np.uint64(n) for n in (0, 1, 2, 3, 32))
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _HIGH = np.uint64(0x8080808080808080)
 # Marks the place of a longer word. 0xFF is in no UTF-8, so the last bytes of a short word never look like that.
@@ -75,7 +87,7 @@ def has_room(n_words, n_slots):
 
 
 @njit(**INLINE)
-def _first_bytes(n):
+def first_bytes(n):
     """A mask of the lowest ``n`` bytes, 0 to 8, of a uint64."""
     if n >= 8:
         return _ALL
@@ -94,6 +106,17 @@ def _hash_bytes(arena, start, n):
     for i in range(0, n - 7, 8):
         bits = _hash(load_bytes(arena, start + i), bits)
     return _hash(load_bytes(arena, start + n - 8), bits)
+
+
+@njit(**LEAN)
+def _numbers_of(source, start, n):
+    """The numbers of the slot of a word of ``n`` bytes, and its hash; for a longer one, of the place only the mark."""
+    if n > SHORT:
+        key = _hash_bytes(source, start, n)
+        return key, _IS_LONG, key
+    a = load_bytes(source, start) & first_bytes(n)
+    b = load_bytes(source, start + 8) & first_bytes(max(n - 8, 0))
+    return a, b, _hash(a, b)
 
 
 @njit(**LEAN)
@@ -160,21 +183,19 @@ def _id_of_last(known, known_shift, known_arena, n_known, slots, shift, arena, s
     """Id of the word of ``n`` bytes that stands beyond the end of the arena; a new word is added."""
     start = state[N_BYTES]
     known_last, last = np.uint64(known.shape[0] // STRIDE - 1), np.uint64(slots.shape[0] // STRIDE - 1)
+    a, b, key = _numbers_of(arena, start, n)
     if n <= SHORT:
-        a = load_bytes(arena, start) & _first_bytes(n)
-        b = load_bytes(arena, start + 8) & _first_bytes(max(n - 8, 0))
-        key = _hash(a, b)
         place = _find_short(known, key >> known_shift, known_last, a, b)
         if known[place + _U2] != _U0:
             return _id_at(known, place)
         place = _find_short(slots, key >> shift, last, a, b)
     else:
-        a = key = _hash_bytes(arena, start, n)
-        b = np.uint64(start) | _IS_LONG
+        b |= np.uint64(start)
         place = _find_long(known, key >> known_shift, known_last, known_arena, arena, start, n, key)
         if known[place + _U2] != _U0:
             return _id_at(known, place)
         place = _find_long(slots, key >> shift, last, arena, arena, start, n, key)
+    slots[place + _U3] += _U1
     if slots[place + _U2] != _U0:
         return n_known + _id_at(slots, place)
     return n_known + _put(slots, place, arena, state, a, b, n)
@@ -233,8 +254,8 @@ def scan(
 ):
     """Ids of all words of a text, in order; False if it stopped: enlarge the table of new words, and call again.
 
-    It stops also at a character that only Python can lower: then state[FAULTS] has the bit CONTEXT, and progress[2] is
-    the number of the sentence.
+    It stops also at a character that only Python can lower: then state[FAULTS] has the bit CONTEXT, progress[1] is the
+    number of ids so far, and progress[2] that of the sentence.
 
     ``text`` (n_bytes + padding,) uint8 and ``ends`` (n_sentences,) int64, the places of the line feeds after them
     ``lowered`` (n_characters,) uint32, the lowered character of each word character, else 0
@@ -316,7 +337,7 @@ def scan(
                     n_ids,
                 )
                 if state[FAULTS] & CONTEXT:
-                    progress[2] = sentence
+                    progress[1], progress[2] = n_ids, sentence
                     return False
                 continue
             a, b, key = firsts[i], lasts[i], keys[i]
@@ -327,12 +348,12 @@ def scan(
                     n_ids += 1
                     continue
             place = _find_short(slots, key >> shift, last, a, b)
+            slots[place + _U3] += _U1
             if slots[place + _U2] != _U0:
                 ids[n_ids] = n_known + _id_at(slots, place)
             else:
-                for j in range(n):
-                    byte = (a if j < 8 else b) >> np.uint64(8 * (j & 7))
-                    arena[state[N_BYTES] + j] = np.uint8(byte & np.uint64(0xFF))
+                store_bytes(arena, state[N_BYTES], a)
+                store_bytes(arena, state[N_BYTES] + 8, b)
                 ids[n_ids] = n_known + _put(slots, place, arena, state, a, b, n)
             n_ids += 1
         start = borders[n_borders - _U1] if n_borders & _U1 else 0
@@ -358,27 +379,35 @@ def move_slots(slots, larger):
             slot = (slot + _U1) & last
         place = slot * np.uint64(STRIDE)
         larger[place], larger[place + _U1], larger[place + _U2] = a, b, meta
+        larger[place + _U3] = slots[old + 3]
 
 
 @lean_kernel
-def merge_words(source, n_words, slots, arena, state, none, ids):
+def merge_words(source, ends, slots, arena, state, ids):
     """Add words to a table with room enough; ``ids`` (n_words,) int32 receives their ids in it.
 
-    ``source`` has the bytes of the words, each followed by a line feed; ``none`` is the slots of an empty table.
+    ``source`` (n_bytes + ARENA_PADDING,) uint8 has the bytes of the words, each followed by one more
+    ``ends`` (n_words,) int64, where they end in it
     """
-    none_shift, shift = _shift_of(none), _shift_of(slots)
+    shift, last = _shift_of(slots), np.uint64(slots.shape[0] // STRIDE - 1)
+    n_words = ends.shape[0]
     start = 0
     for word in range(n_words):
-        n = 0
-        while source[start + n] != _LINE_FEED:
-            arena[state[N_BYTES] + n] = source[start + n]
-            n += 1
-        ids[word] = _id_of_last(none, none_shift, arena, 0, slots, shift, arena, state, n)
-        start += n + 1
-
-
-@lean_kernel
-def count_ids(ids, counts):
-    """``counts[i] += 1`` for each of the ids."""
-    for i in range(ids.shape[0]):
-        counts[np.uint64(ids[i])] += 1  # an unsigned index needs no look at whether it is negative
+        if word + _AHEAD < n_words:
+            from_here = ends[word + _AHEAD - 1] + 1
+            key = _numbers_of(source, from_here, ends[word + _AHEAD] - from_here)[2]
+            fetch(slots, np.int64(key >> shift) * STRIDE)
+        n = ends[word] - start
+        a, b, key = _numbers_of(source, start, n)
+        if n > SHORT:
+            place = _find_long(slots, key >> shift, last, arena, source, start, n, key)
+            b |= np.uint64(state[N_BYTES])
+        else:
+            place = _find_short(slots, key >> shift, last, a, b)
+        if slots[place + _U2] != _U0:
+            ids[word] = _id_at(slots, place)
+        else:
+            for i in range(0, n, 8):
+                store_bytes(arena, state[N_BYTES] + i, load_bytes(source, start + i))
+            ids[word] = _put(slots, place, arena, state, a, b, n)
+        start = ends[word] + 1

@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import skembed._sentences as sentences_module
 from skembed._bytes import line_feeds
 from skembed._corpus import SentenceCorpus
+from skembed._corpus_files import HEADER, Arrays
 from skembed._encoder import Encoder
 from skembed._sentences import iter_batches
 from skembed._text import _N_CHARACTERS, lowered_characters, pack
@@ -44,7 +45,9 @@ def encoded(encoder, sentences):
 
 
 def assert_twins(sentences, n_threads=1):
-    assert encoded(Encoder(Tokenizer(), n_threads), sentences) == encoded(Encoder(slow_twin), sentences)
+    fast, slow = Encoder(Tokenizer(), n_threads), Encoder(slow_twin)
+    assert encoded(fast, sentences) == encoded(slow, sentences)
+    assert fast.counts.tolist() == slow.counts.tolist()
 
 
 def test_the_twin_is_used():
@@ -108,7 +111,7 @@ def test_every_line_of_the_corpora(data_dir, name):
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
         lines = [line.rstrip("\r\n") for line in file]
     fast, slow = Encoder(Tokenizer(), 2), Encoder(slow_twin)
-    for (ids, lengths, _), (slow_ids, slow_lengths, _) in zip(
+    for (ids, lengths, *_), (slow_ids, slow_lengths, *_) in zip(
         fast.stream(iter_batches(lines, None, Tokenizer())), slow.stream(iter_batches(lines, None, slow_twin))
     ):
         assert np.array_equal(ids, slow_ids) and np.array_equal(lengths, slow_lengths)
@@ -154,6 +157,38 @@ def test_threads_give_the_same_corpus(monkeypatch, tmp_path):
         assert SentenceCorpus.from_file(file, n_jobs=n_jobs) == one
     with pytest.raises(TypeError, match="^Row 2500 is missing"):
         SentenceCorpus.from_sentences([*sentences[:2500], None], n_jobs=2)
+
+
+@pytest.mark.filterwarnings("ignore:Your stop_words may be inconsistent")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"min_count": 3},
+        {"max_features": 50},
+        {"max_features": 1},
+        {"stop_words": ["w1", "w7"]},
+        {"stemmer": lambda word: word[:3], "min_count": 2},
+    ],
+    ids=str,
+)
+def test_threads_leave_out_the_same_words(options, monkeypatch, tmp_path):
+    monkeypatch.setattr(sentences_module, "BATCH_SIZE", 50)
+    monkeypatch.setattr("skembed._corpus_content.count_threads", lambda n_jobs: n_jobs)  # more than there are cores
+    rng = np.random.default_rng(1)
+    sentences = [" ".join(f"W{i}" for i in rng.zipf(1.4, 8) % 900) + " \u03a3" * (k % 97 == 0) for k in range(1000)]
+    with monkeypatch.context() as patch:
+        patch.setattr(Tokenizer, "is_compiled", False)
+        expected = SentenceCorpus.from_sentences(sentences, n_jobs=1, **options)
+    for n_jobs in (1, 2, 5):
+        corpus = SentenceCorpus.from_sentences(sentences, n_jobs=n_jobs, **options)
+        for name in ("tokens", "sent_ptr", "doc_ptr"):
+            assert np.array_equal(getattr(corpus, name), getattr(expected, name)), (n_jobs, name)
+        assert corpus.vocabulary == expected.vocabulary
+        on_disk = SentenceCorpus.from_sentences(sentences, n_jobs=n_jobs, to=tmp_path / "c", **options)
+        assert on_disk.digest == corpus.digest
+        assert {file.name for file in (tmp_path / "c").iterdir()} == {f"{name}.npy" for name in Arrays._fields} | {
+            HEADER
+        }
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -286,3 +321,13 @@ def test_scanner_keeps_its_words():
     assert scanner.scan(pack(["b a b"])).ids.tolist() == [0, 1, 0]
     assert scanner.scan(pack(["a c"])).ids.tolist() == [1, 2]
     assert words_of(scanner.words) == ["b", "a", "c"] and words_of(new_words()) == []
+
+
+@pytest.mark.kernel
+def test_ids_that_are_kept_share_an_array():
+    scanner = Scanner(n_kept=100)
+    found = [scanner.scan(pack(["a b", "b c"])).ids for _ in range(9)]
+    assert [ids.tolist() for ids in found] == [[0, 1, 1, 2]] * 9
+    assert 1 < len({id(ids.base) for ids in found}) < 9
+    assert scanner.counts().tolist() == [9, 18, 9]
+    assert Scanner().scan(pack(["a b"])).ids.base is None

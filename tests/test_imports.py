@@ -21,11 +21,13 @@ MAX_LINES = 420
 # One line a rank, lowest first. A file imports from lower ranks only; files of one rank are strangers to each other.
 RANKS = [
     ["_compile"],
+    ["_threads"],
     ["_bytes"],
     ["_text"],
     ["_tokenizer"],
     ["_sentences"],
     ["_word_table"],
+    ["_word_order"],
     ["_word_scan"],
     ["_encoder"],
     ["_vocabulary"],

@@ -31,6 +31,32 @@ def test_order_and_limits(counts, min_count, max_features):
     assert pickle.loads(pickle.dumps(vocabulary)) == vocabulary
 
 
+@pytest.mark.kernel
+@pytest.mark.parametrize("n_words", [1, 40, 3000])
+def test_order_of_words_that_begin_alike(n_words):
+    rng = np.random.default_rng(n_words)
+    parts = ["a", "b", "\x00", "_", "\u00e9", "\ufffd", "\U00010400", "sevenby", "sevenbytesandmore"]
+    words = list({"".join(rng.choice(parts, rng.integers(0, 9), p=[0.1] * 7 + [0.15] * 2)) for _ in range(n_words)})
+    counts = rng.choice([1, 2, 65534, 65535, 65536, 10**12], len(words)).tolist()
+    vocabulary, remap = Vocabulary.from_counts(words, counts)
+    expected = sorted(zip(words, counts), key=lambda pair: (-pair[1], pair[0]))
+    assert list(zip(vocabulary.words, vocabulary.counts.tolist())) == expected
+    assert [vocabulary.words[i] for i in remap.tolist()] == words
+
+
+def test_words_are_made_when_asked_for():
+    words, counts = ["b", "\u00e9_", "", "\ud800"], [4, 3, 3, 1]
+    listed, packed = Vocabulary(words, counts), Vocabulary.from_packed(*encode_words(words), counts)
+    assert packed == listed and len(packed) == 4 and repr(packed) == repr(listed)
+    assert pickle.loads(pickle.dumps(packed)) == listed and packed.prune(3) == listed.prune(3)
+    assert packed != Vocabulary(["b", "\u00e9_", "x", "\ud800"], counts) and packed != Vocabulary(words, [4, 3, 2, 1])
+    assert "words" not in vars(packed)
+    assert packed.words == words and packed.words is packed.words
+    assert packed.index == listed.index and packed == listed
+    with pytest.raises(ValueError, match="4 words but counts of shape"):
+        Vocabulary.from_packed(*encode_words(words), [1])
+
+
 def test_no_words_at_all():
     with pytest.raises(ValueError, match="The text has no words: it is empty, or token_pattern, stop_words"):
         Vocabulary.from_counts([], [])
