@@ -70,7 +70,7 @@ def make_methods(words, stems, seed):
 
 def agreement(rows, groups, seed):
     """Adjusted mutual information x 100 of the groups with clusters, by k-means and by Ward's method."""
-    rows = normalize(rows)
+    rows = normalize(rows).astype(np.float64)  # or k-means would convert them for each centre
     if sparse.issparse(rows):
         rows = rows[:, np.unique(rows.indices)].toarray()
     n_groups = len(set(groups))
