@@ -139,7 +139,6 @@ def make(method, setting, seed):
 
 def measure(model, corpus, data):
     """The four tasks and the CPU seconds of the fit; nothing but the seconds if the weights run away."""
-    warm_up(model, corpus)
     start = time.process_time()
     try:
         model.fit(corpus)
@@ -179,8 +178,9 @@ class Search:
             key = [name, setting, text, seed]
             if (self.rows[COLUMNS[:4]] == key).all(axis=1).any():
                 continue
-            model = make(method, settings_of(method)[setting], seed)
-            row = measure(model, self.corpus(text, method.n_sentences), self.data)
+            corpus = self.corpus(text, method.n_sentences)
+            warm_up(make(method, {}, seed), corpus)
+            row = measure(make(method, settings_of(method)[setting], seed), corpus, self.data)
             print(*key, *(f"{name} {value:.2f}" for name, value in row.items()), flush=True)
             new = pd.DataFrame([[*key, *row.values()]], columns=COLUMNS)
             new.to_csv(self.path, index=False, header=False, mode="a", float_format="%.3f")
@@ -214,10 +214,11 @@ def with_mean(rows):
 
 def judge(rows):
     """A row a method and setting: gain, times the time of the defaults, and the verdict by the rule."""
-    texts = with_mean(rows).groupby(["method", "setting", "text"], sort=False)
+    on_both = rows.groupby(["method", "setting"])["text"].transform("nunique") == len(TEXTS)
+    texts = with_mean(rows[on_both]).groupby(["method", "setting", "text"], sort=False)
     means, seeds = texts[[*TASKS, "mean", "seconds"]].mean(), texts.size().unstack().min(axis=1)
     both = means.groupby(["method", "setting"], sort=False)
-    complete = (both.size() == len(TEXTS)) & both["mean"].count().eq(len(TEXTS))
+    diverges = both["mean"].count() < len(TEXTS)
     means = both.mean()
     centre = means.xs(DEFAULTS, level="setting").reindex(means.index, level="method")
     seeds_of_centre = seeds.xs(DEFAULTS, level="setting").reindex(means.index, level="method")
@@ -228,7 +229,7 @@ def judge(rows):
     asked = np.log2(longer).where(longer >= 1.5, 0)
     verdict = np.select(
         [
-            ~complete,
+            diverges,
             change["mean"] < -limit["mean"],
             change["mean"] <= limit["mean"],
             (change[list(TASKS)] < -limit[list(TASKS)]).any(axis=1),
