@@ -85,7 +85,7 @@ MEAN_GRID = [
 METHODS = {
     "CBOS": Method(CBOSVectorizer, {}, None, [*SENTENCE_GRID, *sgd(0.003, 0.01, 0.03)]),
     "Siamese CBOW": Method(
-        SiameseCBOWVectorizer, {}, None, [*moved(temperature=[0.05, 0.2]), *SENTENCE_GRID, *sgd(1e-5, 1e-4, 1e-3)]
+        SiameseCBOWVectorizer, {}, None, [*moved(temperature=[0.05, 0.2, 1.0]), *SENTENCE_GRID, *sgd(1e-5, 1e-4, 1e-3)]
     ),
     "Sent2Vec": Method(
         Sent2VecVectorizer,
@@ -216,10 +216,9 @@ def judge(rows):
     """A row a method and setting: gain, times the time of the defaults, and the verdict by the rule."""
     on_both = rows.groupby(["method", "setting"])["text"].transform("nunique") == len(TEXTS)
     texts = with_mean(rows[on_both]).groupby(["method", "setting", "text"], sort=False)
-    means, seeds = texts[[*TASKS, "mean", "seconds"]].mean(), texts.size().unstack().min(axis=1)
-    both = means.groupby(["method", "setting"], sort=False)
-    diverges = both["mean"].count() < len(TEXTS)
-    means = both.mean()
+    both = texts[[*TASKS, "mean", "seconds"]].mean().groupby(["method", "setting"], sort=False)
+    means, diverges = both.mean(), both["mean"].count() < len(TEXTS)
+    seeds = texts.size().groupby(["method", "setting"], sort=False).min()
     centre = means.xs(DEFAULTS, level="setting").reindex(means.index, level="method")
     seeds_of_centre = seeds.xs(DEFAULTS, level="setting").reindex(means.index, level="method")
     change = means[[*TASKS, "mean"]] - centre[[*TASKS, "mean"]]

@@ -90,9 +90,11 @@ def rows_of(script, changes, longer=1.0, seeds=(0,)):
     ],
 )
 def test_rule(changes, more, verdict, script):
-    judged = script.judge(rows_of(script, changes, **more))
-    assert judged.index.tolist() == [("CBOS", "other")]
-    assert judged.verdict.item() == verdict
+    rows = rows_of(script, changes, **more)
+    another = rows.assign(method="BOWPCA", setting=rows.setting.replace("other", "a setting"))
+    judged = script.judge(pd.concat([rows, another], ignore_index=True))
+    assert judged.index.tolist() == [("CBOS", "other"), ("BOWPCA", "a setting")]
+    assert judged.verdict.tolist() == [verdict, verdict]
 
 
 def test_a_setting_measured_on_one_text_is_not_judged(script):
