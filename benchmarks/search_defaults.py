@@ -57,6 +57,7 @@ class Method(NamedTuple):
     fixed: dict[str, Any]
     n_sentences: int | None
     settings: list[dict[str, Any]]
+    before: dict[str, Any] = {}  # what the search began with and has changed since
 
 
 def moved(**values):
@@ -72,6 +73,7 @@ SENTENCE_GRID = [
     *moved(learning_rate=[0.03, 0.05, 0.2, 0.3], max_iter=[1, 2, 10], negative=[5, 20], weighting=["sif", "idf"]),
     *moved(n_components=[50, 200, 300], window=[2], pooling=["sum", "mean"], unknown=["zero"]),
     *moved(**{START: [0.125, 2.0, 8.0]}),
+    *moved(learning_rate=[0.01, 0.07]),  # these two after a first look at the others
 ]
 WORD_GRID = [
     *moved(max_iter=[1, 2, 10], weighting=["sif"], unknown=["zero"], n_components=[50, 200]),
@@ -85,7 +87,11 @@ MEAN_GRID = [
 METHODS = {
     "CBOS": Method(CBOSVectorizer, {}, None, [*SENTENCE_GRID, *sgd(0.003, 0.01, 0.03)]),
     "Siamese CBOW": Method(
-        SiameseCBOWVectorizer, {}, None, [*moved(temperature=[0.05, 0.2, 1.0]), *SENTENCE_GRID, *sgd(1e-5, 1e-4, 1e-3)]
+        SiameseCBOWVectorizer,
+        {},
+        None,
+        [*moved(temperature=[0.05, 0.2, 1.0]), *SENTENCE_GRID, *sgd(1e-5, 1e-4, 1e-3)],
+        {"learning_rate": 0.1},
     ),
     "Sent2Vec": Method(
         Sent2VecVectorizer,
@@ -116,8 +122,8 @@ METHODS = {
 
 
 def settings_of(method):
-    """Text -> what is changed: the defaults, then the settings that differ from them."""
-    defaults = {**method.kind().get_params(), START: getattr(method.kind, START, None)}
+    """Text -> what is changed: the defaults that the search began with, then the settings that differ from them."""
+    defaults = {**method.kind().get_params(), START: getattr(method.kind, START, None), **method.before}
     settings = {DEFAULTS: {}}
     for setting in method.settings:
         if any(defaults[name] != value for name, value in setting.items()):
@@ -131,7 +137,7 @@ def in_words(name, value, defaults):
 
 def make(method, setting, seed):
     parameters = {name: value for name, value in setting.items() if name != START}
-    model = method.kind(**method.fixed, **parameters, random_state=seed)
+    model = method.kind(**{**method.fixed, **method.before, **parameters}, random_state=seed)
     if START in setting:
         setattr(model, START, setting[START])
     return model
@@ -247,19 +253,21 @@ def table_of(name, rows, judged):
     scores = own.groupby(["setting", "text"], sort=False)[list(TASKS)].mean()
     header = ["", *(f"{text} {task}" for text in TEXTS for task in TASKS.values()), "gain", "time", "verdict"]
     lines = [header]
-    for setting in settings_of(method):
-        if (name, setting) not in judged.index and setting != DEFAULTS:
-            continue
-        numbers = [f"{value:.1f}" for text in TEXTS for value in scores.loc[(setting, text)]]
+    present = method.kind().get_params()
+    for setting, changes in settings_of(method).items():
+        numbers = [f"{value:.1f}" for value in scores.loc[setting].loc[list(TEXTS)].to_numpy().ravel()]
         if setting == DEFAULTS:
-            lines.append([f"**{entry}**" for entry in (setting, *numbers)] + ["", "", ""])
+            began = "".join(f", {in_words(name, value, {})} then" for name, value in method.before.items())
+            line = [setting + began, *numbers, "", "", ""]
+        elif (name, setting) in judged.index:
+            row = judged.loc[(name, setting)]
+            seeds = f" ({row.seeds:.0f} seeds)" if row.seeds > 1 else ""
+            line = [setting + seeds, *numbers, f"{row.gain:+.1f}", f"{row.longer:.1f}", row.verdict]
+        else:
             continue
-        row = judged.loc[(name, setting)]
-        label = setting if row.seeds == 1 else f"{setting} ({row.seeds:.0f} seeds)"
-        ran_away = row.verdict == "diverges"
-        numbers = ["" if number == "nan" else number for number in numbers]
-        gain = "" if ran_away else f"{row.gain:+.1f}"
-        lines.append([label, *numbers, gain, f"{row.longer:.1f}", row.verdict])
+        line = ["" if entry in ("nan", "+nan") else entry for entry in line]
+        is_default = all(present.get(key) == value for key, value in {**method.before, **changes}.items())
+        lines.append([f"**{entry}**" if entry and is_default else entry for entry in line])
     return as_csv_table(name, lines)
 
 
