@@ -255,16 +255,16 @@ def table_of(name, rows, judged):
     lines = [header]
     present = method.kind().get_params()
     for setting, changes in settings_of(method).items():
+        if setting != DEFAULTS and (name, setting) not in judged.index:
+            continue  # not measured yet
         numbers = [f"{value:.1f}" for value in scores.loc[setting].loc[list(TEXTS)].to_numpy().ravel()]
         if setting == DEFAULTS:
-            began = "".join(f", {in_words(name, value, {})} then" for name, value in method.before.items())
+            began = "".join(f", {in_words(key, value, {})} then" for key, value in method.before.items())
             line = [setting + began, *numbers, "", "", ""]
-        elif (name, setting) in judged.index:
+        else:
             row = judged.loc[(name, setting)]
             seeds = f" ({row.seeds:.0f} seeds)" if row.seeds > 1 else ""
             line = [setting + seeds, *numbers, f"{row.gain:+.1f}", f"{row.longer:.1f}", row.verdict]
-        else:
-            continue
         line = ["" if entry in ("nan", "+nan") else entry for entry in line]
         is_default = all(present.get(key) == value for key, value in {**method.before, **changes}.items())
         lines.append([f"**{entry}**" if entry and is_default else entry for entry in line])
