@@ -251,7 +251,7 @@ def table_of(name, rows, judged):
     """The table of a method as the documentation shows it."""
     method, own = METHODS[name], rows[rows.method == name]
     scores = own.groupby(["setting", "text"], sort=False)[list(TASKS)].mean()
-    header = ["", *(f"{text} {task}" for text in TEXTS for task in TASKS.values()), "gain", "time", "verdict"]
+    header = ["", *(f"{text} {task}" for text in TEXTS for task in TASKS.values()), "time", "gain"]
     lines = [header]
     present = method.kind().get_params()
     for setting, changes in settings_of(method).items():
@@ -260,12 +260,14 @@ def table_of(name, rows, judged):
         numbers = [f"{value:.1f}" for value in scores.loc[setting].loc[list(TEXTS)].to_numpy().ravel()]
         if setting == DEFAULTS:
             began = "".join(f", {in_words(key, value, {})} then" for key, value in method.before.items())
-            line = [setting + began, *numbers, "", "", ""]
+            line = [setting + began, *numbers, "", ""]
         else:
             row = judged.loc[(name, setting)]
             seeds = f" ({row.seeds:.0f} seeds)" if row.seeds > 1 else ""
-            line = [setting + seeds, *numbers, f"{row.gain:+.1f}", f"{row.longer:.1f}", row.verdict]
-        line = ["" if entry in ("nan", "+nan") else entry for entry in line]
+            gain = "" if np.isnan(row.gain) else f"{row.gain:+.1f} "
+            label = setting.replace("'", "") + seeds
+            line = [label, *numbers, f"{row.longer:.1f}", (gain + row.verdict).strip()]
+        line = ["" if entry == "nan" else entry for entry in line]
         is_default = all(present.get(key) == value for key, value in {**method.before, **changes}.items())
         lines.append([f"**{entry}**" if entry and is_default else entry for entry in line])
     return as_csv_table(name, lines)
