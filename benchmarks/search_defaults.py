@@ -57,7 +57,6 @@ class Method(NamedTuple):
     fixed: dict[str, Any]
     n_sentences: int | None
     settings: list[dict[str, Any]]
-    before: dict[str, Any] = {}  # what the search began with and has changed since
 
 
 def moved(**values):
@@ -91,7 +90,6 @@ METHODS = {
         {},
         None,
         [*moved(temperature=[0.05, 0.2, 1.0]), *SENTENCE_GRID, *sgd(1e-5, 1e-4, 1e-3)],
-        {"learning_rate": 0.1},
     ),
     "Sent2Vec": Method(
         Sent2VecVectorizer,
@@ -122,8 +120,8 @@ METHODS = {
 
 
 def settings_of(method):
-    """Text -> what is changed: the defaults that the search began with, then the settings that differ from them."""
-    defaults = {**method.kind().get_params(), START: getattr(method.kind, START, None), **method.before}
+    """Text -> what is changed: nothing, then the settings that differ from the defaults."""
+    defaults = {**method.kind().get_params(), START: getattr(method.kind, START, None)}
     settings = {DEFAULTS: {}}
     for setting in method.settings:
         if any(defaults[name] != value for name, value in setting.items()):
@@ -137,7 +135,7 @@ def in_words(name, value, defaults):
 
 def make(method, setting, seed):
     parameters = {name: value for name, value in setting.items() if name != START}
-    model = method.kind(**{**method.fixed, **method.before, **parameters}, random_state=seed)
+    model = method.kind(**{**method.fixed, **parameters}, random_state=seed)
     if START in setting:
         setattr(model, START, setting[START])
     return model
@@ -253,14 +251,12 @@ def table_of(name, rows, judged):
     scores = own.groupby(["setting", "text"], sort=False)[list(TASKS)].mean()
     header = ["", *(f"{text} {task}" for text in TEXTS for task in TASKS.values()), "time", "gain"]
     lines = [header]
-    present = method.kind().get_params()
-    for setting, changes in settings_of(method).items():
+    for setting in settings_of(method):
         if setting != DEFAULTS and (name, setting) not in judged.index:
             continue  # not measured yet
         numbers = [f"{value:.1f}" for value in scores.loc[setting].loc[list(TEXTS)].to_numpy().ravel()]
         if setting == DEFAULTS:
-            began = "".join(f", {in_words(key, value, {})} then" for key, value in method.before.items())
-            line = [setting + began, *numbers, "", ""]
+            line = [setting, *numbers, "", ""]
         else:
             row = judged.loc[(name, setting)]
             seeds = f" ({row.seeds:.0f} seeds)" if row.seeds > 1 else ""
@@ -268,8 +264,7 @@ def table_of(name, rows, judged):
             label = setting.replace("'", "") + seeds
             line = [label, *numbers, f"{row.longer:.1f}", (gain + row.verdict).strip()]
         line = ["" if entry == "nan" else entry for entry in line]
-        is_default = all(present.get(key) == value for key, value in {**method.before, **changes}.items())
-        lines.append([f"**{entry}**" if entry and is_default else entry for entry in line])
+        lines.append([f"**{entry}**" if entry and setting == DEFAULTS else entry for entry in line])
     return as_csv_table(name, lines)
 
 

@@ -1,16 +1,14 @@
 r"""Word vectors of several models side by side, and then in fewer numbers.
 
-Row :math:`J_w` is the word's vectors in all models, each divided by its length. The singular value decomposition of the
-rows as they weigh in sentences orders the directions, the strongest, :math:`Q`, before the rest, :math:`Q'`:
+Row :math:`J_w` is the word's vectors in all models, each divided by its length. With the singular value decomposition
+of the rows as they weigh in sentences, it is projected on the strongest directions :math:`Q`:
 
 .. math::
 
-    \sum_w n_w \Big(\frac{a}{a + f_w}\Big)^2 J_w^T J_w = [Q\;Q'] \Lambda [Q\;Q']^T, \qquad
-    v_w = \frac{J_w (Q + Q' R)}{\lVert J_w (Q + Q' R) \rVert}
+    \sum_w n_w \Big(\frac{a}{a + f_w}\Big)^2 J_w^T J_w = Q \Lambda Q^T, \qquad
+    v_w = \frac{J_w Q_{1 \dots d}}{\lVert J_w Q_{1 \dots d} \rVert}
 
-where :math:`n_w` is the count of a word in the text and :math:`f_w` its frequency. The random rotation :math:`R` lays
-the rest over the strongest directions. It is noise there, but the same noise for the same word: the rest is where rare
-words differ, and sentences that share one must still match.
+where :math:`n_w` is the count of a word in the text and :math:`f_w` its frequency.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import SIF_A
@@ -30,10 +29,9 @@ from ._word_vectors import read_word_vectors
 _STEP = 10_000  # words at a time, or there would be more copies of all vectors
 
 
-def learn_sources(
-    sources: Sequence[Any], corpus: SentenceCorpus, random: np.random.RandomState, n_jobs: int | None
-) -> list[Any]:
+def learn_sources(sources: Sequence[Any], corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> list[Any]:
     """Replace each estimator that is not fitted by a fitted copy; where it says None, it takes our seed and threads."""
+    random = check_random_state(random_state)
     learned = []
     for source in sources:
         seed = int(random.randint(2**31 - 1))  # for each, so that a fitted one does not change the others
@@ -55,7 +53,7 @@ def _is_fitted(estimator: Any) -> bool:
 
 
 def join_word_vectors(
-    sources: Sequence[Any], corpus: SentenceCorpus, n_components: int, random: np.random.RandomState
+    sources: Sequence[Any], corpus: SentenceCorpus, n_components: int
 ) -> tuple[list[str], np.ndarray, None]:
     """Join word vectors of one or more sources, in at most `n_components` numbers.
 
@@ -66,9 +64,7 @@ def join_word_vectors(
     corpus : SentenceCorpus
         Text whose counts say how much a word matters. Other words are projected, but have no say.
     n_components : int
-        Joined vectors that are longer are projected, as above.
-    random : RandomState
-        Draws the rotation.
+        Joined vectors that are longer are projected on the strongest directions.
 
     Returns
     -------
@@ -95,7 +91,7 @@ def join_word_vectors(
         joined[[rows[word] for word in words], first:last] = unit_rows(vectors)
         first = last
     if n_components < joined.shape[1]:
-        joined = _project(joined, _weights(list(rows), corpus), n_components, random)
+        joined = _project(joined, _weights(list(rows), corpus), n_components)
     return list(rows), unit_rows(joined), None
 
 
@@ -106,28 +102,18 @@ def _weights(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
     return np.asarray(counts * np.square(SIF_A / (SIF_A + counts / max(1, corpus.n_tokens))))
 
 
-def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int, random: np.random.RandomState) -> np.ndarray:
+def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int) -> np.ndarray:
     moments = np.zeros((vectors.shape[1], vectors.shape[1]))
     for start in range(0, len(vectors), _STEP):
         part = vectors[start : start + _STEP].astype(np.float64)
         moments += (part * weights[start : start + _STEP, None]).T @ part
     if not moments.any():
         raise ValueError("None of the words with vectors is in the text, so nothing says which directions matter.")
-    directions = strongest_directions(moments, vectors.shape[1])
-    kept, rest = directions[:n_components], directions[n_components:]
-    projection = kept + _rotation(n_components, len(rest), random) @ rest
+    directions = strongest_directions(moments, n_components)
     out = np.empty((len(vectors), n_components), np.float32)
     for start in range(0, len(vectors), _STEP):
-        out[start : start + _STEP] = vectors[start : start + _STEP] @ projection.T
+        out[start : start + _STEP] = vectors[start : start + _STEP] @ directions.T
     return out
-
-
-def _rotation(n_kept: int, n_rest: int, random: np.random.RandomState) -> np.ndarray:
-    """Random (n_kept, n_rest) float32 that keeps lengths; if it must shrink the space, in the mean."""
-    tall = random.normal(size=(max(n_kept, n_rest), min(n_kept, n_rest)))
-    columns = np.linalg.qr(tall)[0]
-    rotation = columns if n_rest <= n_kept else columns.T * np.sqrt(n_rest / n_kept)
-    return np.ascontiguousarray(rotation, np.float32)
 
 
 def strongest_directions(moments: np.ndarray, n_directions: int) -> np.ndarray:

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ._corpus import SentenceCorpus
@@ -149,8 +148,8 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
 
     *Joined vectors.* A list gives each word its vectors of length one side by side. If these are more than
     `n_components` numbers, they are projected on the strongest directions of the words, a word that occurs ``n`` times
-    with weight ``n * (a / (a + f)) ** 2``, the rest turned at random upon them; then rows get length one again. What is
-    not fitted is copied and learns from the text of `fit`, with `random_state` and `n_jobs` from here if its own is
+    with weight ``n * (a / (a + f)) ** 2``; then rows get length one again. An estimator of the list that is not
+    fitted is copied and learns from the text of `fit`; it takes `random_state` and `n_jobs` from here if its own is
     None. :func:`~sklearn.base.clone` makes estimators forget: keep them in a :class:`~sklearn.frozen.FrozenEstimator`.
 
     *The papers' own settings:* MOWE of [1]_ is ``MeanEmbeddingVectorizer(word_vectors=path, lowercase=False,
@@ -329,9 +328,8 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
 
     def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
         if isinstance(self.word_vectors, (list, tuple)):
-            random = check_random_state(self.random_state)
-            sources = learn_sources(self.word_vectors, corpus, random, self.n_jobs)
-            words, vectors, _ = join_word_vectors(sources, corpus, self.n_components, random)
+            sources = learn_sources(self.word_vectors, corpus, self.random_state, self.n_jobs)
+            words, vectors, _ = join_word_vectors(sources, corpus, self.n_components)
         else:
             words, vectors, _ = read_word_vectors(self.word_vectors)
         if self.n_removed_components >= vectors.shape[1]:

@@ -248,7 +248,7 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     solver : {"adagrad", "sgd"}, default="adagrad"
         "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
-    learning_rate : float, default=0.01
+    learning_rate : float, default=0.1
         Size of the steps, above 0. The two solvers need different values. The paper uses 0.0001 for "sgd".
     max_iter : int, default=5
         Passes over the text. The paper makes 1.
@@ -367,7 +367,7 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         weighting: str | None = None,
         unknown: str = "hash",
         solver: str = "adagrad",
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.1,
         max_iter: int = 5,
         batch_size: int | str = "auto",
         min_count: int = 5,
