@@ -62,7 +62,7 @@ def make_methods(words, stems, seed):
         "CBOS on stems, rows of length one, SIF": lambda: joined(cbos()),
         "Sent2Vec on stems, rows of length one, SIF": lambda: joined(sent2vec()),
         "both joined": lambda: joined(cbos(), sent2vec()),
-        "both joined, 4 directions removed": lambda: joined(cbos(), sent2vec(), n_removed_components=4),
+        "both joined, 1 direction of sentences removed": lambda: joined(cbos(), sent2vec(), n_removed_components=1),
     }
 
 

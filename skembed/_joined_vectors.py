@@ -1,14 +1,16 @@
 r"""Word vectors of several models side by side, and then in fewer numbers.
 
 Row :math:`J_w` is the word's vectors in all models, each divided by its length. With the singular value decomposition
-of the rows as they weigh in sentences, it is projected on the strongest directions :math:`Q`:
+of the rows as they weigh in sentences, it is projected on the strongest directions :math:`Q` after the first :math:`k`:
 
 .. math::
 
     \sum_w n_w \Big(\frac{a}{a + f_w}\Big)^2 J_w^T J_w = Q \Lambda Q^T, \qquad
-    v_w = \frac{J_w Q_{1 \dots d}}{\lVert J_w Q_{1 \dots d} \rVert}
+    v_w = \frac{J_w Q_{k + 1 \dots k + d}}{\lVert J_w Q_{k + 1 \dots k + d} \rVert}
 
-where :math:`n_w` is the count of a word in the text and :math:`f_w` its frequency.
+where :math:`n_w` is the count of a word in the text and :math:`f_w` its frequency. Nearly all words share the first
+directions, which say how frequent a word is more than what it means; :math:`k = d / 100` as J. Mu and P. Viswanath,
+"All-but-the-Top: Simple and Effective Postprocessing for Word Representations", ICLR 2018, choose it.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def join_word_vectors(
     corpus : SentenceCorpus
         Text whose counts say how much a word matters. Other words are projected, but have no say.
     n_components : int
-        Joined vectors that are longer are projected on the strongest directions.
+        Joined vectors that are longer are projected, as above.
 
     Returns
     -------
@@ -109,7 +111,8 @@ def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int) -> np.
         moments += (part * weights[start : start + _STEP, None]).T @ part
     if not moments.any():
         raise ValueError("None of the words with vectors is in the text, so nothing says which directions matter.")
-    directions = strongest_directions(moments, n_components)
+    n_common = min(n_components // 100, vectors.shape[1] - n_components)
+    directions = strongest_directions(moments, n_common + n_components)[n_common:]
     out = np.empty((len(vectors), n_components), np.float32)
     for start in range(0, len(vectors), _STEP):
         out[start : start + _STEP] = vectors[start : start + _STEP] @ directions.T

@@ -148,8 +148,8 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
 
     *Joined vectors.* A list gives each word its vectors of length one side by side. If these are more than
     `n_components` numbers, they are projected on the strongest directions of the words, a word that occurs ``n`` times
-    with weight ``n * (a / (a + f)) ** 2``; then rows get length one again. An estimator of the list that is not
-    fitted is copied and learns from the text of `fit`; it takes `random_state` and `n_jobs` from here if its own is
+    with weight ``n * (a / (a + f)) ** 2``, but for the first one in a hundred; then rows get length one again. What is
+    not fitted is copied and learns from the text of `fit`, with `random_state` and `n_jobs` from here if its own is
     None. :func:`~sklearn.base.clone` makes estimators forget: keep them in a :class:`~sklearn.frozen.FrozenEstimator`.
 
     *The papers' own settings:* MOWE of [1]_ is ``MeanEmbeddingVectorizer(word_vectors=path, lowercase=False,

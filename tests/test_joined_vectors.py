@@ -57,6 +57,24 @@ def test_projection_keeps_the_directions_of_frequent_words_of_weight():
     assert np.abs(joined @ joined.T / 2 - expected @ expected.T).max() > 0.1  # something was lost
 
 
+@pytest.mark.parametrize(("n_components", "n_left_out"), [(100, 1), (249, 1), (250, 0)])
+def test_projection_leaves_out_the_directions_that_all_words_share(n_components, n_left_out):
+    """One in a hundred, where there are more directions than are kept."""
+    rng = np.random.default_rng(0)
+    words = ["cat", "dog", "soup", "the", "rain", "ticket", "spoon"]
+    first, second = ({word: 1 + rng.normal(size=125) for word in words} for _ in range(2))
+    vectors = join([first, second], n_components).word_vectors_
+    joined = np.hstack([[v[w] / np.linalg.norm(v[w]) for w in words] for v in (first, second)])
+    cosines = joined @ joined.T / 2
+    others = np.triu_indices(7, 1)
+    assert vectors.shape == (7, n_components)
+    assert cosines[others].min() > 0.3
+    if n_left_out:
+        assert np.abs((vectors @ vectors.T)[others]).mean() < 0.2
+    else:
+        np.testing.assert_allclose(vectors @ vectors.T, cosines, atol=1e-5)
+
+
 def _sentences():
     from skembed import SentenceCorpus
 
