@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from measuring import machine, versions
+from reporting import as_csv_table
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, ward
 from scipy.spatial.distance import squareform
@@ -104,14 +105,17 @@ def write_rows(path, rows):
 
 
 def as_rst(rows):
-    """Mean of the seeds, and the least and the largest of the mean over the 14 sets."""
-    lines = [".. csv-table::", '   :header: "", ' + ", ".join(COLUMNS) + ', "14 sets, by seed"', ""]
+    """Two tables of means over the seeds; the first has the least and the largest mean over the 14 sets too."""
+    similarity = [["", *COLUMNS[:4], "by seed", COLUMNS[4]]]
+    clusters = [["", *COLUMNS[5:]]]
     for name in dict.fromkeys(name for name, _ in rows):
         scores = np.array([values for (other, _), values in rows.items() if other == name])
-        means = ", ".join(f"{value:.1f}" for value in scores.mean(axis=0))
+        means = [f"{value:.1f}" for value in scores.mean(axis=0)]
         label = f"**{name}**" if "recipe" in name else name
-        lines.append(f'   "{label}", {means}, "{scores[:, 3].min():.1f} to {scores[:, 3].max():.1f}"')
-    return "\n".join([*lines, ""])
+        ranges = f"{scores[:, 3].min():.1f} to {scores[:, 3].max():.1f}"
+        similarity.append([label, *means[:4], ranges, means[4]])
+        clusters.append([label, *means[5:]])
+    return "\n".join([as_csv_table("Similarity", similarity), as_csv_table("Clusters", clusters)])
 
 
 def main():

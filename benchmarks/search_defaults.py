@@ -249,20 +249,20 @@ def table_of(name, rows, judged):
     """The table of a method as the documentation shows it."""
     method, own = METHODS[name], rows[rows.method == name]
     scores = own.groupby(["setting", "text"], sort=False)[list(TASKS)].mean()
-    header = ["", *(f"{text} {task}" for text in TEXTS for task in TASKS.values()), "time", "gain"]
+    header = ["", "gain", *(f"{text} {task}" for text in TEXTS for task in TASKS.values()), "time"]
     lines = [header]
     for setting in settings_of(method):
         if setting != DEFAULTS and (name, setting) not in judged.index:
             continue  # not measured yet
         numbers = [f"{value:.1f}" for value in scores.loc[setting].loc[list(TEXTS)].to_numpy().ravel()]
         if setting == DEFAULTS:
-            line = [setting, *numbers, "", ""]
+            line = [setting, "", *numbers, ""]
         else:
             row = judged.loc[(name, setting)]
             seeds = f" ({row.seeds:.0f} seeds)" if row.seeds > 1 else ""
             gain = "" if np.isnan(row.gain) else f"{row.gain:+.1f} "
             label = setting.replace("'", "") + seeds
-            line = [label, *numbers, f"{row.longer:.1f}", (gain + row.verdict).strip()]
+            line = [label, (gain + row.verdict).strip(), *numbers, f"{row.longer:.1f}"]
         line = ["" if entry == "nan" else entry for entry in line]
         lines.append([f"**{entry}**" if entry and setting == DEFAULTS else entry for entry in line])
     return as_csv_table(name, lines)
