@@ -110,7 +110,10 @@ def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int) -> np.
         part = vectors[start : start + _STEP].astype(np.float64)
         moments += (part * weights[start : start + _STEP, None]).T @ part
     if not moments.any():
-        raise ValueError("None of the words with vectors is in the text, so nothing says which directions matter.")
+        raise ValueError(
+            "None of the words of the text has a vector, or only zeros, so nothing says which directions matter. Give "
+            "vectors of words that the text has: lowercase and stemmer must be as they were for the vectors."
+        )
     n_common = min(n_components // 100, vectors.shape[1] - n_components)
     directions = strongest_directions(moments, n_common + n_components)[n_common:]
     out = np.empty((len(vectors), n_components), np.float32)

@@ -141,7 +141,8 @@ def test_partial_fit_learns_the_models_once():
     "sources, n_components, message",
     [
         ([], 100, "empty list"),
-        ([{"never": [1.0, 2.0], "seen": [0.0, 1.0]}], 1, "None of the words with vectors is in the text"),
+        ([{"never": [1.0, 2.0], "seen": [0.0, 1.0]}], 1, "None of the words of the text has a vector"),
+        ([{"cat": [0.0, 0.0]}], 1, "has a vector, or only zeros"),
         ([FIRST, {"cat": [np.nan]}], 100, "NaN"),
         ([FIRST, CBOSVectorizer(min_count=10_000)], 100, "min_count=10000"),
         ([FIRST, SECOND], 100, "would leave nothing"),
