@@ -6,19 +6,26 @@ Texts of 1 to 70 million words are the documents of the two corpora in random or
 from beginning to end, again and again, with the 20,000 most frequent words.
 For vocabularies of 20,000 to 500,000 words the same text is repeated with other words each time (word 5 of the third
 copy is not word 5 of the first), and the rarest are left out. The time is CPU seconds of further passes: a fit with
-several less one with a single pass, over 16 million words or more.
+several less one with a single pass, over 16 million words or more. "Rows alone" is no method: two plain loops read, and
+then update, the row of each word of the sentences, in random order. What grows there is the cost of missing the caches.
 """
 
+import time
+from pathlib import Path
+
 import numpy as np
+from limits import gather, update
 from measuring import arguments, median, rounds_of, saved_corpus, spread, workers
 from reporting import report, target
 from threads import METHODS
 
 MILLION = 1_000_000
 SHORTEST = 16 * MILLION  # words to train on at the least: one pass over a small text is lost in the noise of the rest
+ROWS = "rows alone"
+LINES = [ROWS, *METHODS]
 CURVES = {
-    "words of text": ("words", [MILLION, 4 * MILLION, 16 * MILLION, 28 * MILLION, 70 * MILLION], list(METHODS)),
-    "vocabulary": ("vocabulary", [20_000, 50_000, 100_000, 200_000, 500_000], list(METHODS)),
+    "words of text": ("words", [MILLION, 4 * MILLION, 16 * MILLION, 28 * MILLION, 70 * MILLION], LINES),
+    "vocabulary": ("vocabulary", [20_000, 50_000, 100_000, 200_000, 500_000], LINES),
     "dimension": ("n_components", [25, 50, 100, 200, 300, 500], list(METHODS)),
     "negatives": ("negative", [2, 5, 10, 20, 50], list(METHODS)),
     "window": ("window", [1, 2, 5, 10], ["CBOS", "Siamese CBOW", "skip-gram", "CBOW"]),
@@ -32,7 +39,18 @@ def pieces(lengths, order):
     return np.arange(lengths.sum()) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
 
 
-def make_corpus(folder, n_tokens, n_words, new_words):
+def read_corpus(folder, n_tokens, n_words, new_words):
+    """The corpus that `make_corpus` makes, once, and its number of words, or `n_words` if that is less."""
+    from skembed import SentenceCorpus
+
+    path = Path(folder, f"{n_tokens}-{new_words}")
+    if not path.exists():
+        make_corpus(folder, n_tokens, new_words).save(path)
+    corpus = SentenceCorpus.load(path, verify=False)
+    return corpus, min(n_words, len(corpus.vocabulary.counts))
+
+
+def make_corpus(folder, n_tokens, new_words):
     """The documents of the two corpora up to `n_tokens`; with `new_words` every copy has words of its own."""
     from skembed import SentenceCorpus
 
@@ -59,14 +77,34 @@ def make_corpus(folder, n_tokens, n_words, new_words):
     rank[order] = np.arange(len(order))
     names = [f"{words[i % len(words)]}_{i // len(words)}" for i in order]
     vocabulary = type(parts[0].vocabulary)(names, counts[order])
-    corpus = SentenceCorpus(rank[tokens].astype(np.int32), sent_ptr, doc_ptr, vocabulary)
-    return corpus, min(n_words, len(order))
+    return SentenceCorpus(rank[tokens].astype(np.int32), sent_ptr, doc_ptr, vocabulary)
+
+
+def prepare_rows(folder, words, vocabulary, new_words, n_components=100):
+    corpus, n_words = read_corpus(folder, words, vocabulary, new_words)
+    generator = np.random.default_rng(0)
+    order = generator.permutation(corpus.n_sentences)
+    tokens = np.asarray(corpus.tokens)[pieces(np.diff(corpus.sent_ptr), order)]
+    tokens = tokens[tokens < n_words][: 2 * SHORTEST]
+    rows = generator.standard_normal((n_words, n_components), dtype=np.float32)
+    accumulator, step = np.ones(n_words, np.float32), rows[0].copy()
+    gather(tokens[:9], rows, step.copy())
+    update(tokens[:9], rows, accumulator, step)
+
+    def task():
+        start = time.process_time()
+        gather(tokens, rows, step.copy())
+        update(tokens, rows, accumulator, step)
+        seconds = time.process_time() - start
+        return {"ns": 1e9 * seconds / len(tokens), "words of text": corpus.n_tokens, "vocabulary": n_words}
+
+    return task
 
 
 def prepare(folder, cls, settings, words, vocabulary, new_words):
     import skembed
 
-    corpus, n_words = make_corpus(folder, words, vocabulary, new_words)
+    corpus, n_words = read_corpus(folder, words, vocabulary, new_words)
     make = getattr(skembed, cls)
     settings = settings | {"min_count": 1, "max_features": n_words, "random_state": 0}
     make(max_iter=1, **settings).fit(corpus[:200])
@@ -90,38 +128,40 @@ def prepare(folder, cls, settings, words, vocabulary, new_words):
     return task
 
 
-def settings_of(curve, parameter, value, method, quick):
-    """What `prepare` gets for one point of a curve; all that is not varied stays the same."""
-    cls, settings = METHODS[method]
-    words, vocabulary = 16 * MILLION, 100_000
+def task_of(folder, curve, parameter, value, method, quick):
+    """How a worker is prepared for one point of a curve; all that is not varied stays the same."""
+    words, vocabulary, settings = 16 * MILLION, 100_000, {}
     if curve == "words of text":
         words, vocabulary = value, 20_000
     elif curve == "vocabulary":
         words, vocabulary = 70 * MILLION, value  # with fewer there are no 500,000 words
     else:
-        words, settings = 4 * MILLION, settings | {parameter: [1, value] if parameter == "ngram_range" else value}
+        words, settings = 4 * MILLION, {parameter: [1, value] if parameter == "ngram_range" else value}
     words = words // 10 if quick else words
-    new_words = curve == "vocabulary"
-    return {"cls": cls, "settings": settings, "words": words, "vocabulary": vocabulary, "new_words": new_words}
+    text = {"folder": str(folder), "words": words, "vocabulary": vocabulary, "new_words": curve == "vocabulary"}
+    if method == ROWS:
+        return "prepare_rows", text
+    cls, own = METHODS[method]
+    return "prepare", text | {"cls": cls, "settings": own | settings}
 
 
 def main():
     options = arguments(
         __doc__,
         only={"nargs": "+", "choices": list(CURVES), "default": list(CURVES)},
-        methods={"nargs": "+", "choices": list(METHODS), "default": list(METHODS)},
+        methods={"nargs": "+", "choices": LINES, "default": LINES},
     )
     rows, raw = [], {}
     with saved_corpus(options, names=("simplewiki", "books_small")) as folder:
         for curve in options.only:
             parameter, values, methods = CURVES[curve]
             methods = [method for method in methods if method in options.methods]
-            values, methods = (values[::2], methods[:1]) if options.quick else (values, methods)
+            values, methods = (values[::2], methods[:2]) if options.quick else (values, methods)
             for method in methods:
                 runs = {}
                 for value in values:
-                    settings = settings_of(curve, parameter, value, method, options.quick)
-                    with workers(__file__, {value: ("prepare", settings | {"folder": str(folder)})}) as found:
+                    task = task_of(folder, curve, parameter, value, method, options.quick)
+                    with workers(__file__, {value: task}) as found:
                         runs[value] = rounds_of({value: found[value].run}, options.rounds)[value]
                     nanoseconds = [run["value"]["ns"] for run in runs[value]]
                     reached = runs[value][0]["value"].get(curve, value)  # the text of --quick is smaller
@@ -134,7 +174,7 @@ def main():
         "growth",
         "CPU time of a word as work grows",
         rows,
-        notes="One thread; n-grams: the longest; a vocabulary grows its cache misses with it.",
+        notes="One thread; n-grams: the longest. Rows alone: two plain loops that read and update rows; see cache misses.",
         targets=list(targets_of(rows)),
         raw=raw,
         draw=draw(rows),
@@ -155,10 +195,10 @@ def draw(rows):
         figure.set_size_inches(9, 6)
         curves = list(dict.fromkeys(row["curve"] for row in rows))
         for axes, curve in zip(np.atleast_1d(figure.subplots(-(-len(curves) // 3), min(3, len(curves)))).flat, curves):
-            for i, method in enumerate(METHODS):
+            for method, colour in zip(LINES, ["0.6", *(f"C{i}" for i in range(len(METHODS)))]):
                 points = [(r["value"], r["ns a word"]) for r in rows if (r["curve"], r["method"]) == (curve, method)]
                 if points:
-                    axes.plot(*zip(*points), ".-", color=f"C{i}", label=method)
+                    axes.plot(*zip(*points), ".-", color=colour, label=method)
             scale = "log" if curve in ("words of text", "vocabulary") else "linear"
             axes.set(title=curve, ylim=(0, None), xscale=scale, ylabel="ns a word")
             if scale == "log":
@@ -167,7 +207,7 @@ def draw(rows):
                 axes.set_xlabel("millions")
                 axes.minorticks_off()
         drawn = dict(pair[::-1] for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels()))
-        figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=6)
+        figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=7)
 
     return fill
 

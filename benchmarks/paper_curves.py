@@ -35,11 +35,8 @@ class Curve(NamedTuple):
 
     def changes(self, label, value):
         """Parameters of a point."""
-        rate = self.lines[label].changes.get("learning_rate")
-        if self.parameter == "n_components" and rate:
-            # A row of ours begins with a squared length of 1 / 12 d, the paper's with d / 10,000: a step that moves
-            # both as far, in proportion, has a rate that falls with the square of d.
-            return {"n_components": value, "learning_rate": rate * (300 / value) ** (1 if label == EVEN else 2)}
+        if label == EVEN:  # rows begin with a squared length of d / 10,000, and longer ones turn less by a step
+            return {"n_components": value, "learning_rate": 1e-4 * value / 300}
         return {self.parameter: value}
 
 
@@ -54,11 +51,7 @@ CBOS = {
     WORDS: Line("CBOS, paper", {"batch_size": 60}),
 }
 CBOS |= {name + FAINT: CBOS[name]._replace(text="tenth") for name in (DEFAULTS, WORDS)}
-# The paper's rate is for its start values. This one moves ours as far, in proportion, as its one pass moves its own.
-SIAMESE = {
-    PAPER: Line("Siamese CBOW, paper", {"learning_rate": 1e-6}),
-    DEFAULTS: Line("Siamese CBOW, defaults"),
-}
+SIAMESE = {PAPER: Line("Siamese CBOW, paper"), DEFAULTS: Line("Siamese CBOW, defaults")}
 SIAMESE |= {name + FAINT: line._replace(text="tenth") for name, line in SIAMESE.items()}
 TO_MOVE_EVENLY = SIAMESE | {EVEN: SIAMESE[PAPER]}
 TEMPERATURES = {
@@ -69,7 +62,7 @@ TEMPERATURES = {
 OF_CBOS = (CBOS, (PAPER, DEFAULTS), SETS_OF_2014, ("Yuan and Zhang 2017", "CBOS"))
 OF_SIAMESE = (SIAMESE, (PAPER, DEFAULTS), NAMED_SETS, ("Kenter et al. 2016", "Siamese CBOW"))
 OF_RATES = (TEMPERATURES, tuple(TEMPERATURES)[:2], NAMED_SETS)
-SENTENCES, RATES = "random sentences", [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2]
+SENTENCES, RATES = "random sentences", [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1]
 CURVES = {
     "cbos_context": Curve("CBOS: sentences of context", "window", "sentences on each side", [1, 2, 3, 5], 1, *OF_CBOS),
     "cbos_negatives": Curve("CBOS: negatives", "negative", SENTENCES, [1, 2, 3, 5, 10, 20], 2, *OF_CBOS, log=True),

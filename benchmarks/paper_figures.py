@@ -257,7 +257,7 @@ def share_of_directions(vectors, n):
 def report_words(bench, options, name):
     lines = {
         f"{text}, {label}": line._replace(text=key)
-        for label, line in {**SIAMESE, "rate 1e-4": Line("Siamese CBOW, paper")}.items()
+        for label, line in {**SIAMESE, "rate 0.01": Line("Siamese CBOW, paper", {"learning_rate": 0.01})}.items()
         if not label.endswith(FAINT)
         for key, text in (("books", "novels"), ("all", "encyclopedia"))
     }

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._corpus import SentenceCorpus
 from ._encoder import Encoder, as_text
 from ._inspection import WordVectorInspection
-from ._sentences import BATCH_SIZE, iter_pieces, iter_sentences
+from ._sentences import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices
 from ._text import Column, Text
 from ._threads import count_threads, in_order
 from ._tokenizer import Tokenizer
@@ -260,8 +260,8 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             self._check_corpus(X)
             words = X.vocabulary.words
             rows = self._rows_of(words)
-            for first in range(0, X.n_sentences, BATCH_SIZE):
-                ptr = X.sent_ptr[first : first + BATCH_SIZE + 1]
+            for part in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words
+                ptr = X.sent_ptr[part.start : part.stop + 1]
                 yield EncodedSentences(X.tokens[ptr[0] : ptr[-1]], ptr - ptr[0], words, rows)
             return
         batches = iter_pieces(X, self._tokenizer)

@@ -249,7 +249,6 @@ class Sent2VecVectorizer(TrainedVectorizer):
     _default_batch_size = 64
     _run_length = 1
     _vectors_name = "_source_vectors"
-    _start_scale = 1.0
 
     def __init__(
         self,
@@ -354,6 +353,9 @@ class Sent2VecVectorizer(TrainedVectorizer):
             "target_vectors_": (n_words, self.n_components),
             "_target_accumulator": (n_words,),
         }
+
+    def _start_limit(self) -> float:
+        return 1.0 / self.n_components
 
     def _make_objective(self, fitted: dict[str, Any]) -> Sent2VecObjective:
         return Sent2VecObjective(self, fitted)

@@ -17,7 +17,10 @@ import numpy as np
 from ._text import PADDING, Column, Part, Text, iter_columns
 from ._tokenizer import Tokenizer
 
-BATCH_SIZE = 4096  # sentences that are worked on at a time
+# Sentences that are worked on at a time, at the most, and about how many characters or bytes; then there are several
+# batches for the threads whether sentences are short or long.
+BATCH_SIZE = 4096
+BATCH_LENGTH = 1 << 19
 READ_SIZE = 1 << 18  # characters, or bytes, of a file that are read at a time
 
 
@@ -91,15 +94,46 @@ def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X") -> Iterator[list[
     items = iter_sentences(X, name=name)
     columns = iter_columns(X, BATCH_SIZE) if tokenizer.is_compiled else None
     if columns is not None:
-        yield from columns
+        for column in columns:
+            if isinstance(column, list):
+                yield column
+                continue
+            yield from map(column.part, iter_slices(column.offsets, BATCH_LENGTH))
     elif isinstance(X, (list, tuple)):
-        for start in range(0, len(X), BATCH_SIZE):
-            part = Part(X, start, min(start + BATCH_SIZE, len(X)))
+        start = 0
+        while start < len(X):
+            stop = min(start + BATCH_SIZE, len(X))
+            few = X[start:stop:64]  # their lengths stand for those of the others
+            n_sentences = BATCH_LENGTH * len(few) // (_n_characters(few) + 1)
+            part = Part(X, start, min(start + max(n_sentences, 1), stop))
             yield part if tokenizer.is_compiled else part.take()
+            start = part.last
     else:
         rest = iter(items)
-        while piece := list(islice(rest, BATCH_SIZE)):
+        while piece := _take(rest):
             yield piece
+
+
+def iter_slices(ptr: np.ndarray, length: int) -> Iterator[slice]:
+    """Yield slices of sentences, of which i is from ptr[i] to ptr[i + 1], that are about `length` long together."""
+    first = 0
+    while first < len(ptr) - 1:
+        last = first + np.searchsorted(ptr[first : first + BATCH_SIZE + 1], ptr[first] + length, "right") - 1
+        yield slice(first, last := max(int(last), first + 1))
+        first = last
+
+
+def _n_characters(sentences: Iterable[Any]) -> int:
+    return sum(len(sentence) for sentence in sentences if isinstance(sentence, str))
+
+
+def _take(items: Iterator[Any]) -> list[Any]:
+    taken: list[Any] = []
+    length = 0
+    while length < BATCH_LENGTH and (few := list(islice(items, min(16, BATCH_SIZE - len(taken))))):
+        taken += few
+        length += _n_characters(few)
+    return taken
 
 
 def iter_batches(

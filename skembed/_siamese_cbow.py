@@ -236,8 +236,7 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         The cosines are divided by it before the softmax; above 0. The paper has none, that is 1, but cosines are at
         most 1, and then even a perfect model is unsure.
     pooling : {"mean", "sum"}, default="mean"
-        Whether a sentence is the mean (the paper) or the sum of its words. A cosine does not see the difference, so
-        this changes only the length of the output.
+        Mean (the paper) or sum of the words of a sentence. Cosines are the same, so only the rows' length changes.
     weighting : {"idf", "sif"} or None, default=None
         Weight of a word in that mean, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
         word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
@@ -317,14 +316,12 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     and `X` is only transformed for the next step. More than half of the sentences alone in their document: a warning.
 
     *The published program.* It leaves words of earlier, longer sentences in its batches and cuts word numbers to 16
-    bits; both are errors, and not repeated here. Its options with errors (a sigmoid output of the wrong sign, a
-    regulariser without effect) are not offered. It takes negatives that may be neighbours, and crosses the borders of
+    bits; both are errors, and not repeated here. It takes negatives that may be neighbours, and crosses the borders of
     documents; here neither happens. A sentence at a border has one neighbour, with target probability 1.
 
     *Blocks.* A block is a random sample of short runs of the text, and its negatives are other sentences of it. All
     gradients come from the same weights; then each word's row is updated, in the order of the block. A row with c > 8
-    updates in one block takes steps of 8/c the size. Gradients are added, where the program averages them over a batch,
-    and start values are smaller, so the same `learning_rate` moves further here.
+    updates in one block takes steps of 8/c the size. Gradients are added, where the program averages them over a batch.
 
     *The paper's own setting:* ``SiameseCBOWVectorizer(300, window=1, negative=2, temperature=1.0, pooling="mean",
     weighting=None, unknown="zero", solver="sgd", learning_rate=0.0001, max_iter=1, batch_size=100, min_count=5)``.
@@ -414,6 +411,9 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _start_limit(self) -> float:
+        return 0.01 * 3**0.5  # uniform numbers with the standard deviation of the paper's normal ones
 
     def _make_objective(self, fitted: dict[str, Any]) -> SiameseCBOWObjective:
         return SiameseCBOWObjective(self, fitted)

@@ -45,6 +45,10 @@ class Column:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def part(self, sentences: slice) -> Column:
+        """Return some of the sentences."""
+        return Column(self.data, self.offsets[sentences.start : sentences.stop + 1])
+
 
 @dataclass(frozen=True)
 class Part:

@@ -57,7 +57,6 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     }
     _needs_order = False
     _vectors_name = "word_vectors_"
-    _start_scale = 0.5
     _default_batch_size = 64
     _run_length = 1
 
@@ -231,8 +230,12 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         """Small random numbers for the words, zeros for all else."""
         n_words = len(fitted["word_counts_"])
         weights = {name: np.zeros(shape, np.float32) for name, shape in self._weight_shapes(n_words).items()}
-        fill_uniform(weights[self._vectors_name][:n_words], fitted["_seed"], self._start_scale / self.n_components)
+        fill_uniform(weights[self._vectors_name][:n_words], fitted["_seed"], self._start_limit())
         return weights
+
+    def _start_limit(self) -> float:
+        """Start values lie between minus this and this."""
+        return 0.5 / self.n_components
 
     def _make_objective(self, fitted: dict[str, Any]) -> Objective:
         raise TypeError(f"{type(self).__name__} does not say what it learns.")

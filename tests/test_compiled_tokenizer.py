@@ -140,6 +140,7 @@ def test_stems_and_stop_words(sentences):
 def test_threads_change_nothing(sentences, n_threads, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences_module, "BATCH_SIZE", size)
+        patch.setattr(sentences_module, "BATCH_LENGTH", 30)
         assert_twins(sentences, n_threads)
 
 
@@ -258,6 +259,7 @@ def columns():
 
 def test_columns(monkeypatch):
     monkeypatch.setattr(sentences_module, "BATCH_SIZE", 4)
+    monkeypatch.setattr(sentences_module, "BATCH_LENGTH", 16)
     groups = [i // 4 for i in range(len(COLUMN))]
     expected = SentenceCorpus.from_sentences(COLUMN, groups)
     monkeypatch.setattr("skembed._encoder.pack", None)  # no Python strings are made

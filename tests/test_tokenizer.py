@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skembed._encoder import Encoder, _WordIds
-from skembed._sentences import BATCH_SIZE, iter_sentences
+from skembed._sentences import BATCH_SIZE, iter_pieces, iter_sentences
 from skembed._tokenizer import Tokenizer
 
 # Every kind of character that has broken a text program: surrogates, NUL, combining marks, final sigma, dotted I,
@@ -82,6 +82,18 @@ def test_more_than_one_batch_and_a_generator_consumed_once():
     ids, lengths = encoder.encode(generator)
     assert len(lengths) == n and len(encoder.words) == n + 1 and ids[-2] == n
     assert next(generator, None) is None
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter, "column"])
+def test_batches_of_long_sentences_are_small(kind):
+    """So that there is work for all threads, and a few documents at a time in memory."""
+    sentences = ["w " * 50_000 if i % 1000 < 500 else "w" for i in range(1000)]
+    if kind == "column":
+        kind = pytest.importorskip("pyarrow").array
+    pieces = list(iter_pieces(kind(sentences), Tokenizer()))
+    assert sum(map(len, pieces)) == 1000
+    assert 25 <= len(pieces) <= 150 and max(map(len, pieces[:5])) <= 64
+    assert len(list(iter_pieces(kind(["w"] * 10_000), Tokenizer()))) == 3
 
 
 def test_callable_analyzer_takes_any_item():

@@ -33,7 +33,8 @@ def embedding(**options):
 
 def small_batches(monkeypatch, size):
     monkeypatch.setattr(sentences_module, "BATCH_SIZE", size)
-    monkeypatch.setattr(base_module, "BATCH_SIZE", size)
+    monkeypatch.setattr(sentences_module, "BATCH_LENGTH", 20 * size)
+    monkeypatch.setattr(base_module, "BATCH_LENGTH", 16 * size)
 
 
 @pytest.mark.parametrize("unknown", ["hash", "zero"])
