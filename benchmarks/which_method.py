@@ -62,6 +62,9 @@ def make_methods(corpus):
         "Sent2Vec": Sent2VecVectorizer(**common),
         "Siamese CBOW": SiameseCBOWVectorizer(**common),
         "CBOS": CBOSVectorizer(**common),
+        "CBOS and Sent2Vec joined, 300": MeanEmbeddingVectorizer(
+            300, word_vectors=[CBOSVectorizer(300, **common), Sent2VecVectorizer(300, **common)], weighting="sif"
+        ),
     }
 
 
@@ -188,7 +191,7 @@ def draw(figure, rows):
     for axes, task, title in zip(panels, TASKS, ("STS", "SICK", "MR", "TREC", "Opinosis", "CPU seconds")):
         for i, method in enumerate(dict.fromkeys(method for _, method in rows)):
             points = [(n, rows[n, method][task]) for n in words if (n, method) in rows]
-            axes.plot(*zip(*points), marker="osvDP^X*"[i], color=f"C{i}", label=method, linewidth=1.2, markersize=5)
+            axes.plot(*zip(*points), marker="osvDP^X*d"[i], color=f"C{i}", label=method, linewidth=1.2, markersize=5)
         if np.isfinite(own[task]):
             axes.axhline(own[task], color="black", linestyle=":", linewidth=1.2, label=OWN)
         axes.set_xscale("log")
