@@ -151,7 +151,7 @@ def main():
         only={"nargs": "+", "choices": list(CURVES), "default": list(CURVES)},
         methods={"nargs": "+", "choices": LINES, "default": LINES},
     )
-    rows, raw = [], {}
+    points, raw = [], {}
     with saved_corpus(options, names=("simplewiki", "books_small")) as folder:
         for curve in options.only:
             parameter, values, methods = CURVES[curve]
@@ -165,44 +165,56 @@ def main():
                         runs[value] = rounds_of({value: found[value].run}, options.rounds)[value]
                     nanoseconds = [run["value"]["ns"] for run in runs[value]]
                     reached = runs[value][0]["value"].get(curve, value)  # the text of --quick is smaller
-                    row = {"curve": curve, "method": method, "value": reached, "ns a word": round(median(nanoseconds))}
-                    rows.append(row | {"± %": spread(nanoseconds)})
-                    print(rows[-1], flush=True)
+                    point = {"curve": curve, "method": method, "value": reached}
+                    points.append(point | {"ns a word": round(median(nanoseconds)), "± %": spread(nanoseconds)})
+                    print(points[-1], flush=True)
                 raw[f"{curve}, {method}"] = runs
+    tell(options, points, raw)
+
+
+def tell(options, points, raw):
+    """One row a line of a curve."""
+    rows = []
+    for curve, method in dict.fromkeys((point["curve"], point["method"]) for point in points):
+        line = [point for point in points if (point["curve"], point["method"]) == (curve, method)]
+        values, times = [point["value"] for point in line], [point["ns a word"] for point in line]
+        at = [f"{value / MILLION:.0f} M" if value >= MILLION else f"{value:,}" for value in values]
+        row = {"by": curve, "method": method, "at": " / ".join(at), "ns a word": " / ".join(map(str, times))}
+        rows.append(row | {"slowest over fastest": f"{max(times) / max(min(times), 1):.2f}"})
     report(
         options,
         "growth",
         "CPU time of a word as work grows",
         rows,
-        notes="One thread; n-grams: the longest. Rows alone: two plain loops that read and update rows; see cache misses.",
-        targets=list(targets_of(rows)),
-        raw=raw,
-        draw=draw(rows),
+        notes="One thread; n-grams: the longest. Rows alone: two plain loops, which show what cache misses cost.",
+        targets=list(targets_of(points)),
+        raw={"points": points, "runs": raw},
+        draw=draw(points),
     )
 
 
-def targets_of(rows):
+def targets_of(points):
     for curve in ("words of text", "vocabulary"):
         for method in METHODS:
-            times = [row["ns a word"] for row in rows if (row["curve"], row["method"]) == (curve, method)]
+            times = [p["ns a word"] for p in points if (p["curve"], p["method"]) == (curve, method)]
             if times and min(times) > 0:
                 change = 100 * (max(times) / min(times) - 1)
                 yield target(f"{method}: slowest over fastest, by {curve}", change, 20, at_most=True, unit="%")
 
 
-def draw(rows):
+def draw(points):
     def fill(figure):
         figure.set_size_inches(9, 6)
-        curves = list(dict.fromkeys(row["curve"] for row in rows))
+        curves = list(dict.fromkeys(point["curve"] for point in points))
         for axes, curve in zip(np.atleast_1d(figure.subplots(-(-len(curves) // 3), min(3, len(curves)))).flat, curves):
             for method, colour in zip(LINES, ["0.6", *(f"C{i}" for i in range(len(METHODS)))]):
-                points = [(r["value"], r["ns a word"]) for r in rows if (r["curve"], r["method"]) == (curve, method)]
-                if points:
-                    axes.plot(*zip(*points), ".-", color=colour, label=method)
+                line = [(p["value"], p["ns a word"]) for p in points if (p["curve"], p["method"]) == (curve, method)]
+                if line:
+                    axes.plot(*zip(*line), ".-", color=colour, label=method)
             scale = "log" if curve in ("words of text", "vocabulary") else "linear"
             axes.set(title=curve, ylim=(0, None), xscale=scale, ylabel="ns a word")
             if scale == "log":
-                values = sorted({row["value"] for row in rows if row["curve"] == curve})
+                values = sorted({point["value"] for point in points if point["curve"] == curve})
                 axes.set_xticks(values, [f"{value / 1e6:.3g}" for value in values], rotation=45)
                 axes.set_xlabel("millions")
                 axes.minorticks_off()
