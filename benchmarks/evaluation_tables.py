@@ -1,7 +1,9 @@
 """From the results of ``python -m skembed.evaluation`` to the tables of the user guide.
 
 python -m skembed.evaluation --corpus CORPUS --out OUT
-python benchmarks/evaluation_tables.py OUT --doc doc/user_guide
+python benchmarks/evaluation_tables.py OUT [--other OTHER] --doc doc/user_guide
+
+OTHER holds the results of the same methods from another corpus; they get a table beside those of OUT.
 """
 
 import argparse
@@ -11,7 +13,7 @@ from pathlib import Path
 from reporting import as_csv_table
 
 from skembed.evaluation._report import TITLES, with_average
-from skembed.evaluation._tables import SEMANTIC_COLUMNS, SENTEVAL_COLUMNS, SICK_COLUMNS, by_method
+from skembed.evaluation._tables import OURS, SEMANTIC_COLUMNS, SENTEVAL_COLUMNS, SICK_COLUMNS, by_method
 
 COLUMNS = {
     "sts": [(f"{year} mean", "pearson") for year in ("2012", "2013", "2014", "all")]
@@ -39,10 +41,33 @@ def intervals(path):
     return table
 
 
+def beside(results, other):
+    """A row a method: some figures learned from one corpus, and from the other."""
+    columns = {
+        "STS 2012-2014": ("sts", ("all mean", "pearson")),
+        "SICK": ("sick", SICK_COLUMNS[0]),
+        "MSRP groups": ("semantic", SEMANTIC_COLUMNS[0]),
+        "Opinosis": ("semantic", SEMANTIC_COLUMNS[1]),
+    }
+    table = [["method", *(name for column in columns for name in (column, "both"))]]
+    figures = [
+        {(row["method"], row["table"], (row["set"], row["metric"])): row["value"] for row in rows}
+        for rows in (
+            [r for name in ("sts", "sick", "semantic") for r in read(folder / f"{name}.csv") if r["source"] == OURS]
+            for folder in (results, other)
+        )
+    ]
+    for method in dict.fromkeys(key[0] for key in figures[1]):
+        keys = [(method, *column) for column in columns.values()]
+        table.append([method, *(f"{found[key]:.1f}" if key in found else "" for key in keys for found in figures)])
+    return table
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path)
     parser.add_argument("--doc", type=Path, default=Path("doc/user_guide"))
+    parser.add_argument("--other", type=Path)
     options = parser.parse_args()
     for table, columns in COLUMNS.items():
         path = options.results / f"{table}.csv"
@@ -55,6 +80,11 @@ def main():
         (options.doc / "evaluation_intervals.inc").write_text(
             as_csv_table("Intervals", intervals(path)), encoding="utf-8"
         )
+    if options.other is not None:
+        text = as_csv_table(
+            "The encyclopedia, and both texts", beside(options.results, options.other)
+        )
+        (options.doc / "evaluation_other.inc").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
