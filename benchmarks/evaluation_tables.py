@@ -81,9 +81,7 @@ def main():
             as_csv_table("Intervals", intervals(path)), encoding="utf-8"
         )
     if options.other is not None:
-        text = as_csv_table(
-            "The encyclopedia, and both texts", beside(options.results, options.other)
-        )
+        text = as_csv_table("The encyclopedia, and both texts", beside(options.results, options.other))
         (options.doc / "evaluation_other.inc").write_text(text, encoding="utf-8")
 
 
