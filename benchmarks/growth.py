@@ -213,13 +213,15 @@ def draw(points):
                     axes.plot(*zip(*line), ".-", color=colour, label=method)
             scale = "log" if curve in ("words of text", "vocabulary") else "linear"
             axes.set(title=curve, ylim=(0, None), xscale=scale, ylabel="ns a word")
+            values = sorted({point["value"] for point in points if point["curve"] == curve})
+            if curve in ("window", "n-grams"):
+                axes.set_xticks(values)
             if scale == "log":
-                values = sorted({point["value"] for point in points if point["curve"] == curve})
                 axes.set_xticks(values, [f"{value / 1e6:.3g}" for value in values], rotation=45)
                 axes.set_xlabel("millions")
                 axes.minorticks_off()
         drawn = dict(pair[::-1] for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels()))
-        figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=7)
+        figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=4)
 
     return fill
 
