@@ -151,13 +151,17 @@ def test_loss_falls_where_there_is_something_to_learn(name):
 
 @trained_classes
 def test_topics_are_learned(name):
-    """Words of one topic lie closer together than words of two."""
-    estimator = make(name, max_iter=30, n_jobs=2).fit(LONG, groups=LONG_GROUPS)
-    rows = estimator.transform(["cat", "dog", "kitten", "rain", "snow", "storm"])
+    """Words of one topic lie closer together than words of two, where each document is of one topic."""
+    topics = ["cat dog kitten puppy paw tail fur milk".split(), "rain snow storm cloud wind sun fog ice".split()]
+    rng = np.random.default_rng(0)
+    documents = [i // 6 for i in range(1200)]
+    sentences = [" ".join(rng.choice(topics[document % 2], 4)) for document in documents]
+    estimator = make(name, max_iter=3, n_jobs=2).fit(sentences, groups=documents)
+    rows = estimator.transform(topics[0] + topics[1])
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     cosine = rows @ rows.T
-    inside = (cosine[:3, :3].sum() + cosine[3:, 3:].sum() - 6) / 12
-    assert inside > cosine[:3, 3:].mean() + 0.1
+    inside = (cosine[:8, :8].sum() + cosine[8:, 8:].sum() - 16) / 112
+    assert inside > cosine[:8, 8:].mean() + 0.4
 
 
 # -- early stopping --------------------------------------------------------------------------------------------------
