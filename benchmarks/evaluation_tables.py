@@ -45,7 +45,7 @@ def beside(results, other):
     """A row a method: some figures learned from one corpus, and from the other."""
     columns = {
         "STS 2012-2014": ("sts", ("all mean", "pearson")),
-        "SICK": ("sick", SICK_COLUMNS[0]),
+        "SICK test": ("sick", SICK_COLUMNS[0]),
         "MSRP groups": ("semantic", SEMANTIC_COLUMNS[0]),
         "Opinosis": ("semantic", SEMANTIC_COLUMNS[1]),
     }
