@@ -128,11 +128,14 @@ def _n_characters(sentences: Iterable[Any]) -> int:
 
 
 def _take(items: Iterator[Any]) -> list[Any]:
+    """Take a batch; the last sentence taken stands for those that were taken with it, and for the next ones."""
     taken: list[Any] = []
-    length = 0
-    while length < BATCH_LENGTH and (few := list(islice(items, min(16, BATCH_SIZE - len(taken))))):
+    length, n_more = 0, 1
+    while length < BATCH_LENGTH and (few := list(islice(items, n_more))):
         taken += few
-        length += _n_characters(few)
+        n_characters = _n_characters(few[-1:])
+        length += len(few) * n_characters
+        n_more = min(BATCH_LENGTH // (n_characters + 1) + 1, 256, BATCH_SIZE - len(taken))
     return taken
 
 
