@@ -278,14 +278,15 @@ except RuntimeError as error:
 @pytest.mark.skipif(os.name == "nt", reason="signals of another kind")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_interrupt_ends_a_long_fit(n_jobs):
+    # A pass that is long enough to be in the kernel nearly all the time: numba may drop an exception that comes while it
+    # looks up the types of a call, which is most of a pass over a few sentences.
     code = f"""
 import os, signal, threading, time
 from estimators import GROUPS, TEXT, make
-estimator = make("CBOSVectorizer", n_jobs={n_jobs}).fit(TEXT, groups=GROUPS)
+text, groups = TEXT * 300, [f"{{group}} {{copy}}" for copy in range(300) for group in GROUPS]
+estimator = make("CBOSVectorizer", n_jobs={n_jobs}, batch_size=5000).fit(text, groups=groups)
 before = estimator.word_vectors_.tobytes()
 def press():
-    # Again and again: numba may drop an exception that comes while it looks up the types of a call, which is most of
-    # the time of so small a fit.
     time.sleep(0.5)
     while not done:
         os.kill(os.getpid(), signal.SIGINT)
@@ -293,7 +294,7 @@ def press():
 done = False
 threading.Thread(target=press, daemon=True).start()
 try:
-    estimator.set_params(max_iter=10**7).fit(TEXT, groups=GROUPS)
+    estimator.set_params(max_iter=10**7).fit(text, groups=groups)
 except KeyboardInterrupt:
     done = True
     assert estimator.word_vectors_.tobytes() == before
