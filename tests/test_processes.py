@@ -278,8 +278,8 @@ except RuntimeError as error:
 @pytest.mark.skipif(os.name == "nt", reason="signals of another kind")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_interrupt_ends_a_long_fit(n_jobs):
-    # A pass that is long enough to be in the kernel nearly all the time: numba may drop an exception that comes while it
-    # looks up the types of a call, which is most of a pass over a few sentences.
+    # A pass long enough to be in the kernel nearly all the time: numba may drop an exception that comes while it looks
+    # up the types of a call, which is most of a pass over a few sentences.
     code = f"""
 import os, signal, threading, time
 from estimators import GROUPS, TEXT, make
