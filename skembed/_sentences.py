@@ -119,7 +119,8 @@ def iter_slices(ptr: np.ndarray, length: int) -> Iterator[slice]:
     first = 0
     while first < len(ptr) - 1:
         last = first + np.searchsorted(ptr[first : first + BATCH_SIZE + 1], ptr[first] + length, "right") - 1
-        yield slice(first, last := max(int(last), first + 1))
+        last = max(int(last), first + 1)
+        yield slice(first, last)
         first = last
 
 

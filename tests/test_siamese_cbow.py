@@ -212,3 +212,10 @@ def test_neighbours_become_alike():
 def test_not_fitted():
     with pytest.raises(NotFittedError):
         SiameseCBOWVectorizer().transform(["a"])
+
+
+@pytest.mark.parametrize("n_components", [8, 300])
+def test_start_values_are_as_wide_as_the_papers(n_components):
+    started = {"word_counts_": np.ones(2000), "_seed": 1}
+    vectors = SiameseCBOWVectorizer(n_components)._start_weights(started)["word_vectors_"]
+    assert abs(vectors.mean()) < 5e-4 and abs(vectors.std() - 0.01) < 2e-4
