@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 PADDING = b"\n" * 64  # after a text: so many bytes may be read beyond its end
-_PADDING = PADDING.decode()
 _N_CHARACTERS = 0x40000  # no code point from here on is of a word, in any version of Unicode; a test looks
 # The only characters whose lowered form is two characters, or depends on those around.
 _IN_CONTEXT = "\u0130\u03a3"
@@ -22,7 +21,7 @@ class Text(NamedTuple):
     """Sentences in UTF-8, each followed by a line feed, and PADDING after all."""
 
     data: np.ndarray  # (n_bytes + len(PADDING),) uint8, read-only
-    sentences: list[str] | None = None  # the same, a character for each byte; None where each line is a sentence
+    ends: np.ndarray | None = None  # (n_sentences,) int64, where these line feeds are; None: each line is a sentence
     file: Path | None = None  # whose lines these are
 
     @property
@@ -67,7 +66,7 @@ class Part:
         return taken if type(taken) is list else list(taken)
 
 
-def pack(sentences: Sequence[Any]) -> Text:
+def pack(sentences: list[Any]) -> Text:
     """Return strings as a text.
 
     Raises
@@ -75,19 +74,15 @@ def pack(sentences: Sequence[Any]) -> Text:
     TypeError
         If one is not a string.
     """
-    # A string that is not ASCII becomes one with a character for each byte of its UTF-8. So all are joined and encoded
-    # at once, byte for byte, which is quicker than to encode each.
-    try:
-        pieces = [
-            sentence if sentence.isascii() else str.encode(sentence, "utf-8", "surrogatepass").decode("latin-1")
-            for sentence in sentences
-        ]
-        pieces.append(_PADDING)
-        joined = "\n".join(pieces)
-        del pieces[-1]
-    except AttributeError as error:
-        raise TypeError("not a string") from error
-    return Text(np.frombuffer(joined.encode("latin-1"), np.uint8), pieces)
+    from ._strings import join_strings  # numba takes a while to import
+
+    found = join_strings(sentences)
+    if found is None:  # some are of a type derived from str, or no strings
+        found = join_strings([str.__str__(sentence) for sentence in sentences])
+    assert found is not None
+    data, ends = found
+    data.flags.writeable = False
+    return Text(data, ends)
 
 
 def rows_in_context(text: Text, ends: np.ndarray) -> np.ndarray:

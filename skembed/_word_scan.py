@@ -285,17 +285,14 @@ def _find_ends(text: Text | Column) -> tuple[Text, np.ndarray]:
         join_slices(text.data, text.offsets, data, ends)
         data.flags.writeable = False
         return Text(data), ends
-    n_sentences = text.n_bytes // 32 + 1 if text.sentences is None else len(text.sentences)
-    ends = np.empty(n_sentences, np.int64)
+    if text.ends is not None:
+        return text, text.ends
+    ends = np.empty(text.n_bytes // 32 + 1, np.int64)
     n_lines = line_feeds(text.data, text.n_bytes, ends)
-    if text.sentences is None:
-        if n_lines > n_sentences:
-            ends = np.empty(n_lines, np.int64)
-            line_feeds(text.data, text.n_bytes, ends)
-        ends = ends[:n_lines]
-    elif n_lines != n_sentences:  # some sentences have line feeds of their own
-        ends = np.cumsum(np.fromiter(map(len, text.sentences), np.int64, n_sentences) + 1) - 1
-    return text, ends
+    if n_lines > len(ends):
+        ends = np.empty(n_lines, np.int64)
+        line_feeds(text.data, text.n_bytes, ends)
+    return text, ends[:n_lines]
 
 
 def _complain(text: Text) -> None:

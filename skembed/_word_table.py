@@ -69,15 +69,12 @@ class Piece(NamedTuple):
     """Room for the words of a piece of text: a kernel that makes arrays of its own pays for counting who uses them."""
 
     borders: np.ndarray  # (PIECE + 80,) int64: where each word begins, and where it ends
-    sizes: np.ndarray  # (PIECE,) int64
-    firsts: np.ndarray  # (PIECE,) uint64: the first eight bytes, lowered
-    lasts: np.ndarray  # (PIECE,) uint64: the next eight
-    keys: np.ndarray  # (PIECE,) uint64: hashes
+    found: np.ndarray  # (PIECE * 4,) uint64: of each its first eight bytes, lowered, the next eight, hash, and size
 
 
 def new_piece() -> Piece:
     """Return room for the words of one piece of text."""
-    return Piece(np.empty(PIECE + 80, np.int64), np.empty(PIECE, np.int64), *np.empty((3, PIECE), np.uint64))
+    return Piece(np.empty(PIECE + 80, np.int64), np.empty(PIECE * 4, np.uint64))
 
 
 @njit(**INLINE)
@@ -227,7 +224,7 @@ def _split_run(
             n += encode(lower, arena, state[N_BYTES] + n)
         if n > 0 and (lower == 0 or at >= end):
             ids[n_ids] = _id_of_last(known, known_shift, known_arena, n_known, slots, shift, arena, state, n)
-            n_ids += 1
+            n_ids += _U1
             n = 0
     return n_ids
 
@@ -247,10 +244,7 @@ def scan(
     ids,
     ptr,
     borders,
-    sizes,
-    firsts,
-    lasts,
-    keys,
+    found,
 ):
     """Ids of all words of a text, in order; False if it stopped: enlarge the table of new words, and call again.
 
@@ -263,13 +257,14 @@ def scan(
     ``slots``, ``arena`` and ``state``, a table of further words: word i of it has the id ``n_known + i``
     ``progress`` (5,) int64, zeros at first: what must be remembered when the work is interrupted
     ``ids`` (n_bytes // 2 + 1,) int32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin in it, are written
-    ``borders`` and the others, the fields of ``Piece``, are room to work in
+    ``borders`` and ``found``, the fields of ``Piece``, are room to work in
     """
     known_shift, shift = _shift_of(known), _shift_of(slots)
     known_last, last = np.uint64(known.shape[0] // STRIDE - 1), np.uint64(slots.shape[0] // STRIDE - 1)
     n_slots = slots.shape[0] // STRIDE
     most_bytes = arena.shape[0] - ARENA_PADDING - 4 * PIECE
-    first_block, n_ids, sentence, start = progress[0], progress[1], progress[2], progress[3]
+    first_block, sentence, start = progress[0], progress[2], progress[3]
+    n_ids = np.uint64(progress[1])  # an unsigned index needs no look at whether it is negative
     inside = np.uint64(progress[4])  # 1 when the byte before the block may be of a word
     next_end = ends[sentence]
     n_bytes = ends[-1] + 1
@@ -299,14 +294,14 @@ def scan(
             n_borders = after
         n_runs = np.int64(n_borders >> _U1)
         for run in range(n_runs):
-            i = np.uint64(run)  # an unsigned index needs no look at whether it is negative
+            i = np.uint64(run)
             start = borders[i + i]
             n = borders[i + i + _U1] - start
             a, b = load_word(text, start, n)
-            sizes[i] = n if (a | b) & _HIGH == _U0 else n + LONG
-            firsts[i], lasts[i] = a, b
             key = _hash(a, b)
-            keys[i] = key
+            at = i << _U2
+            found[at], found[at + _U1], found[at + _U2] = a, b, key
+            found[at + _U3] = n if (a | b) & _HIGH == _U0 else n + LONG
             if n_known > 0:
                 fetch(known, np.int64(key >> known_shift) * STRIDE)
             fetch(slots, np.int64(key >> shift) * STRIDE)
@@ -317,7 +312,8 @@ def scan(
                 sentence += 1
                 ptr[sentence] = n_ids
                 next_end = ends[sentence]
-            n = sizes[i]
+            at = i << _U2
+            n = np.int64(found[at + _U3])
             if n > SHORT:
                 end = start + (n if n < LONG else n - LONG)
                 n_ids = _split_run(
@@ -340,12 +336,12 @@ def scan(
                     progress[1], progress[2] = n_ids, sentence
                     return False
                 continue
-            a, b, key = firsts[i], lasts[i], keys[i]
+            a, b, key = found[at], found[at + _U1], found[at + _U2]
             if n_known > 0:
                 place = _find_short(known, key >> known_shift, known_last, a, b)
                 if known[place + _U2] != _U0:
                     ids[n_ids] = _id_at(known, place)
-                    n_ids += 1
+                    n_ids += _U1
                     continue
             place = _find_short(slots, key >> shift, last, a, b)
             slots[place + _U3] += _U1
@@ -355,7 +351,7 @@ def scan(
                 store_bytes(arena, state[N_BYTES], a)
                 store_bytes(arena, state[N_BYTES] + 8, b)
                 ids[n_ids] = n_known + _put(slots, place, arena, state, a, b, n)
-            n_ids += 1
+            n_ids += _U1
         start = borders[n_borders - _U1] if n_borders & _U1 else 0
         borders[0] = start
         n_borders &= _U1
