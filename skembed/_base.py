@@ -15,10 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._corpus import SentenceCorpus
-from ._encoder import Encoder, as_text
+from ._encoder import Encoder, naming_rows
 from ._inspection import WordVectorInspection
 from ._sentences import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices
-from ._text import Column, Text
+from ._text import Batch
 from ._threads import count_threads, in_order
 from ._tokenizer import Tokenizer
 
@@ -268,7 +268,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         if self._tokenizer.is_compiled and self._tokenizer.stemmer is None and not self._tokenizer.stop_words:
             n_rows = 0
             for batch in batches:
-                yield as_text(batch, n_rows)
+                yield batch, n_rows
                 n_rows += len(batch)
             return
         encoder = Encoder(self._tokenizer, n_threads)
@@ -277,10 +277,10 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             rows = np.concatenate([rows, self._rows_of(encoder.words[len(rows) :])])
             yield EncodedSentences(ids, offsets(lengths), encoder.words, rows)
 
-    def _embed_piece(self, piece: EncodedSentences | Text | Column) -> np.ndarray:
+    def _embed_piece(self, piece: EncodedSentences | tuple[Batch, int]) -> np.ndarray:
         if not isinstance(piece, EncodedSentences):
             known, rows, words = known_words(self)
-            ids, lengths, new = known.scan(piece)
+            ids, lengths, new = naming_rows(known.scan, *piece)
             rows = np.concatenate([rows, np.full(len(new), -1)])
             piece = EncodedSentences(ids, offsets(lengths), _Words(words, new), rows)
         return self._pool(piece)

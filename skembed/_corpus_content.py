@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from ._corpus_files import Arrays, GrowingArray, check_contents, read_folder
-from ._encoder import Batch, Encoder
+from ._encoder import Encoder
+from ._text import Batch
 from ._threads import count_threads, in_order
 from ._tokenizer import Tokenizer
 from ._vocabulary import Vocabulary, check_limits

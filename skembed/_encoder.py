@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ._sentences import describe_wrong_item, iter_pieces
-from ._text import Column, Part, Text, encode_words, pack
+from ._text import Batch, Part, Text, encode_words
 from ._threads import in_order
 from ._tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from ._word_scan import Found, TextTables
-
-Batch = list[Any] | Part | Text | Column
 
 
 class Encoded(NamedTuple):
@@ -198,7 +196,7 @@ class Encoder:
             if not hasattr(own, "number"):
                 own.number = next(numbers)
             batch, starts, first_row = item
-            return tables.scan(as_text(batch, first_row), own.number), starts, own.number
+            return naming_rows(tables.scan, batch, first_row, own.number), starts, own.number
 
         for found, passed, number in in_order(scan, self._with_rows(batches), self._n_threads):
             tables.add(found, number)
@@ -290,16 +288,13 @@ class Encoder:
                     ) from None
 
 
-def as_text(batch: Batch, first_row: int) -> Text | Column:
-    """Return sentences as the compiled tokenizer reads them; an error names the row."""
-    if isinstance(batch, Part):
-        batch = batch.take()
-    if not isinstance(batch, list):
-        return batch
+def naming_rows(scan: Callable[..., Any], batch: Batch, first_row: int, *args: Any) -> Any:
+    """Scan a batch; the error for what is not a string names its row."""
     try:
-        return pack(batch)
+        return scan(batch, *args)
     except TypeError:
-        _check_strings(batch, first_row)
+        if isinstance(batch, (list, Part)):
+            _check_strings(batch if isinstance(batch, list) else batch.take(), first_row)
         raise
 
 

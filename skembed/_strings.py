@@ -10,14 +10,14 @@ from numba.extending import intrinsic
 
 from ._bytes import encode, store_bytes
 from ._compile import lean_kernel
+from ._text import PADDING
 
-ROOM = 64  # bytes beyond the last sentence: so many may be read there, and they are line feeds
+_N_BEYOND = len(PADDING)
 _LINE_FEED = 10
 _NO_STRING = -1
 # Bits that are not zero if one of eight, or of four, characters is not ASCII.
 _ABOVE_8, _ABOVE_16 = np.uint64(0x8080808080808080), np.uint64(0xFF80FF80FF80FF80)
 _PAIRS, _FOURS = np.uint64(0x0000FFFF0000FFFF), np.uint64(0x00000000FFFFFFFF)
-_BYTE = ir.IntType(8).as_pointer()
 
 
 @intrinsic
@@ -100,7 +100,7 @@ def _find(sentences, string_type, where, lengths, widths):
 
 @lean_kernel
 def _join(where, lengths, widths, data, ends):
-    """Write strings in UTF-8, each followed by a line feed, then ROOM line feeds; returns the bytes without these.
+    """Write strings in UTF-8, each followed by a line feed, then _N_BEYOND more; returns the bytes without these.
 
     ``where``, ``lengths`` and ``widths`` as in `_find`
     ``data`` uint8, and ``ends`` (n_sentences,) int64, the places of the line feeds, are written
@@ -139,13 +139,30 @@ def _join(where, lengths, widths, data, ends):
         data[at] = _LINE_FEED
         ends[i] = at
         at += 1
-    for i in range(at, at + ROOM):
+    for i in range(at, at + _N_BEYOND):
         data[i] = _LINE_FEED
     return at
 
 
-def join_strings(sentences: list[Any]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return strings in UTF-8, each followed by a line feed, with room beyond, and the places of these line feeds.
+class Room:
+    """Memory for one text after the other: fresh memory is slow."""
+
+    most = 1 << 23  # bytes that are kept
+
+    def __init__(self) -> None:
+        self._bytes = np.empty(0, np.uint8)
+
+    def take(self, n_bytes: int) -> np.ndarray:
+        """Return so many bytes; what was taken before is free again."""
+        if n_bytes > self.most:
+            return np.empty(n_bytes, np.uint8)
+        if n_bytes > len(self._bytes):
+            self._bytes = np.empty(n_bytes + n_bytes // 4, np.uint8)
+        return self._bytes[:n_bytes]
+
+
+def join_strings(sentences: list[Any], room: Room) -> tuple[np.ndarray, np.ndarray]:
+    """Return strings in UTF-8, each followed by a line feed, with some more after all, and the places of the former.
 
     Lone surrogates, which UTF-8 does not allow, become three bytes.
 
@@ -154,28 +171,32 @@ def join_strings(sentences: list[Any]) -> tuple[np.ndarray, np.ndarray] | None:
     sentences : list
         Nobody else may change it meanwhile: it keeps the strings alive while compiled code reads them without the
         interpreter's lock. They cannot change, and nothing is done to them but to read.
+    room : Room
+        For the text.
 
     Returns
     -------
-    data : ndarray of shape (n_bytes + ROOM,), dtype uint8
+    data : ndarray of shape (n_bytes + len(PADDING),), dtype uint8
     ends : ndarray of shape (n_sentences,), dtype int64
-        None instead of both if an item is not a string, or of a type derived from that.
+
+    Raises
+    ------
+    TypeError
+        If an item is not a string.
     """
     n = len(sentences)
     where, lengths, ends = np.empty((3, n), np.int64)
     widths = np.empty(n, np.uint8)
     most = _find(id(sentences), id(str), where, lengths, widths)
-    if most == _NO_STRING:
-        return None
-    data = np.empty(most + n + ROOM, np.uint8)
-    return data[: _join(where, lengths, widths, data, ends) + ROOM], ends
+    if most == _NO_STRING:  # or of a type derived from str
+        return join_strings([str.__str__(sentence) for sentence in sentences], room)
+    data = room.take(most + n + _N_BEYOND)
+    return data[: _join(where, lengths, widths, data, ends) + _N_BEYOND], ends
 
 
 if config.DISABLE_JIT:
 
-    def join_strings(sentences):  # noqa: F811
-        if set(map(type, sentences)) - {str}:
-            return None
-        encoded = [sentence.encode("utf-8", "surrogatepass") + b"\n" for sentence in sentences]
-        data = np.frombuffer(b"".join([*encoded, b"\n" * ROOM]), np.uint8).copy()
+    def join_strings(sentences: list[Any], room: Room) -> tuple[np.ndarray, np.ndarray]:  # noqa: F811
+        encoded = [str.encode(sentence, "utf-8", "surrogatepass") + b"\n" for sentence in sentences]
+        data = np.frombuffer(bytearray(b"".join([*encoded, b"\n" * _N_BEYOND])), np.uint8)
         return data, np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded))) - 1

@@ -21,7 +21,6 @@ class Text(NamedTuple):
     """Sentences in UTF-8, each followed by a line feed, and PADDING after all."""
 
     data: np.ndarray  # (n_bytes + len(PADDING),) uint8, read-only
-    ends: np.ndarray | None = None  # (n_sentences,) int64, where these line feeds are; None: each line is a sentence
     file: Path | None = None  # whose lines these are
 
     @property
@@ -66,23 +65,7 @@ class Part:
         return taken if type(taken) is list else list(taken)
 
 
-def pack(sentences: list[Any]) -> Text:
-    """Return strings as a text.
-
-    Raises
-    ------
-    TypeError
-        If one is not a string.
-    """
-    from ._strings import join_strings  # numba takes a while to import
-
-    found = join_strings(sentences)
-    if found is None:  # some are of a type derived from str, or no strings
-        found = join_strings([str.__str__(sentence) for sentence in sentences])
-    assert found is not None
-    data, ends = found
-    data.flags.writeable = False
-    return Text(data, ends)
+Batch = list[Any] | Part | Text | Column
 
 
 def rows_in_context(text: Text, ends: np.ndarray) -> np.ndarray:

@@ -10,7 +10,8 @@ import numpy as np
 
 from ._bytes import join_slices, line_feeds
 from ._sentences import decoding_message
-from ._text import PADDING, Column, Text, lower_rows, lowered_characters, rows_in_context
+from ._strings import Room, join_strings
+from ._text import PADDING, Batch, Column, Part, Text, lower_rows, lowered_characters, rows_in_context
 from ._word_order import take_counts
 from ._word_table import (
     ARENA_PADDING,
@@ -60,16 +61,19 @@ class Scanner:
         self._ids = np.empty(0, np.int32)  # and what is free of it
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
+        self._room = Room()
 
-    def scan(self, text: Text | Column, known: Words = _NONE) -> Scan:
+    def scan(self, batch: Batch, known: Words = _NONE) -> Scan:
         """Return the ids of a text: a word of `known` has the one it has there, and new words follow on.
 
         Raises
         ------
+        TypeError
+            If a sentence is not a string.
         ValueError
             If a file or a column is not valid UTF-8.
         """
-        text, ends = _find_ends(text)
+        text, ends = self._as_text(batch)
         ptr = np.zeros(len(ends) + 1, np.int64)
         n_ids = self._scan(text, ends, known, ptr) if len(ends) else 0
         lengths = np.diff(ptr)
@@ -79,6 +83,8 @@ class Scanner:
             self._ids = self._ids[n_ids:]
         else:
             ids = ids.copy()  # the array is used again: fresh memory is slow
+            if len(self._ids) > _N_KEPT:
+                self._ids = np.empty(0, np.int32)
         return Scan(ids, lengths, blank)
 
     def counts(self) -> np.ndarray:
@@ -88,6 +94,19 @@ class Scanner:
         for ids in self._twice:
             np.subtract.at(counts, ids, 1)
         return counts
+
+    def _as_text(self, batch: Batch) -> tuple[Text, np.ndarray]:
+        """Return the text, and the places of the line feeds after its sentences."""
+        if isinstance(batch, Text):
+            return batch, _find_lines(batch)
+        if isinstance(batch, Column):
+            data = self._room.take(int(batch.offsets[-1] - batch.offsets[0]) + len(batch) + len(PADDING))
+            ends = np.empty(len(batch), np.int64)
+            join_slices(batch.data, batch.offsets, data, ends)
+        else:
+            data, ends = join_strings(batch.take() if isinstance(batch, Part) else batch, self._room)
+        data.flags.writeable = False
+        return Text(data), ends
 
     def _scan(self, text: Text, ends: np.ndarray, known: Words, ptr: np.ndarray) -> int:
         if len(self._ids) < text.n_bytes:  # enough for twice the bytes, and a text grows by half at most when lowered
@@ -155,10 +174,10 @@ class TextTables:
         """Number of words so far."""
         return int(self._words.state[N_WORDS])
 
-    def scan(self, text: Text | Column, thread: int) -> Found:
+    def scan(self, batch: Batch, thread: int) -> Found:
         """Find the words of a text. Each thread calls this with a number of its own, and takes the texts in order."""
         scanner = self._scanners[thread]
-        found = scanner.scan(text)
+        found = scanner.scan(batch)
         state = scanner.words.state
         return Found(found, int(state[N_WORDS]), int(state[N_BYTES]))
 
@@ -221,13 +240,13 @@ class KnownWords:
         self._table = table_of(words)
         self._idle: deque[Scanner] = deque()
 
-    def scan(self, text: Text | Column) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    def scan(self, batch: Batch) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Return ids and lengths, and the words that the ids beyond the vocabulary stand for."""
         try:
             scanner = self._idle.pop()
         except IndexError:
             scanner = Scanner()
-        ids, lengths, _ = scanner.scan(text, self._table)
+        ids, lengths, _ = scanner.scan(batch, self._table)
         new = words_of(scanner.words)
         if new:
             scanner.words = new_words()
@@ -277,22 +296,14 @@ def with_room(words: Words, n_words: int, n_bytes: int) -> Words:
     return Words(slots, arena, state)
 
 
-def _find_ends(text: Text | Column) -> tuple[Text, np.ndarray]:
-    """Return the text with the places of the line feeds after its sentences."""
-    if isinstance(text, Column):
-        ends = np.empty(len(text), np.int64)
-        data = np.empty(int(text.offsets[-1] - text.offsets[0]) + len(text) + len(PADDING), np.uint8)
-        join_slices(text.data, text.offsets, data, ends)
-        data.flags.writeable = False
-        return Text(data), ends
-    if text.ends is not None:
-        return text, text.ends
+def _find_lines(text: Text) -> np.ndarray:
+    """Return the places of the line feeds."""
     ends = np.empty(text.n_bytes // 32 + 1, np.int64)
     n_lines = line_feeds(text.data, text.n_bytes, ends)
     if n_lines > len(ends):
         ends = np.empty(n_lines, np.int64)
         line_feeds(text.data, text.n_bytes, ends)
-    return text, ends[:n_lines]
+    return ends[:n_lines]
 
 
 def _complain(text: Text) -> None:

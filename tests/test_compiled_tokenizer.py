@@ -16,7 +16,8 @@ from skembed._corpus import SentenceCorpus
 from skembed._corpus_files import HEADER, Arrays
 from skembed._encoder import Encoder
 from skembed._sentences import iter_batches
-from skembed._text import _N_CHARACTERS, lowered_characters, pack
+from skembed._strings import Room, join_strings
+from skembed._text import _N_CHARACTERS, PADDING, lowered_characters
 from skembed._tokenizer import TOKEN_PATTERN, Tokenizer
 from skembed._word_scan import KnownWords, Scanner, table_of, words_of
 from skembed._word_table import new_words
@@ -262,7 +263,7 @@ def test_columns(monkeypatch):
     monkeypatch.setattr(sentences_module, "BATCH_LENGTH", 16)
     groups = [i // 4 for i in range(len(COLUMN))]
     expected = SentenceCorpus.from_sentences(COLUMN, groups)
-    monkeypatch.setattr("skembed._encoder.pack", None)  # no Python strings are made
+    monkeypatch.setattr("skembed._word_scan.join_strings", None)  # no Python strings are made
     for column in columns():
         for n_jobs in (None, 2):
             assert SentenceCorpus.from_sentences(column, groups, n_jobs=n_jobs) == expected, type(column)
@@ -298,38 +299,84 @@ def test_columns_of_other_types():
 def test_words_of_a_vocabulary_are_found():
     words = ["cat", "_", "é_x", "long" * 9, "", "New York", "Cat", "a\nb", "\x7f", "\ud800", "x" * 16, "y" * 17]
     known = KnownWords(words)
-    ids, lengths, new = known.scan(
-        pack(["cat CAT _ É_x", "new york " + "LONG" * 9, "\x7f a\nb \ud800", "X" * 16, "Y" * 17])
-    )
+    ids, lengths, new = known.scan(["cat CAT _ É_x", "new york " + "LONG" * 9, "\x7f a\nb \ud800", "X" * 16, "Y" * 17])
     assert new == ["new", "york", "a", "b"]
     assert ids.tolist() == [0, 0, 1, 2, 12, 13, 3, 14, 15, 10, 11]
     assert lengths.tolist() == [4, 3, 2, 1, 1]
-    assert known.scan(pack(["york cat"]))[2] == ["york"]  # nothing is left of the text before
+    assert known.scan(["york cat"])[2] == ["york"]  # nothing is left of the text before
     assert table_of([]).state[0] == 0
 
 
 @pytest.mark.kernel
 def test_line_feeds():
-    text = pack(["a\nb", "", "c" * 100, "\n" * 70])
+    data, _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70], Room())
     ends = np.empty(3, np.int64)
-    n_lines = line_feeds(text.data, text.n_bytes, ends)
-    assert n_lines == bytes(text.data[: text.n_bytes]).count(b"\n")
+    n_lines = line_feeds(data, len(data) - len(PADDING), ends)
+    assert n_lines == bytes(data).count(b"\n") - len(PADDING)
     assert ends.tolist() == [1, 3, 4]
+
+
+class Odd(str):
+    """What a derived type may do, and nobody asks it."""
+
+    __slots__ = ()
+
+    def __len__(self):
+        return 0
+
+    def __str__(self):
+        return "other"
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        [],
+        ["", "plain", "\n", ""],
+        ["é" * n + "plain" * 3 + "ÿ" + "x" * n for n in range(18)],  # a byte a character
+        ["€" + "plain" * n + "Ω–" + "x" * n for n in range(9)],  # two
+        ["\U0001f600" + "plain é €" * n for n in range(3)],  # four
+        ["\ud800a", "\x00", "\x7f\x80\xff\u0100\u07ff\u0800\uffff\U00010000\U0010ffff"],
+        ["a", np.str_("of a derived type é"), Odd("abc")],
+    ],
+)
+def test_strings_are_joined(sentences):
+    room = Room()
+    for _ in range(2):  # the second time in the room of the first
+        data, ends = join_strings(sentences, room)
+        pieces = [str.encode(sentence, "utf-8", "surrogatepass") + b"\n" for sentence in sentences]
+        assert bytes(data) == b"".join(pieces) + PADDING
+        assert ends.tolist() == (np.cumsum([len(piece) for piece in pieces]) - 1).tolist()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("wrong", [None, 1, b"bytes", ["x"]])
+def test_only_strings_are_joined(wrong):
+    with pytest.raises(TypeError):
+        join_strings(["a", wrong], Room())
+
+
+def test_a_text_of_any_length_has_room():
+    room = Room()
+    few, many = room.take(10), room.take(Room.most + 1)
+    assert len(few) == 10 and len(many) == Room.most + 1
+    assert np.shares_memory(few, room.take(9)) and not np.shares_memory(many, room.take(10))
 
 
 @pytest.mark.kernel
 def test_scanner_keeps_its_words():
     scanner = Scanner()
-    assert scanner.scan(pack(["b a b"])).ids.tolist() == [0, 1, 0]
-    assert scanner.scan(pack(["a c"])).ids.tolist() == [1, 2]
+    assert scanner.scan(["b a b"]).ids.tolist() == [0, 1, 0]
+    assert scanner.scan(["a c"]).ids.tolist() == [1, 2]
     assert words_of(scanner.words) == ["b", "a", "c"] and words_of(new_words()) == []
 
 
 @pytest.mark.kernel
 def test_ids_that_are_kept_share_an_array():
     scanner = Scanner(n_kept=100)
-    found = [scanner.scan(pack(["a b", "b c"])).ids for _ in range(9)]
+    found = [scanner.scan(["a b", "b c"]).ids for _ in range(9)]
     assert [ids.tolist() for ids in found] == [[0, 1, 1, 2]] * 9
     assert 1 < len({id(ids.base) for ids in found}) < 9
     assert scanner.counts().tolist() == [9, 18, 9]
-    assert Scanner().scan(pack(["a b"])).ids.base is None
+    assert Scanner().scan(["a b"]).ids.base is None

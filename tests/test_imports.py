@@ -24,6 +24,7 @@ RANKS = [
     ["_threads"],
     ["_bytes"],
     ["_text"],
+    ["_strings"],
     ["_tokenizer"],
     ["_sentences"],
     ["_word_table"],
