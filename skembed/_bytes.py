@@ -18,6 +18,16 @@ def _pointer(context, builder, signature, args):
     return cgutils.get_item_pointer(context, builder, signature.args[0], item, [args[1]], wraparound=False)
 
 
+def build_fetch(builder, pointer, offset=0):
+    """Ask for the cache line so many bytes after a pointer."""
+    byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+    prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+    place = builder.gep(builder.bitcast(pointer, byte), [ir.Constant(i32, offset)])
+    # To read, to keep near, data: the three numbers.
+    builder.call(prefetch, [place, *(ir.Constant(i32, n) for n in (0, 3, 1))])
+
+
 def _load_block(context, builder, signature, args):
     return builder.load(builder.bitcast(_pointer(context, builder, signature, args), _BLOCK.as_pointer()), align=1)
 
@@ -137,12 +147,7 @@ def fetch(typingctx, array, index):
     """Ask for the cache line of ``array[index]``, which will be read soon."""
 
     def codegen(context, builder, signature, args):
-        pointer = _pointer(context, builder, signature, args)
-        byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        # To read, to keep near, data: the three numbers.
-        builder.call(prefetch, [builder.bitcast(pointer, byte), *(ir.Constant(i32, n) for n in (0, 3, 1))])
+        build_fetch(builder, _pointer(context, builder, signature, args))
         return context.get_dummy_value()
 
     return types.void(array, types.intp), codegen
@@ -204,6 +209,13 @@ def decode(text, at):
         if code < 0x10000 or code > 0x10FFFF:
             code = -1
     return code, n
+
+
+@njit(**LEAN)
+def is_small_greek(text, at):
+    """Whether a small Greek letter stands at ``text[at]``."""
+    first, second = np.int64(text[at]), np.int64(text[at + 1])
+    return (first == 0xCE and 0xB1 <= second < 0xC0) or (first == 0xCF and 0x80 <= second < 0x8F)
 
 
 @njit(**LEAN)

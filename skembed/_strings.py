@@ -8,13 +8,15 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ._bytes import encode, store_bytes
+from ._bytes import build_fetch, encode, store_bytes
 from ._compile import lean_kernel
 from ._text import PADDING
 
 _N_BEYOND = len(PADDING)
 _LINE_FEED = 10
 _NO_STRING = -1
+_AHEAD = 16  # strings that are fetched before they are looked at
+_HEAD = 40  # about as many bytes stand before the characters of a string; it decides nothing but the speed
 # Bits that are not zero if one of eight, or of four, characters is not ASCII.
 _ABOVE_8, _ABOVE_16 = np.uint64(0x8080808080808080), np.uint64(0xFF80FF80FF80FF80)
 _PAIRS, _FOURS = np.uint64(0x0000FFFF0000FFFF), np.uint64(0x00000000FFFFFFFF)
@@ -31,6 +33,20 @@ def _item(typingctx, items, index):
         return context.make_tuple(builder, signature.return_type, found)
 
     return types.UniTuple(types.intp, 2)(types.intp, types.intp), codegen
+
+
+@intrinsic
+def _fetch_item(typingctx, items, index):
+    """Ask for the memory of an item of a list, which will be read soon: what a string is, and its first characters."""
+
+    def codegen(context, builder, signature, args):
+        python = context.get_python_api(builder)
+        item = python.list_getitem(builder.inttoptr(args[0], python.pyobj), args[1])
+        for line in (_HEAD, _HEAD + 64):
+            build_fetch(builder, item, line)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp), codegen
 
 
 @intrinsic
@@ -89,6 +105,8 @@ def _find(sentences, string_type, where, lengths, widths):
     """
     n_bytes = 0
     for i in range(where.shape[0]):
+        if i + _AHEAD < where.shape[0]:
+            _fetch_item(sentences, i + _AHEAD)
         item, its_type = _item(sentences, i)
         if its_type != string_type:
             return _NO_STRING

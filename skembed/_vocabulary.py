@@ -177,23 +177,15 @@ class Vocabulary:
 
 def _order_of(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Order of falling count, and of code points among equals: that is also the order of bytes of UTF-8."""
-    from ._word_order import ROOM, sort_alike, sort_by_first_bytes  # numba takes a while to import
+    from ._word_order import MOST, ROOM, sort_alike, sort_by_count  # numba takes a while to import
 
-    both_keys, both_orders = np.empty((2, len(counts)), np.uint64), np.empty((2, len(counts)), np.int64)
-    sort_by_first_bytes(text, starts, ends, both_keys, both_orders, np.zeros((8, 256), np.int64))
+    both_keys, both_orders = np.empty((2, len(counts)), np.uint64), np.empty((2, len(counts)), np.int32)
+    sort_by_count(text, starts, ends, counts, both_keys, both_orders, np.zeros((10, 256), np.int64))
     order, keys = both_orders[0], both_keys[0]
-    by_count = _by_falling_count(counts[order])
-    order, keys = order[by_count], keys[by_count]
-    sort_alike(text, starts, ends, counts[order], keys, order, np.empty((ROOM, 4), np.int64))
-    return order
-
-
-def _by_falling_count(counts: np.ndarray) -> np.ndarray:
-    """Stable order of falling count. Numbers of 16 bits are sorted in linear time, and few words are beyond these."""
-    most = np.iinfo(np.uint16).max
-    order = np.argsort((most - np.clip(counts, 0, most)).astype(np.uint16), kind="stable")
-    n_beyond = np.count_nonzero(counts >= most)
-    order[:n_beyond] = order[np.argsort(-counts[order[:n_beyond]], kind="stable")]
+    n_beyond = np.count_nonzero(counts >= MOST)
+    by_count = np.argsort(-counts[order[:n_beyond]], kind="stable")
+    order[:n_beyond], keys[:n_beyond] = order[by_count], keys[by_count]
+    sort_alike(text, starts, ends, counts, keys, order, np.empty((ROOM, 4), np.int64))
     return order
 
 

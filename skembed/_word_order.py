@@ -10,6 +10,7 @@ from ._word_table import STRIDE, first_bytes
 ROOM = 160  # rows of `stack`: each range that waits is at least as long as all that came after it
 _ODD, _PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 _AT_ONCE = 7  # bytes of a word that are compared at a time
+MOST = 0xFFFF  # from which counts on words are few
 _FEW = 16  # words that are quicker sorted one by one
 
 
@@ -29,6 +30,17 @@ def _key(text, start, end):
 @njit(**INLINE)
 def _goes_on(key):
     return key & np.uint64(0xFF) > np.uint64(_AT_ONCE)
+
+
+@njit(**INLINE)
+def _byte(number, place):
+    return (np.uint64(number) >> np.uint64(8 * place)) & np.uint64(0xFF)
+
+
+@njit(**INLINE)
+def _rank(count):
+    """A number of two bytes that falls with the count."""
+    return MOST - min(count, MOST)
 
 
 @njit(**LEAN)
@@ -112,43 +124,48 @@ def _sort(text, starts, ends, order, keys, first, last, stack):
 
 
 @lean_kernel
-def sort_by_first_bytes(text, starts, ends, keys, order, buckets):
-    """Sort all words by their keys: byte after byte of these, from the last to the first, in linear time.
+def sort_by_count(text, starts, ends, counts, keys, order, buckets):
+    """Sort all words by falling count, and equals by their keys: byte after byte, from the last to the first.
+
+    This takes linear time. All counts from MOST on are equal here.
 
     ``text`` (n_bytes + 8,) uint8, ``starts`` and ``ends`` (n_words,) int64: word i is ``text[starts[i]:ends[i]]``
-    ``keys`` (2, n_words) uint64 and ``order`` (2, n_words) int64: the result is in the first rows
-    ``buckets`` (8, 256) int64, zeros, to work in
+    ``counts`` (n_words,) int64
+    ``keys`` (2, n_words) uint64 and ``order`` (2, n_words) int32: the result is in the first rows
+    ``buckets`` (10, 256) int64, zeros, to work in
     """
     n_words = order.shape[1]
     for i in range(n_words):
         key = _key(text, starts[i], ends[i])
         keys[0, i], order[0, i] = key, i
         for place in range(8):
-            buckets[place, (key >> np.uint64(8 * place)) & np.uint64(0xFF)] += 1
-    for place in range(8):
+            buckets[place, _byte(key, place)] += 1
+        for place in range(2):
+            buckets[8 + place, _byte(_rank(counts[i]), place)] += 1
+    for place in range(10):
         first = 0
         for value in range(256):
             first, buckets[place, value] = first + buckets[place, value], first
         source, target = place & 1, 1 - (place & 1)
         for i in range(n_words):
-            key = keys[source, i]
-            value = (key >> np.uint64(8 * place)) & np.uint64(0xFF)
+            key, word = keys[source, i], order[source, i]
+            value = _byte(key, place) if place < 8 else _byte(_rank(counts[word]), place - 8)
             at = buckets[place, value]
             buckets[place, value] = at + 1
-            keys[target, at], order[target, at] = key, order[source, i]
+            keys[target, at], order[target, at] = key, word
 
 
 @lean_kernel
 def sort_alike(text, starts, ends, counts, keys, order, stack):
     """Sort what stands together in ``order``, of equal count and key: words that differ only later.
 
-    ``text``, ``starts`` and ``ends`` as in `sort_by_first_bytes`
-    ``counts`` int64, ``keys`` uint64 and ``order`` int64, each (n_words,), all in the same order
+    ``text``, ``starts``, ``ends`` and ``counts`` as in `sort_by_count`
+    ``keys`` uint64 and ``order`` int32, each (n_words,), in the same order
     ``stack`` (ROOM, 4) int64, to work in
     """
     start = 0
     for i in range(1, order.shape[0] + 1):
-        if i == order.shape[0] or keys[i] != keys[start] or counts[i] != counts[start]:
+        if i == order.shape[0] or keys[i] != keys[start] or counts[order[i]] != counts[order[start]]:
             if i - start > 1 and _goes_on(keys[start]):
                 _sort(text, starts, ends, order, keys, start, i, stack)
             start = i

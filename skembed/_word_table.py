@@ -23,6 +23,7 @@ from ._bytes import (
     encode,
     fetch,
     fold_product,
+    is_small_greek,
     load_bytes,
     load_word,
     lowest_bit,
@@ -43,6 +44,7 @@ _AHEAD = 16  # words that are fetched before they are added
 LONG = 1 << 40  # added to the size of a run that is not plain ASCII
 
 _LINE_FEED = 10
+_DOTTED_I, _SIGMA = 0x130, 0x3C3
 _U0, _U1, _U2, _U3, _U32 = (np.uint64(n) for n in (0, 1, 2, 3, 32))
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _HIGH = np.uint64(0x8080808080808080)
@@ -217,12 +219,18 @@ def _split_run(
         if 0 <= code < lowered.shape[0]:
             lower = np.int64(lowered[code])
         at += size
+        ends = at >= end
         if lower == IN_CONTEXT:
-            state[FAULTS] |= CONTEXT
-            return n_ids
+            if code == _DOTTED_I:  # its dot becomes a character of its own, which is of no word
+                lower, ends = np.int64(ord("i")), True
+            elif is_small_greek(text, at):  # then it does not end a word
+                lower = np.int64(_SIGMA)
+            else:
+                state[FAULTS] |= CONTEXT
+                return n_ids
         if lower:
             n += encode(lower, arena, state[N_BYTES] + n)
-        if n > 0 and (lower == 0 or at >= end):
+        if n > 0 and (lower == 0 or ends):
             ids[n_ids] = _id_of_last(known, known_shift, known_arena, n_known, slots, shift, arena, state, n)
             n_ids += _U1
             n = 0

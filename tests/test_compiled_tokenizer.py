@@ -71,6 +71,12 @@ def test_every_character():
     assert len(lowered_characters()) == _N_CHARACTERS
 
 
+def test_every_character_after_a_sigma():
+    # A capital sigma is lowered to one letter at the end of a word and to another before its end.
+    sentences = [f"A\u03a3{chr(code)} {chr(code)}\u03a3{chr(code)}\u0130" for code in range(_N_CHARACTERS)]
+    assert_twins(sentences)
+
+
 @given(st.lists(TEXT, max_size=8))
 @settings(max_examples=400)
 @example(["\u03a3", "a\u03a3", "a\u03a3b \u0130x\n\u03a3"])
