@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import os
 from collections.abc import Callable, Iterable, Iterator
+from operator import length_hint
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,8 @@ class SentenceCorpus:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        return _build(iter_batches(sentences, groups, tokenizer), tokenizer, min_count, max_features, to, n_jobs)
+        batches = iter_batches(sentences, groups, tokenizer)
+        return _build(batches, tokenizer, to, min_count, max_features, n_jobs, length_hint(sentences))
 
     @classmethod
     def from_file(
@@ -187,7 +189,7 @@ class SentenceCorpus:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        return _build(iter_text(path, encoding, tokenizer), tokenizer, min_count, max_features, to, n_jobs)
+        return _build(iter_text(path, encoding, tokenizer), tokenizer, to, min_count, max_features, n_jobs)
 
     @property
     def _content(self) -> Content:
@@ -380,19 +382,13 @@ class SentenceCorpus:
         return _make, (None, self.tokenizer, self._settings, path, self.digest)
 
 
-def _build(
-    batches: Iterable[tuple[Any, list[int]]],
-    tokenizer: Tokenizer,
-    min_count: int,
-    max_features: int | None,
-    to: str | os.PathLike[str] | None,
-    n_jobs: int | None,
-) -> SentenceCorpus:
-    settings = make_settings(tokenizer, min_count, max_features)
+def _build(batches: Iterable[tuple[Any, list[int]]], tokenizer: Tokenizer, to: Any, *options: Any) -> SentenceCorpus:
+    """Encode batches with the options that :func:`encode` takes, the first of which are a corpus's settings."""
+    settings = make_settings(tokenizer, *options[:2])
     if to is None:
-        return _make(encode(batches, tokenizer, min_count, max_features, n_jobs), tokenizer, settings)
+        return _make(encode(batches, tokenizer, None, *options), tokenizer, settings)
     with new_folder(to) as folder:
-        built = encode(batches, tokenizer, min_count, max_features, n_jobs, folder)
+        built = encode(batches, tokenizer, folder, *options)
         write_folder(folder, built.arrays(), settings)
         del built  # closes the memory maps: Windows does not rename a folder that holds an open file
     content, _, settings, digest = read_content(to, mmap=True, verify=False, tokenizer=tokenizer)

@@ -104,10 +104,11 @@ def read_handle(path: str, digest: str, tokenizer: Tokenizer) -> Content:
 def encode(
     batches: Iterable[tuple[Batch, list[int]]],
     tokenizer: Tokenizer,
+    folder: Path | None,
     min_count: int,
     max_features: int | None,
     n_jobs: int | None,
-    folder: Path | None = None,
+    n_sentences: int = 0,
 ) -> Content:
     """Encode batches of sentences: one pass gives provisional ids and counts, a second one ids by falling count.
 
@@ -117,12 +118,14 @@ def encode(
         As from :func:`iter_batches` or :func:`iter_text`.
     tokenizer : Tokenizer
         The options.
+    folder : Path or None
+        Folder to make the arrays in, memory-mapped; None keeps everything in memory.
     min_count, max_features
         Which words to keep.
     n_jobs : int or None
         Number of threads, as everywhere.
-    folder : Path or None, default=None
-        Folder to make the arrays in, memory-mapped; None keeps everything in memory.
+    n_sentences : int, default=0
+        About how many there are, if that is known: then memory need not be taken twice.
 
     Returns
     -------
@@ -139,10 +142,10 @@ def encode(
         parts: list[_Part] = []
         for ids, lengths, starts, thread in encoder.read(batches):
             first_row = encoder.n_rows - len(lengths)
-            parts.append(_Part(ids if folder is None else None, n_tokens, first_row, encoder.n_rows, thread))
-            if folder is not None:
-                tokens.append(ids)
-            sent_ptr.append(np.cumsum(lengths) + n_tokens)
+            parts.append(_Part(n_tokens, first_row, encoder.n_rows, thread))
+            share = encoder.n_rows / n_sentences if n_sentences else 0.5
+            tokens.append(ids, share)
+            sent_ptr.append(np.cumsum(lengths) + n_tokens, share)
             doc_ptr.append(np.asarray(starts, np.int64) + first_row)
             n_tokens, n_documents = n_tokens + len(ids), n_documents + len(starts)
         if not encoder.n_rows:
@@ -156,20 +159,14 @@ def encode(
         )
         finals = {thread: encoder.final(thread) for thread in {part.thread for part in parts}}
         remaps = {thread: remap if final is None else remap[final] for thread, final in finals.items()}
-        new = np.empty(n_tokens, np.int32) if folder is None else tokens.array()
-        size = _renumber(parts, remaps, len(vocabulary) < len(counts), n_threads, new, sent_ptr.array())
-        if folder is None:
-            new.resize(size, refcheck=False)
-        else:
-            del new
-            new = tokens.finish(size)
-        return Content(new, sent_ptr.finish(encoder.n_rows + 1), doc_ptr.finish(n_documents + 1), vocabulary)
+        size = _renumber(parts, remaps, len(vocabulary) < len(counts), n_threads, tokens.array(), sent_ptr.array())
+        ends = encoder.n_rows + 1, n_documents + 1
+        return Content(tokens.finish(size), sent_ptr.finish(ends[0]), doc_ptr.finish(ends[1]), vocabulary)
 
 
 class _Part(NamedTuple):
     """A batch of sentences between the two passes."""
 
-    ids: np.ndarray | None  # None: they stand where the new ones will be
     first_token: int
     first_row: int
     last_row: int
@@ -184,7 +181,7 @@ def _renumber(
     tokens: np.ndarray,
     sent_ptr: np.ndarray,
 ) -> int:
-    """Write the final ids, and where the sentences end if words were dropped; returns the number of tokens."""
+    """Write the final ids in place, and where the sentences end if words are dropped; returns the number of tokens."""
     from ._word_order import renumber, renumber_all  # numba takes a while to import
 
     tokens, sent_ptr = np.asarray(tokens), np.asarray(sent_ptr)  # of a memory map, what the kernels take
@@ -192,16 +189,13 @@ def _renumber(
     def work(numbers: range) -> list[tuple[int, int, int, int]]:
         done = []
         for number in numbers:
-            ids, first, first_row, last_row, thread = parts[number]
-            parts[number] = parts[number]._replace(ids=None)  # frees its memory
+            first, first_row, last_row, thread = parts[number]
             last = int(sent_ptr[last_row])
-            if ids is None:
-                ids = tokens[first:last]
             if drops:
                 ends = sent_ptr[first_row + 1 : last_row + 1]
-                last = renumber(ids, remaps[thread], first, ends, tokens)
+                last = renumber(tokens, remaps[thread], first, ends)
             else:
-                renumber_all(ids, remaps[thread], tokens[first:last])
+                renumber_all(tokens[first:last], remaps[thread])
             done.append((first, last, first_row, last_row))
         return done
 

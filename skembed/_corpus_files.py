@@ -120,30 +120,36 @@ class GrowingArray:
     def __init__(self, name: str, folder: Path | None) -> None:
         self._dtype = DTYPES[name]
         self._size = 0
-        self._pieces: list[np.ndarray] = []
+        self._memory = np.empty(0, self._dtype)
         self._file = None if folder is None else open(folder / f"{name}.npy", "w+b")  # noqa: SIM115 closed in `close`
         self._start = self._write_header()
 
-    def append(self, values: np.ndarray) -> None:
-        """Add numbers at the end."""
+    def append(self, values: np.ndarray, share: float = 0.5) -> None:
+        """Add numbers at the end; `share` is about how much of everything there is then."""
+        start = self._size
         self._size += len(values)
-        if self._file is None:
-            self._pieces.append(values)
-        else:
+        if self._file is not None:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
+            return
+        if self._size > len(self._memory):
+            # A quarter more, for the rest may have longer sentences; memory that is never written to costs nothing.
+            larger = np.empty(int(1.25 * self._size / min(share, 1)) + 1, self._dtype)
+            larger[:start] = self._memory[:start]
+            self._memory = larger
+        self._memory[start : self._size] = values
 
     def array(self) -> np.ndarray:
         """Return all of it, to be changed in place."""
         if self._file is None:
-            self._pieces = [np.concatenate(self._pieces)]
-            return self._pieces[0]
+            return self._memory[: self._size]
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
 
     def finish(self, size: int) -> np.ndarray:
         """Return the first numbers, so many, as the final array. Nothing may use the array of before any more."""
         if self._file is None:
-            return self.array()[:size]
+            self._memory.resize(size, refcheck=False)
+            return self._memory
         self._size = size
         self._file.seek(0)
         self._write_header()

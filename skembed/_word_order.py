@@ -184,18 +184,17 @@ def gather_words(text, starts, order, out, ptr):
 
 
 @lean_kernel
-def renumber(ids, remap, first, ends, tokens):
-    """Write new ids for old, and leave out those that are below zero; returns where they end.
+def renumber(tokens, remap, first, ends):
+    """Write new ids in the place of old ones, and leave out those that are below zero; returns where they end.
 
-    ``ids`` (n_tokens,) int32, of some sentences
+    ``tokens`` int32, of which some sentences begin at ``first``
     ``remap`` (n_words,) int32
-    ``ends`` (n_sentences,) int64, where the sentences end in ``tokens`` as long as no id is left out, is changed
-    ``tokens`` int32, from ``first`` on written to; ``ids`` may be that part of it
+    ``ends`` (n_sentences,) int64, where these sentences end before and, when this is done, after
     """
     at = start = first
     for i in range(ends.shape[0]):
         for j in range(start, ends[i]):
-            tokens[at] = remap[np.uint64(ids[j - first])]  # an unsigned index needs no look at whether it is negative
+            tokens[at] = remap[np.uint64(tokens[j])]  # an unsigned index needs no look at whether it is negative
             at += 1 if tokens[at] >= 0 else 0
         start = ends[i]
         ends[i] = at
@@ -203,10 +202,10 @@ def renumber(ids, remap, first, ends, tokens):
 
 
 @lean_kernel
-def renumber_all(ids, remap, tokens):
-    """Write new ids for old, where no word is left out; ``tokens`` (n_tokens,) may be ``ids``."""
-    for i in range(ids.shape[0]):
-        tokens[i] = remap[np.uint64(ids[i])]
+def renumber_all(tokens, remap):
+    """Write new ids in the place of old ones, where no word is left out."""
+    for i in range(tokens.shape[0]):
+        tokens[i] = remap[np.uint64(tokens[i])]
 
 
 @lean_kernel

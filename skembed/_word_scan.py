@@ -31,7 +31,7 @@ from ._word_table import (
 )
 
 _NONE = new_words(2, 0)
-_N_KEPT = 1 << 22
+_N_KEPT = 1 << 22  # ids for which a scanner keeps room
 _LINE_FEED = ord("\n")
 
 
@@ -44,21 +44,11 @@ class Scan(NamedTuple):
 
 
 class Scanner:
-    """Turns one text after the other into ids, with a table of the words that are new; for one thread.
+    """Turns one text after the other into ids, with a table of the words that are new; for one thread."""
 
-    Parameters
-    ----------
-    n_kept : int, default=0
-        At most so many entries have the arrays that the ids of successive texts lie in, for those who keep all ids:
-        nothing is copied, and the system hands out memory in large pages. 0 gives the ids of each text an array of
-        their own.
-    """
-
-    def __init__(self, n_kept: int = 0) -> None:
+    def __init__(self) -> None:
         self.words = new_words()
-        self._n_kept = n_kept
-        self._n_ids = 0  # entries of an array,
-        self._ids = np.empty(0, np.int32)  # and what is free of it
+        self._ids = np.empty(0, np.int32)  # of the text at hand: used again, because fresh memory is slow
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
         self._room = Room()
@@ -78,13 +68,9 @@ class Scanner:
         n_ids = self._scan(text, ends, known, ptr) if len(ends) else 0
         lengths = np.diff(ptr)
         blank = None if text.file is None else _blank_lines(text, ends, lengths)
-        ids = self._ids[:n_ids]
-        if self._n_kept:
-            self._ids = self._ids[n_ids:]
-        else:
-            ids = ids.copy()  # the array is used again: fresh memory is slow
-            if len(self._ids) > _N_KEPT:
-                self._ids = np.empty(0, np.int32)
+        ids = self._ids[:n_ids].copy()
+        if len(self._ids) > _N_KEPT:
+            self._ids = np.empty(0, np.int32)
         return Scan(ids, lengths, blank)
 
     def counts(self) -> np.ndarray:
@@ -110,8 +96,7 @@ class Scanner:
 
     def _scan(self, text: Text, ends: np.ndarray, known: Words, ptr: np.ndarray) -> int:
         if len(self._ids) < text.n_bytes:  # enough for twice the bytes, and a text grows by half at most when lowered
-            self._n_ids = max(text.n_bytes, min(2 * self._n_ids, self._n_kept))
-            self._ids = np.empty(self._n_ids, np.int32)
+            self._ids = np.empty(text.n_bytes, np.int32)
         read = known.slots, known.arena, int(known.state[N_WORDS])
         progress = np.zeros(5, np.int64)
         state = self.words.state
@@ -159,7 +144,7 @@ class TextTables:
     """
 
     def __init__(self, n_threads: int) -> None:
-        self._scanners = [Scanner(_N_KEPT) for _ in range(n_threads)]
+        self._scanners = [Scanner() for _ in range(n_threads)]
         self._numbers = [np.empty(0, np.int32) for _ in range(n_threads)]
         self._added = [(0, 0) for _ in range(n_threads)]  # words, and bytes, that have numbers
         self._merged = new_words()
