@@ -8,6 +8,10 @@ from numba.extending import intrinsic
 
 from ._compile import LEAN, lean_kernel
 
+NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # what may be the matter with a character
+ENDS = 8  # and this: a word ends after it
+IN_CONTEXT = 0xFFFFFFFF  # stands for the lowered character of one whose lowered form is two, or depends on others
+_DOTTED_I, _SIGMA = 0x130, 0x3C3
 _LINE_FEED = 10
 _BLOCK = ir.VectorType(ir.IntType(8), 64)
 
@@ -212,27 +216,59 @@ def decode(text, at):
 
 
 @njit(**LEAN)
-def is_small_greek(text, at):
+def _is_small_greek(text, at):
     """Whether a small Greek letter stands at ``text[at]``."""
     first, second = np.int64(text[at]), np.int64(text[at + 1])
     return (first == 0xCE and 0xB1 <= second < 0xC0) or (first == 0xCF and 0x80 <= second < 0x8F)
 
 
 @njit(**LEAN)
+def next_lowered(text, at, lowered):
+    """The character at ``text[at]``, lowered, or 0 if it is of no word; its length; and what is the matter with it.
+
+    ``lowered`` (n_characters,) uint32 is the lowered character of each, 0, or IN_CONTEXT
+    """
+    code, size, matter = np.int64(text[at]), 1, 0
+    if code >= 0x80:
+        code, size = decode(text, at)
+        if code < 0:
+            return 0, size, NOT_UTF8
+        if 0xD800 <= code < 0xE000:
+            matter = SURROGATE
+    if code >= lowered.shape[0]:
+        return 0, size, matter
+    lower = np.int64(lowered[np.uint64(code)])
+    if lower == IN_CONTEXT:
+        if code == _DOTTED_I:  # its dot becomes a character of its own, which is of no word
+            return ord("i"), size, ENDS
+        if not _is_small_greek(text, at + size):
+            return 0, size, CONTEXT
+        lower = _SIGMA  # a capital one that does not end its word
+    return lower, size, matter
+
+
+@njit(**LEAN)
+def utf8(code):
+    """The bytes of a character as one uint64, and how many they are."""
+    if code < 0x80:
+        return np.uint64(code), 1
+    last = 0x80 | (code & 0x3F)
+    if code < 0x800:
+        return np.uint64(0xC0 | (code >> 6) | (last << 8)), 2
+    third = 0x80 | ((code >> 6) & 0x3F)
+    if code < 0x10000:
+        return np.uint64(0xE0 | (code >> 12) | (third << 8) | (last << 16)), 3
+    second = 0x80 | ((code >> 12) & 0x3F)
+    return np.uint64(0xF0 | (code >> 18) | (second << 8) | (third << 16) | (last << 24)), 4
+
+
+@njit(**LEAN)
 def encode(code, arena, at):
     """Write a character to ``arena[at:]`` and return its length."""
-    if code < 0x80:
-        arena[at] = code
-        return 1
-    if code < 0x800:
-        arena[at], arena[at + 1] = 0xC0 | (code >> 6), 0x80 | (code & 0x3F)
-        return 2
-    if code < 0x10000:
-        arena[at], arena[at + 1], arena[at + 2] = 0xE0 | (code >> 12), 0x80 | ((code >> 6) & 0x3F), 0x80 | (code & 0x3F)
-        return 3
-    arena[at], arena[at + 1] = 0xF0 | (code >> 18), 0x80 | ((code >> 12) & 0x3F)
-    arena[at + 2], arena[at + 3] = 0x80 | ((code >> 6) & 0x3F), 0x80 | (code & 0x3F)
-    return 4
+    bits, n = utf8(code)
+    for i in range(n):
+        arena[at + i] = (bits >> np.uint64(8 * i)) & np.uint64(0xFF)
+    return n
 
 
 @lean_kernel

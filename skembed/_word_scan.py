@@ -8,26 +8,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._bytes import join_slices, line_feeds
+from ._bytes import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from ._sentences import decoding_message
 from ._strings import Room, join_strings
 from ._text import PADDING, Batch, Column, Part, Text, lower_rows, lowered_characters, rows_in_context
+from ._word_cut import new_piece, scan
 from ._word_order import take_counts
 from ._word_table import (
     ARENA_PADDING,
-    CONTEXT,
     FAULTS,
     N_BYTES,
     N_WORDS,
-    NOT_UTF8,
     STRIDE,
     Words,
     has_room,
     merge_words,
     move_slots,
-    new_piece,
     new_words,
-    scan,
 )
 
 _NONE = new_words(2, 0)

@@ -28,7 +28,7 @@ RANKS = [
     ["_tokenizer"],
     ["_sentences"],
     ["_word_table"],
-    ["_word_order"],
+    ["_word_cut", "_word_order"],
     ["_word_scan"],
     ["_encoder"],
     ["_vocabulary"],
