@@ -89,8 +89,14 @@ def describe_wrong_item(item: Any) -> str:
     return f"{item!r:.60} of type {kind}, not a string. Convert it first, for example with str(item)."
 
 
-def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X") -> Iterator[list[Any] | Part | Column]:
-    """Yield sentences, some at a time: as lists; of lists, or as Arrow holds them, if the tokenizer can read that."""
+def iter_pieces(
+    X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 1
+) -> Iterator[list[Any] | Part | Column]:
+    """Yield sentences, some at a time: as lists; of lists, or as Arrow holds them, if the tokenizer can read that.
+
+    A part of a list is as long as `n_batches`. More of them leave the threads less to hand over; but what comes of a
+    part should stay in a core's cache.
+    """
     items = iter_sentences(X, name=name)
     columns = iter_columns(X, BATCH_SIZE) if tokenizer.is_compiled else None
     if columns is not None:
@@ -102,9 +108,9 @@ def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X") -> Iterator[list[
     elif isinstance(X, (list, tuple)):
         start = 0
         while start < len(X):
-            stop = min(start + BATCH_SIZE, len(X))
+            stop = min(start + n_batches * BATCH_SIZE, len(X))
             few = X[start:stop:64]  # their lengths stand for those of the others
-            n_sentences = BATCH_LENGTH * len(few) // (_n_characters(few) + 1)
+            n_sentences = n_batches * BATCH_LENGTH * len(few) // (_n_characters(few) + 1)
             part = Part(X, start, min(start + max(n_sentences, 1), stop))
             yield part if tokenizer.is_compiled else part.take()
             start = part.last
@@ -144,7 +150,7 @@ def iter_batches(
     sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer
 ) -> Iterator[tuple[list[Any] | Part | Column, list[int]]]:
     """Yield sentences, some at a time, with the positions among them at which a new document begins."""
-    pieces = iter_pieces(sentences, tokenizer, name="sentences")
+    pieces = iter_pieces(sentences, tokenizer, name="sentences", n_batches=2)
     if groups is None:
         starts = [0]
         for batch in pieces:
