@@ -14,7 +14,7 @@ from ._text import PADDING
 
 _N_BEYOND = len(PADDING)
 _LINE_FEED = 10
-_NO_STRING = -1
+_NO_STRING, _NO_MEMORY = -1, -2
 _AHEAD = 16  # strings that are fetched before they are looked at
 _HEAD = 40  # about as many bytes stand before the characters of a string; it decides nothing but the speed
 # Bits that are not zero if one of eight, or of four, characters is not ASCII.
@@ -97,7 +97,7 @@ _load_1, _load_2, _load_4, _load_8 = map(_load, (1, 2, 4, 8))
 
 @lean_kernel
 def _find(sentences, string_type, where, lengths, widths):
-    """Find the characters of strings; returns how many bytes they are in UTF-8 at most, or _NO_STRING.
+    """Find the characters of strings; returns how many bytes they are in UTF-8 at most, _NO_STRING or _NO_MEMORY.
 
     ``sentences`` and ``string_type`` are the addresses of a list and of the type that all its items must have
     ``where``, ``lengths`` int64 and ``widths`` uint8, each (n_sentences,): addresses, numbers of characters, and bytes
@@ -111,6 +111,8 @@ def _find(sentences, string_type, where, lengths, widths):
         if its_type != string_type:
             return _NO_STRING
         where[i], lengths[i], width, is_ascii = _string(item)
+        if where[i] == 0:
+            return _NO_MEMORY
         widths[i] = 0 if is_ascii else width
         n_bytes += lengths[i] * (1 if is_ascii else min(width + 1, 4))
     return n_bytes
@@ -206,8 +208,11 @@ def join_strings(sentences: list[Any], room: Room) -> tuple[np.ndarray, np.ndarr
     where, lengths, ends = np.empty((3, n), np.int64)
     widths = np.empty(n, np.uint8)
     most = _find(id(sentences), id(str), where, lengths, widths)
-    if most == _NO_STRING:  # or of a type derived from str
-        return join_strings([str.__str__(sentence) for sentence in sentences], room)
+    if most == _NO_STRING:
+        sentences = [str.__str__(sentence) for sentence in sentences]  # some may be of a type derived from str
+        most = _find(id(sentences), id(str), where, lengths, widths)
+    if most < 0:
+        raise MemoryError("Python has no memory for a string in its final form.")
     data = room.take(most + n + _N_BEYOND)
     return data[: _join(where, lengths, widths, data, ends) + _N_BEYOND], ends
 
