@@ -6,7 +6,7 @@ from numba import config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ._compile import LEAN, lean_kernel
+from ._compile import INLINE, LEAN, lean_kernel
 
 NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # what may be the matter with a character
 ENDS = 8  # and this: a word ends after it
@@ -194,7 +194,7 @@ if config.DISABLE_JIT:
         pass
 
 
-@njit(**LEAN)
+@njit(**INLINE)
 def decode(text, at):
     """Code point of the character that begins at ``text[at]``, a byte above 127, and its length; -1 is not UTF-8."""
     first = np.int64(text[at])
@@ -222,7 +222,7 @@ def _is_small_greek(text, at):
     return (first == 0xCE and 0xB1 <= second < 0xC0) or (first == 0xCF and 0x80 <= second < 0x8F)
 
 
-@njit(**LEAN)
+@njit(**INLINE)
 def next_lowered(text, at, lowered):
     """The character at ``text[at]``, lowered, or 0 if it is of no word; its length; and what is the matter with it.
 
@@ -247,7 +247,7 @@ def next_lowered(text, at, lowered):
     return lower, size, matter
 
 
-@njit(**LEAN)
+@njit(**INLINE)
 def utf8(code):
     """The bytes of a character as one uint64, and how many they are."""
     if code < 0x80:
@@ -262,12 +262,11 @@ def utf8(code):
     return np.uint64(0xF0 | (code >> 18) | (second << 8) | (third << 16) | (last << 24)), 4
 
 
-@njit(**LEAN)
+@njit(**INLINE)
 def encode(code, arena, at):
-    """Write a character to ``arena[at:]`` and return its length."""
+    """Write a character to ``arena[at:]``, of which eight bytes are written to, and return its length."""
     bits, n = utf8(code)
-    for i in range(n):
-        arena[at + i] = (bits >> np.uint64(8 * i)) & np.uint64(0xFF)
+    store_bytes(arena, at, bits)
     return n
 
 
