@@ -177,7 +177,7 @@ class Vocabulary:
 
 def _order_of(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Order of falling count, and of code points among equals: that is also the order of bytes of UTF-8."""
-    from ._word_order import MOST, ROOM, sort_alike, sort_by_count  # numba takes a while to import
+    from ._word_order import MOST, sort_alike, sort_by_count  # numba takes a while to import
 
     both_keys, both_orders = np.empty((2, len(counts)), np.uint64), np.empty((2, len(counts)), np.int32)
     sort_by_count(text, starts, ends, counts, both_keys, both_orders, np.zeros((10, 256), np.int64))
@@ -185,7 +185,7 @@ def _order_of(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np
     n_beyond = np.count_nonzero(counts >= MOST)
     by_count = np.argsort(-counts[order[:n_beyond]], kind="stable")
     order[:n_beyond], keys[:n_beyond] = order[by_count], keys[by_count]
-    sort_alike(text, starts, ends, counts, keys, order, np.empty((ROOM, 4), np.int64))
+    sort_alike(text, starts, ends, counts, keys, order, both_orders[1])
     return order
 
 

@@ -7,11 +7,9 @@ from ._bytes import load_bytes, store_bytes
 from ._compile import INLINE, LEAN, lean_kernel
 from ._word_table import STRIDE, first_bytes
 
-ROOM = 160  # rows of `stack`: each range that waits is at least as long as all that came after it
 _ODD, _PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 _AT_ONCE = 7  # bytes of a word that are compared at a time
 MOST = 0xFFFF  # from which counts on words are few
-_FEW = 16  # words that are quicker sorted one by one
 
 
 @njit(**LEAN)
@@ -44,83 +42,31 @@ def _rank(count):
 
 
 @njit(**LEAN)
-def _insert(order, keys, first, last):
-    """Sort a few words by their keys."""
-    for i in range(first + 1, last):
-        key, word = keys[i], order[i]
-        j = i
-        while j > first and keys[j - 1] > key:
-            keys[j], order[j] = keys[j - 1], order[j - 1]
-            j -= 1
-        keys[j], order[j] = key, word
+def _is_before(text, start, end, other_start, other_end):
+    """Whether the bytes of a word come before those of another."""
+    while True:
+        key, other = _key(text, start, end), _key(text, other_start, other_end)
+        if key != other or not _goes_on(key):
+            return key < other
+        start += _AT_ONCE
+        other_start += _AT_ONCE
 
 
 @njit(**LEAN)
-def _split(order, keys, first, last):
-    """Bring keys below one of them, and then those equal to it if these words go on, to the front.
-
-    Returns where the two parts end. No branch depends on a key: which way it goes cannot be foretold.
-    """
-    a, b, c = keys[first], keys[(first + last) // 2], keys[last - 1]
-    pivot = max(min(a, b), min(max(a, b), c))
-    low = first
-    for i in range(first, last):
-        key, word = keys[i], order[i]
-        keys[i], order[i] = keys[low], order[low]
-        keys[low], order[low] = key, word
-        low += 1 if key < pivot else 0
-    if low > first and not _goes_on(pivot):  # no other word has this key
-        return low, low
-    high = low
-    for i in range(low, last):
-        key, word = keys[i], order[i]
-        keys[i], order[i] = keys[high], order[high]
-        keys[high], order[high] = key, word
-        high += 1 if key == pivot else 0
-    return low, high
-
-
-@njit(**LEAN)
-def _wait(stack, waiting, first, last, depth, has_keys):
-    """Put a range of words that have their first ``depth`` bytes in common on the stack."""
-    if last - first > 1:
-        stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3] = first, last, depth, has_keys
-        waiting += 1
-    return waiting
-
-
-@njit(**LEAN)
-def _sort(text, starts, ends, order, keys, first, last, stack):
-    """Sort ``order[first:last]``, words that begin alike: quicksort in three parts, some bytes at a time."""
-    waiting = _wait(stack, 0, first, last, _AT_ONCE, 0)
-    while waiting:
-        waiting -= 1
-        first, last, depth, has_keys = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
-        if not has_keys:
-            for i in range(first, last):
-                keys[i] = _key(text, starts[order[i]] + depth, ends[order[i]])
-        if last - first <= _FEW:
-            _insert(order, keys, first, last)
-            start = first
-            for i in range(first + 1, last + 1):
-                if i == last or keys[i] != keys[start]:
-                    if _goes_on(keys[start]):
-                        waiting = _wait(stack, waiting, start, i, depth + _AT_ONCE, 0)
-                    start = i
-            continue
-        low, high = _split(order, keys, first, last)
-        n_less, n_alike, n_more = low - first, high - low, last - high
-        alike_last = n_alike < max(n_less, n_more)  # the longest first: it waits below the others
-        for turn in range(2):
-            if (turn == 1) == alike_last and high > low and _goes_on(keys[low]):
-                waiting = _wait(stack, waiting, low, high, depth + _AT_ONCE, 0)
-            if turn == 0:
-                if n_less > n_more:
-                    waiting = _wait(stack, waiting, first, low, depth, 1)
-                    waiting = _wait(stack, waiting, high, last, depth, 1)
-                else:
-                    waiting = _wait(stack, waiting, high, last, depth, 1)
-                    waiting = _wait(stack, waiting, first, low, depth, 1)
+def _merge(text, starts, ends, order, merged, low, middle, high):
+    """Merge ``order[low:middle]`` and ``order[middle:high]``, each sorted."""
+    i, j = low, middle
+    for at in range(low, high):
+        if j == high or (
+            i < middle and not _is_before(text, starts[order[j]], ends[order[j]], starts[order[i]], ends[order[i]])
+        ):
+            merged[at] = order[i]
+            i += 1
+        else:
+            merged[at] = order[j]
+            j += 1
+    for at in range(low, high):
+        order[at] = merged[at]
 
 
 @lean_kernel
@@ -156,19 +102,24 @@ def sort_by_count(text, starts, ends, counts, keys, order, buckets):
 
 
 @lean_kernel
-def sort_alike(text, starts, ends, counts, keys, order, stack):
+def sort_alike(text, starts, ends, counts, keys, order, merged):
     """Sort what stands together in ``order``, of equal count and key: words that differ only later.
 
     ``text``, ``starts``, ``ends`` and ``counts`` as in `sort_by_count`
     ``keys`` uint64 and ``order`` int32, each (n_words,), in the same order
-    ``stack`` (ROOM, 4) int64, to work in
+    ``merged`` (n_words,) int32, to work in
     """
-    start = 0
-    for i in range(1, order.shape[0] + 1):
-        if i == order.shape[0] or keys[i] != keys[start] or counts[order[i]] != counts[order[start]]:
-            if i - start > 1 and _goes_on(keys[start]):
-                _sort(text, starts, ends, order, keys, start, i, stack)
-            start = i
+    first = 0
+    for last in range(1, order.shape[0] + 1):
+        if last < order.shape[0] and keys[last] == keys[first] and counts[order[last]] == counts[order[first]]:
+            continue
+        if _goes_on(keys[first]):
+            n = 1
+            while n < last - first:
+                for low in range(first, last - n, 2 * n):
+                    _merge(text, starts, ends, order, merged, low, low + n, min(low + 2 * n, last))
+                n *= 2
+        first = last
 
 
 @lean_kernel
