@@ -133,7 +133,10 @@ class GrowingArray:
             return
         if self._size > len(self._memory):
             # A quarter more, for the rest may have longer sentences; memory that is never written to costs nothing.
-            larger = np.empty(int(1.25 * self._size / min(share, 1)) + 1, self._dtype)
+            try:
+                larger = np.empty(int(1.25 * self._size / min(share, 1)) + 1, self._dtype)
+            except (MemoryError, OverflowError, ValueError):  # the first sentences were far longer than the others
+                larger = np.empty(2 * self._size, self._dtype)
             larger[:start] = self._memory[:start]
             self._memory = larger
         self._memory[start : self._size] = values

@@ -203,9 +203,9 @@ def scan(
             i = hard[np.uint64(which)]
             start, end = borders[i + i], borders[i + i + _U1]
             first, n_words = n_words, _TOO_HARD
-            if end - start <= _LOWERED:
-                n_words = _lower_run(text, start, end, lowered, words, first)
             at = i << _U2
+            if end - start <= _LOWERED and (runs[at] | runs[at + _U1]) & _HIGH != _U0:
+                n_words = _lower_run(text, start, end, lowered, words, first)
             runs[at], runs[at + _U1], runs[at + _U3] = first, n_words, SHORT + 1
             if n_words == _TOO_HARD:
                 n_words = first

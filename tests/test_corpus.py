@@ -72,6 +72,18 @@ def corpus():
 # -- from sentences ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("length", [0, 1, 2, 10**6, sys.maxsize])
+def test_a_collection_may_be_wrong_about_its_length(length):
+    class Stream:
+        def __len__(self):
+            return length
+
+        def __iter__(self):
+            return iter(TEXT)
+
+    assert SentenceCorpus.from_sentences(Stream()) == SentenceCorpus.from_sentences(list(TEXT))
+
+
 def test_small_example(corpus):
     assert documents(corpus) == [
         [["the", "cat", "sat"], ["the", "cat", "slept"], []],
