@@ -11,7 +11,7 @@ from ._compile import INLINE, LEAN, lean_kernel
 NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # what may be the matter with a character
 ENDS = 8  # and this: a word ends after it
 IN_CONTEXT = 0xFFFFFFFF  # stands for the lowered character of one whose lowered form is two, or depends on others
-_DOTTED_I, _SIGMA = 0x130, 0x3C3
+_DOTTED_I, _SMALL_I, _SIGMA = 0x130, 0x69, 0x3C3
 _LINE_FEED = 10
 _BLOCK = ir.VectorType(ir.IntType(8), 64)
 
@@ -240,7 +240,7 @@ def next_lowered(text, at, lowered):
     lower = np.int64(lowered[np.uint64(code)])
     if lower == IN_CONTEXT:
         if code == _DOTTED_I:  # its dot becomes a character of its own, which is of no word
-            return ord("i"), size, ENDS
+            return _SMALL_I, size, ENDS
         if not _is_small_greek(text, at + size):
             return 0, size, CONTEXT
         lower = _SIGMA  # a capital one that does not end its word
