@@ -145,7 +145,10 @@ class SentenceCorpus:
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
         batches = iter_batches(sentences, groups, tokenizer)
-        return _build(batches, tokenizer, to, min_count, max_features, n_jobs, length_hint(sentences))
+        # Elsewhere a length may be wrong, missing, or as much work as the sentences themselves.
+        has_length = isinstance(sentences, (list, tuple, np.ndarray)) or hasattr(sentences, "to_numpy")
+        n_sentences = length_hint(sentences) if has_length else 0
+        return _build(batches, tokenizer, to, min_count, max_features, n_jobs, n_sentences)
 
     @classmethod
     def from_file(

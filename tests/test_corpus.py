@@ -75,8 +75,21 @@ def corpus():
 @pytest.mark.parametrize("length", [0, 1, 2, 10**6, sys.maxsize])
 def test_a_collection_may_be_wrong_about_its_length(length):
     class Stream:
+        to_numpy = None  # as a column has it, whose length is asked for
+
         def __len__(self):
             return length
+
+        def __iter__(self):
+            return iter(TEXT)
+
+    assert SentenceCorpus.from_sentences(Stream()) == SentenceCorpus.from_sentences(list(TEXT))
+
+
+def test_nobody_asks_a_stream_for_its_length():
+    class Stream:
+        def __len__(self):
+            raise NotImplementedError
 
         def __iter__(self):
             return iter(TEXT)
