@@ -234,6 +234,7 @@ def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread
         sentence = plan.run_starts[block_start + slot // width] - plan.border + slot % width
         if sentence < 0 or sentence >= n_sentences:
             continue
+        prefetch_words(text, min(sentence + 1, n_sentences - 1), rows.weights, text.word_weight)
         first_word = place
         for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
             word = text.tokens[p]
