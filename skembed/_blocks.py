@@ -59,7 +59,7 @@ class Rows(NamedTuple):
 
 
 class Update(NamedTuple):
-    """How the weights move. ``rate`` falls by ``rate_decay`` with every block."""
+    """How the weights move. ``rate`` is that of block 0, and falls by ``rate_decay`` with every block."""
 
     rate: float
     rate_decay: float
@@ -176,9 +176,16 @@ def prefetch_run(text, plan, run):
 
 
 @njit(**INLINE)
-def prefetch_words(text, sentence, weights, table):
-    """Ask for the rows of a sentence's words, and for their places in a table."""
-    for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
+def prefetch_next_words(text, plan, run, position, weights, table):
+    """Ask for the rows of the words of the sentence that a block has next, and for their places in a table.
+
+    ``position`` is the place in the run of the sentence at hand, the border before the run included.
+    """
+    if position == plan.run_length + 2 * plan.border - 1:
+        run, position = min(run + 1, plan.run_starts.shape[0] - 1), -1
+    following = plan.run_starts[run] - plan.border + position + 1
+    following = max(0, min(following, text.document.shape[0] - 1))
+    for p in range(text.sent_ptr[following], text.sent_ptr[following + 1]):
         word = min(np.int64(text.tokens[p]), table.shape[0] - 1)
         prefetch_row(weights, word)
         prefetch_item(table, word)
@@ -188,8 +195,8 @@ def prefetch_words(text, sentence, weights, table):
 def sentence_of_block(text, plan, run_ptr, block_start, i, weights, table):
     """Sentence number i of a block whose first run is ``block_start``, and how many words stand before it there.
 
-    The last run may go past the end of the text; there the number is -1. What the next sentence will need of the
-    weights and of a table of words is asked for.
+    The last run may go past the end of the text; there the number is -1. For blocks without a border. What the next
+    sentence will need of the weights and of a table of words is asked for.
     """
     run, position = block_start + i // plan.run_length, i % plan.run_length
     if position == 0:
@@ -198,10 +205,7 @@ def sentence_of_block(text, plan, run_ptr, block_start, i, weights, table):
     sentence = start + position
     if sentence >= text.document.shape[0]:
         return np.int64(-1), np.int64(0)
-    following = sentence + 1
-    if position == plan.run_length - 1:
-        following = plan.run_starts[min(run + 1, plan.run_starts.shape[0] - 1)]
-    prefetch_words(text, min(following, text.document.shape[0] - 1), weights, table)
+    prefetch_next_words(text, plan, run, position, weights, table)
     return sentence, run_ptr[run] - run_ptr[block_start] + text.sent_ptr[sentence] - text.sent_ptr[start]
 
 
@@ -228,13 +232,14 @@ def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread
     start = place = run_ptr[first_run] - run_ptr[block_start]
     first_slot, last_slot = (first_run - block_start) * width, (last_run - block_start) * width
     for slot in range(first_slot, last_slot):
-        if slot % width == 0:
-            prefetch_run(text, plan, block_start + slot // width)
+        run, position = block_start + slot // width, slot % width
+        if position == 0:
+            prefetch_run(text, plan, run)
         slots.document[slot] = -1
-        sentence = plan.run_starts[block_start + slot // width] - plan.border + slot % width
+        sentence = plan.run_starts[run] - plan.border + position
         if sentence < 0 or sentence >= n_sentences:
             continue
-        prefetch_words(text, min(sentence + 1, n_sentences - 1), rows.weights, text.word_weight)
+        prefetch_next_words(text, plan, run, position, rows.weights, text.word_weight)
         first_word = place
         for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
             word = text.tokens[p]

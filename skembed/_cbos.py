@@ -150,7 +150,7 @@ def train_cbos(text, rows, mean, targets, plan, update, sync, thread, n_threads)
         if update.learn:
             gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
-            rate = np.float32(update.rate - update.rate_decay * (block - plan.first_block))
+            rate = np.float32(update.rate - update.rate_decay * block)
             update_rows(rows, targets.touches, update, rate, 0.0, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
         if n_passed < 0:

@@ -282,7 +282,7 @@ def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update
                 sc.total[0] += sc.loss[i]
                 sc.total[1] += sc.n_targets[i]
         if update.learn:
-            rate = np.float32(update.rate - update.rate_decay * (block - plan.first_block))
+            rate = np.float32(update.rate - update.rate_decay * block)
             update_rows(source_rows, sc.source, update, rate, draws.penalty, thread, n_threads)
             update_rows(target_rows, sc.target, update, rate, draws.penalty, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)

@@ -18,6 +18,52 @@ def count_threads(n_jobs: int | None) -> int:
     return int(min(effective_n_jobs(n_jobs), cpu_count()))
 
 
+class ThreadChoice:
+    """Whether to work with all threads, or with one where that is faster.
+
+    Threads that write to the same rows pass them to and fro, and where their cores are far from each other, or one of
+    them is lent to somebody else, that can take longer than the work. So now and then a small part of the work is done
+    the other way, and the faster way is kept. Nothing but time depends on it.
+
+    Parameters
+    ----------
+    n_threads : int
+        The most threads to use.
+
+    Attributes
+    ----------
+    n_threads : int
+        How many to use, but for trials.
+    """
+
+    TRIAL = 0.125  # the share of the usual amount of work that a trial gets
+    ENOUGH = 0.9  # the share of the time in which the other way must do the same to be kept
+    # How often the usual amount is done before the next trial. Where one thread is in use, the others lie idle, and a
+    # trial of them is cheap.
+    ALL, ONE = 8, 2
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = self._most = n_threads
+        self._seconds: dict[int, float] = {}
+        self._n_left = 1
+
+    def next_part(self) -> tuple[int, float]:
+        """Return how many threads to work with now, and what share of the usual amount of work they should get."""
+        if self._n_left or self._most == 1:
+            return self.n_threads, 1.0
+        return 1 if self.n_threads > 1 else self._most, self.TRIAL
+
+    def took(self, n_threads: int, seconds: float) -> None:
+        """Take note of how long a piece of work took for so many threads; all pieces count as equally large."""
+        self._seconds[n_threads] = seconds
+        if n_threads == self.n_threads:
+            self._n_left = max(0, self._n_left - 1)
+            return
+        if seconds < self.ENOUGH * self._seconds[self.n_threads]:
+            self.n_threads = n_threads
+        self._n_left = self.ONE if self.n_threads == 1 else self.ALL
+
+
 def in_order(function: Callable[[Any], Any], items: Iterable[Any], n_threads: int) -> Iterator[Any]:
     """Like `map`, but with some threads, and only a few items at a time."""
     if n_threads == 1:

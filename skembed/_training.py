@@ -16,6 +16,7 @@ import numpy as np
 from ._blocks import EncodedText, Plan, Rows, Update
 from ._corpus import SentenceCorpus
 from ._kernels import ABORTED, SYNC_SIZE
+from ._threads import ThreadChoice
 
 # A row that occurs more often than this in a block takes smaller steps; measured, see the user guide.
 MAX_TOUCHES = 8
@@ -65,6 +66,7 @@ class Trainer:
     def __post_init__(self) -> None:
         if numba.config.DISABLE_JIT:
             self.n_threads = 1  # the barrier between threads exists only in compiled code
+        self._threads = ThreadChoice(self.n_threads)
         self.rows = [
             Rows(m.weights, m.accumulator, np.zeros(len(m.weights), np.int32), _share_rows(m.mass, self.n_threads))
             for m in self.objective.matrices
@@ -74,7 +76,7 @@ class Trainer:
         """Have the kernel compiled, or loaded from the cache, by working through no block."""
         plan = self._plan(text, 0)
         scratch = self.objective.make_scratch(text, plan, self.n_threads)
-        self._call(text, scratch, plan, Update(0.0, 0.0, self.adagrad, MAX_TOUCHES, False))
+        self._call(text, scratch, plan, Update(0.0, 0.0, self.adagrad, MAX_TOUCHES, False), self.n_threads)
 
     def run_epoch(
         self,
@@ -91,13 +93,18 @@ class Trainer:
         plan = self._plan(text, epoch)
         n_blocks = -(-len(plan.run_starts) // plan.runs_per_block)
         first_rate, last_rate = rates or (0.0, 0.0)
-        rate_decay = (first_rate - last_rate) / n_blocks
+        update = Update(first_rate, (first_rate - last_rate) / n_blocks, self.adagrad, MAX_TOUCHES, rates is not None)
         scratch = self.objective.make_scratch(text, plan, self.n_threads)
-        blocks_per_call = max(1, n_blocks * TOKENS_PER_CALL // max(1, len(text.tokens)))
-        for first in range(0, n_blocks, blocks_per_call):
-            last = min(first + blocks_per_call, n_blocks)
-            update = Update(first_rate - first * rate_decay, rate_decay, self.adagrad, MAX_TOUCHES, rates is not None)
-            self._call(text, scratch, plan._replace(first_block=first, last_block=last), update)
+        blocks_per_call = min(n_blocks, max(1, n_blocks * TOKENS_PER_CALL // max(1, len(text.tokens))))
+        last = 0
+        while last < n_blocks:
+            # Where nothing is learned, the time would say nothing of the work that matters.
+            n_threads, part = self._threads.next_part() if update.learn else (self._threads.n_threads, 1.0)
+            first, last = last, min(last + max(1, int(part * blocks_per_call)), n_blocks)
+            start = time.perf_counter()
+            self._call(text, scratch, plan._replace(first_block=first, last_block=last), update, n_threads)
+            if update.learn:
+                self._threads.took(n_threads, (time.perf_counter() - start) / (last - first))
             if not np.isfinite(scratch.total[0]):
                 break  # diverged; the rest of the pass would be wasted
             on_call(last / n_blocks)
@@ -124,22 +131,22 @@ class Trainer:
         generator.shuffle(starts)
         return Plan(starts, length, border, batch // length, 0, 0, seed)
 
-    def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
-        """Enter the kernel with all threads at once."""
+    def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
+        """Enter the kernel with some threads at once."""
         sync = np.zeros(SYNC_SIZE, np.int64)
-        if self.n_threads == 1:
+        if n_threads == 1:
             self.objective.run(text, self.rows, scratch, plan, update, sync, 0, 1)
             return
         # Nobody enters the kernel, where threads wait for each other, before all have really started.
-        ready = threading.Barrier(self.n_threads)
+        ready = threading.Barrier(n_threads)
 
         def work(thread: int) -> None:
             ready.wait()
-            self.objective.run(text, self.rows, scratch, plan, update, sync, thread, self.n_threads)
+            self.objective.run(text, self.rows, scratch, plan, update, sync, thread, n_threads)
 
-        with ThreadPoolExecutor(self.n_threads, thread_name_prefix="skembed") as pool:
+        with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
             try:
-                futures = [pool.submit(work, thread) for thread in range(self.n_threads)]
+                futures = [pool.submit(work, thread) for thread in range(n_threads)]
                 # Not one after the other: the first may be waiting in the kernel for one that has failed.
                 for future in wait(futures, return_when=FIRST_EXCEPTION).done:
                     future.result()

@@ -227,7 +227,7 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
                 sc.total[0] += sc.loss[i]
                 sc.total[1] += sc.n_targets[i]
         if update.learn:
-            rate = np.float32(update.rate - update.rate_decay * (block - plan.first_block))
+            rate = np.float32(update.rate - update.rate_decay * block)
             update_rows(source_rows, sc.source, update, rate, 0.0, thread, n_threads)
             update_rows(target_rows, sc.target, update, rate, 0.0, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)

@@ -132,7 +132,7 @@ def train_next_sentence(text, rows, pairs, plan, update, sync, thread, n_threads
         if update.learn:
             gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
-            rate = np.float32(update.rate - update.rate_decay * (block - plan.first_block))
+            rate = np.float32(update.rate - update.rate_decay * block)
             update_rows(rows, pairs.touches, update, rate, 0.0, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
         if n_passed < 0:  # another thread has failed
