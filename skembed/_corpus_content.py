@@ -132,7 +132,7 @@ def encode(
     content : Content
     """
     n_threads = count_threads(n_jobs)
-    encoder = Encoder(tokenizer, n_threads)
+    encoder = Encoder(tokenizer, n_threads, at_once=False)
     with ExitStack() as files:
         tokens, sent_ptr, doc_ptr = (
             files.enter_context(closing(GrowingArray(name, folder))) for name in ("tokens", "sent_ptr", "doc_ptr")
@@ -140,11 +140,13 @@ def encode(
         n_tokens = n_documents = 0
         sent_ptr.append(np.zeros(1, np.int64))
         parts: list[_Part] = []
-        for ids, lengths, starts, thread in encoder.read(batches):
+        for batch in encoder.read(batches):
+            ids, lengths, starts, thread = batch
             first_row = encoder.n_rows - len(lengths)
             parts.append(_Part(n_tokens, first_row, encoder.n_rows, thread))
             share = encoder.n_rows / n_sentences if n_sentences else 0.5
             tokens.append(ids, share)
+            encoder.reuse(batch)
             sent_ptr.append(np.cumsum(lengths) + n_tokens, share)
             doc_ptr.append(np.asarray(starts, np.int64) + first_row)
             n_tokens, n_documents = n_tokens + len(ids), n_documents + len(starts)

@@ -80,6 +80,9 @@ class Encoder:
         The options.
     n_threads : int, default=1
         Number of threads.
+    at_once : bool, default=True
+        The final ids are wanted while the text streams by. If not, :meth:`read` is called once, and words that need no
+        Python have ids in any order, which takes less time with threads.
 
     Attributes
     ----------
@@ -89,7 +92,7 @@ class Encoder:
         Number of sentences encoded so far.
     """
 
-    def __init__(self, tokenizer: Tokenizer, n_threads: int = 1) -> None:
+    def __init__(self, tokenizer: Tokenizer, n_threads: int = 1, at_once: bool = True) -> None:
         self.tokenizer = tokenizer
         self.n_rows = 0
         self._n_threads = n_threads
@@ -99,6 +102,7 @@ class Encoder:
         # The id of each word of the tables, where that is not its number there; -1 for a stop word.
         self._stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
         self._is_plain = tokenizer.stemmer is None and not self._stop_words
+        self._at_once = at_once or not self._is_plain
         self._id_of_word = np.empty(0, np.int32)
         self._counts = np.zeros(0, np.int64)
         self._after_blank = False  # whether the line of a file that was read last was blank
@@ -167,8 +171,18 @@ class Encoder:
     def stream(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         """Do what :meth:`read` does, with final ids."""
         for batch in self.read(batches):
+            if batch.thread is None:
+                yield batch
+                continue
             final = self.final(batch.thread)
-            yield batch if final is None else batch._replace(ids=final[batch.ids], thread=None)
+            ids = batch.ids.copy() if final is None else final[batch.ids]
+            self.reuse(batch)
+            yield batch._replace(ids=ids, thread=None)
+
+    def reuse(self, batch: Encoded) -> None:
+        """Take back the memory of the ids that :meth:`read` gave, if nobody looks at them any more."""
+        if batch.thread is not None and self._tables is not None:
+            self._tables.reuse(batch.ids, batch.thread)
 
     def read(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         """Encode batches of sentences as they come.
@@ -188,7 +202,7 @@ class Encoder:
         from ._word_scan import TextTables  # numba takes a while to import
 
         if self._tables is None:
-            self._tables = TextTables(self._n_threads)
+            self._tables = TextTables(self._n_threads, self._at_once)
         tables = self._tables
         own, numbers = threading.local(), count()
 
@@ -200,18 +214,22 @@ class Encoder:
 
         for found, passed, number in in_order(scan, self._with_rows(batches), self._n_threads):
             tables.add(found, number)
-            check_number(tables.n_words)
+            check_number(max(tables.n_words, found.n_words))
             ids, lengths, blank = found.scan
             starts: Sequence[int] | np.ndarray = passed
             thread: int | None = number
             if not self._is_plain:
                 final = tables.numbers(number)
-                ids, lengths = self._without_stop_words(ids if final is None else final[ids], lengths)
+                numbers_of_words = ids if final is None else final[ids]
+                ids, lengths = self._without_stop_words(numbers_of_words, lengths)
+                tables.reuse(found.scan.ids, number)
                 thread = None
             if blank is not None:
                 lengths, starts = self._split_documents(lengths, blank, bool(passed))
             self.n_rows += len(lengths)
             yield Encoded(ids, lengths, starts, thread)
+        tables.finish()
+        check_number(tables.n_words)
 
     def _with_rows(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[tuple[Batch, list[int], int]]:
         n_rows = self.n_rows  # the threads may still work on the rows before

@@ -114,23 +114,21 @@ def alias_draw(bits, threshold, alias):
     return other + (row - other) * np.int64(stays)
 
 
-@kernel
 def alias_table(probability):
     """Walker's alias method: ``threshold`` float32 and ``alias`` int32, each (n,), from (n,) float64 probabilities."""
-    n = probability.shape[0]
-    threshold = np.ones(n, np.float32)
-    alias = np.arange(n).astype(np.int32)
+    n = len(probability)
+    threshold, alias = np.ones(n, np.float32), np.arange(n, dtype=np.int32)
     scaled = probability * (n / probability.sum())
-    small = np.empty(n, np.int64)
-    large = np.empty(n, np.int64)
-    n_small = n_large = 0
-    for i in range(n):
-        if scaled[i] < 1.0:
-            small[n_small] = i
-            n_small += 1
-        else:
-            large[n_large] = i
-            n_large += 1
+    small, large = np.empty((2, n), np.int64)
+    few, many = np.flatnonzero(scaled < 1), np.flatnonzero(scaled >= 1)
+    small[: len(few)], large[: len(many)] = few, many
+    _fill_up(scaled, small, len(few), large, len(many), threshold, alias)
+    return threshold, alias
+
+
+@kernel
+def _fill_up(scaled, small, n_small, large, n_large, threshold, alias):
+    """Fill up each row that is too rarely drawn, ``small``, with the draws that one of ``large`` has too many."""
     while n_small > 0 and n_large > 0:
         n_small -= 1
         poor = small[n_small]
@@ -142,7 +140,6 @@ def alias_table(probability):
             n_large -= 1
             small[n_small] = rich
             n_small += 1
-    return threshold, alias
 
 
 @kernel

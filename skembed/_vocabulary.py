@@ -10,6 +10,8 @@ import numpy as np
 
 from ._text import decode_words, encode_words
 
+_MOST = 0xFFFF  # from which counts on words are few
+
 
 class Vocabulary:
     """Words with their counts, in the order of falling count; words of equal count in the order of code points.
@@ -120,8 +122,7 @@ class Vocabulary:
 
         text = np.append(text, np.zeros(8, np.uint8))  # compiled code reads eight bytes at a time
         counts = np.asarray(counts, dtype=np.int64)
-        order = _order_of(text, starts, ends, counts)
-        falling = counts[order]
+        order, falling = _order_of(text, starts, ends, counts)
         n_kept = _n_kept(falling, min_count, max_features)
         order = order[:n_kept]
         remap = np.full(len(counts), -1, dtype=np.int32)
@@ -175,18 +176,33 @@ class Vocabulary:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
 
 
-def _order_of(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Order of falling count, and of code points among equals: that is also the order of bytes of UTF-8."""
-    from ._word_order import MOST, sort_alike, sort_by_count  # numba takes a while to import
+def _order_of(
+    text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Order of falling count, and of code points among equals, which is that of the bytes of UTF-8; and the counts."""
+    from ._word_order import AT_ONCE, keys_of  # numba takes a while to import
 
-    both_keys, both_orders = np.empty((2, len(counts)), np.uint64), np.empty((2, len(counts)), np.int32)
-    sort_by_count(text, starts, ends, counts, both_keys, both_orders, np.zeros((10, 256), np.int64))
-    order, keys = both_orders[0], both_keys[0]
-    n_beyond = np.count_nonzero(counts >= MOST)
-    by_count = np.argsort(-counts[order[:n_beyond]], kind="stable")
-    order[:n_beyond], keys[:n_beyond] = order[by_count], keys[by_count]
-    sort_alike(text, starts, ends, counts, keys, order, both_orders[1])
-    return order
+    keys = np.empty(len(counts), np.uint64)
+    keys_of(text, starts, ends, keys)
+    order = np.argsort(keys).astype(np.int32)
+    # Counts as numbers of two bytes, which numpy sorts in linear time; the few larger ones are sorted once more.
+    rank = (_MOST - np.minimum(counts, _MOST)).astype(np.uint16)
+    order = order[np.argsort(rank[order], kind="stable")]
+    beyond = slice(np.count_nonzero(rank == 0))
+    order[beyond] = order[beyond][np.argsort(-counts[order[beyond]], kind="stable")]
+    falling = counts[order]
+    # Words of equal count and key are sorted by the bytes that follow, until they differ.
+    places, groups, keys, n_seen = np.arange(len(order)), falling, keys[order], 0
+    while True:
+        alike = (keys[1:] == keys[:-1]) & (groups[1:] == groups[:-1]) & (keys[1:] & np.uint64(0xFF) > AT_ONCE)
+        among = np.flatnonzero(np.append(alike, False) | np.append(False, alike))
+        if not len(among):
+            return order, falling
+        groups, places, n_seen = np.cumsum(np.append(True, ~alike))[among], places[among], n_seen + AT_ONCE
+        words, keys = order[places], np.empty(len(places), np.uint64)
+        keys_of(text, starts[words] + n_seen, ends[words], keys)
+        by_key = np.lexsort((keys, groups))
+        order[places], keys = words[by_key], keys[by_key]
 
 
 def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | None]:

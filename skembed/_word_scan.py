@@ -22,6 +22,7 @@ from ._word_table import (
     STRIDE,
     Words,
     has_room,
+    merge_table,
     merge_words,
     move_slots,
     new_words,
@@ -45,7 +46,7 @@ class Scanner:
 
     def __init__(self) -> None:
         self.words = new_words()
-        self._ids = np.empty(0, np.int32)  # of the text at hand: used again, because fresh memory is slow
+        self._rooms: deque[np.ndarray] = deque()  # for ids: used again, because fresh memory is slow
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
         self._room = Room()
@@ -62,13 +63,19 @@ class Scanner:
         """
         text, ends = self._as_text(batch)
         ptr = np.zeros(len(ends) + 1, np.int64)
-        n_ids = self._scan(text, ends, known, ptr) if len(ends) else 0
+        room = self._rooms.pop() if self._rooms else np.empty(0, np.int32)
+        if len(room) < text.n_bytes:  # enough for twice the bytes, and a text grows by half at most when lowered
+            room = np.empty(text.n_bytes + text.n_bytes // 4, np.int32)
+        n_ids = self._scan(text, ends, known, room, ptr) if len(ends) else 0
         lengths = np.diff(ptr)
         blank = None if text.file is None else _blank_lines(text, ends, lengths)
-        ids = self._ids[:n_ids].copy()
-        if len(self._ids) > _N_KEPT:
-            self._ids = np.empty(0, np.int32)
-        return Scan(ids, lengths, blank)
+        return Scan(room[:n_ids], lengths, blank)
+
+    def reuse(self, ids: np.ndarray) -> None:
+        """Take back the memory of ids that were found here and that nobody looks at any more; any thread may do so."""
+        room = ids.base
+        if room is not None and len(room) <= _N_KEPT:
+            self._rooms.append(room)
 
     def counts(self) -> np.ndarray:
         """Return how often each word of the table was found in all texts, if no other words were known."""
@@ -77,6 +84,16 @@ class Scanner:
         for ids in self._twice:
             np.subtract.at(counts, ids, 1)
         return counts
+
+    def take(self, other: Scanner) -> np.ndarray:
+        """Take over the words of another scanner, and how often they were found; returns their ids here."""
+        slots, arena, state = other.words
+        ids = np.empty(state[N_WORDS], np.int32)
+        at = 0
+        while (at := merge_table(slots, arena, at, ids, *self.words)) < len(slots):
+            self.words = with_room(self.words, len(self.words.slots) // STRIDE, len(arena))
+        self._twice += [ids[twice] for twice in other._twice]
+        return ids
 
     def _as_text(self, batch: Batch) -> tuple[Text, np.ndarray]:
         """Return the text, and the places of the line feeds after its sentences."""
@@ -91,15 +108,13 @@ class Scanner:
         data.flags.writeable = False
         return Text(data), ends
 
-    def _scan(self, text: Text, ends: np.ndarray, known: Words, ptr: np.ndarray) -> int:
-        if len(self._ids) < text.n_bytes:  # enough for twice the bytes, and a text grows by half at most when lowered
-            self._ids = np.empty(text.n_bytes, np.int32)
+    def _scan(self, text: Text, ends: np.ndarray, known: Words, ids: np.ndarray, ptr: np.ndarray) -> int:
         read = known.slots, known.arena, int(known.state[N_WORDS])
         progress = np.zeros(5, np.int64)
         state = self.words.state
         state[FAULTS] = n_stops = 0
         lowered = lowered_characters()
-        while not scan(text.data, ends, lowered, *read, *self.words, progress, self._ids, ptr, *self._piece):
+        while not scan(text.data, ends, lowered, *read, *self.words, progress, ids, ptr, *self._piece):
             if not state[FAULTS] & CONTEXT:
                 self.words = with_room(self.words, self.words.slots.shape[0] // STRIDE, len(self.words.arena))
                 continue
@@ -112,7 +127,7 @@ class Scanner:
                 _complain(text)
                 raise
             if known is _NONE:  # otherwise nobody asks for counts
-                self._twice.append(self._ids[ptr[row] : progress[1]].copy())
+                self._twice.append(ids[ptr[row] : progress[1]].copy())
             progress[:] = ends[row - 1] + 1 if row else 0, ptr[row], row, 0, 0
             state[FAULTS] &= ~CONTEXT
         if state[FAULTS] & NOT_UTF8 or (state[FAULTS] and text.file is not None):
@@ -129,19 +144,23 @@ class Found(NamedTuple):
 
 
 class TextTables:
-    """Words in the order of first appearance in a stream of texts, scanned by some threads.
+    """Words in a stream of texts, scanned by some threads.
 
     Each thread has a table of its own, with its own ids, so that none waits for another. The words of these tables get
-    their numbers, which do not depend on the threads, in the order of the texts.
+    numbers in the order of first appearance, which does not depend on the threads; or, if the numbers are not wanted at
+    once, in any order, which takes less time.
 
     Parameters
     ----------
     n_threads : int
         Number of threads.
+    at_once : bool, default=True
+        The numbers are wanted while the texts come, not only after :meth:`finish`.
     """
 
-    def __init__(self, n_threads: int) -> None:
+    def __init__(self, n_threads: int, at_once: bool = True) -> None:
         self._scanners = [Scanner() for _ in range(n_threads)]
+        self._at_once = at_once and n_threads > 1
         self._numbers = [np.empty(0, np.int32) for _ in range(n_threads)]
         self._added = [(0, 0) for _ in range(n_threads)]  # words, and bytes, that have numbers
         self._merged = new_words()
@@ -149,7 +168,7 @@ class TextTables:
 
     @property
     def _words(self) -> Words:
-        return self._merged if len(self._scanners) > 1 else self._scanners[0].words
+        return self._merged if self._at_once else self._scanners[0].words
 
     @property
     def n_words(self) -> int:
@@ -163,10 +182,14 @@ class TextTables:
         state = scanner.words.state
         return Found(found, int(state[N_WORDS]), int(state[N_BYTES]))
 
+    def reuse(self, ids: np.ndarray, thread: int) -> None:
+        """Take back the memory of a thread's ids, which nobody looks at any more."""
+        self._scanners[thread].reuse(ids)
+
     def add(self, found: Found, thread: int) -> None:
         """Give numbers to the words that are new in a text. The texts come in order."""
         (n_words, n_bytes), self._added[thread] = self._added[thread], found[1:]
-        if len(self._scanners) == 1 or n_words == found.n_words:
+        if not self._at_once or n_words == found.n_words:
             return
         # The thread may go on meanwhile: what stands in its table stays there, or is copied to a larger one.
         new = self._scanners[thread].words.arena[n_bytes : found.n_bytes + ARENA_PADDING]
@@ -175,16 +198,23 @@ class TextTables:
         ends = np.flatnonzero(new[:-ARENA_PADDING] == _LINE_FEED)
         merge_words(new, ends, *self._merged, numbers[n_words : found.n_words])
 
+    def finish(self) -> None:
+        """Give numbers to all words, once, when all texts are done, unless they have them."""
+        if not self._at_once:
+            first, *others = self._scanners
+            self._numbers[1:] = [first.take(scanner) for scanner in others]
+
     def numbers(self, thread: int) -> np.ndarray | None:
         """Return the number of each word of a thread's table; None if that is the id there."""
-        return None if len(self._scanners) == 1 else self._numbers[thread][: self._added[thread][0]]
+        return None if not self._at_once and thread == 0 else self._numbers[thread][: self._added[thread][0]]
 
     def counts(self) -> np.ndarray:
         """Return how often each word occurred, by its number, when all texts are done."""
+        if not self._at_once:
+            return self._scanners[0].counts()
         counts = np.zeros(self.n_words, np.int64)
-        for thread, scanner in enumerate(self._scanners):
-            numbers = self.numbers(thread)
-            counts[slice(None) if numbers is None else numbers] += scanner.counts()
+        for scanner, numbers, (n_words, _) in zip(self._scanners, self._numbers, self._added, strict=True):
+            counts[numbers[:n_words]] += scanner.counts()
         return counts
 
     def take_words(self) -> list[str]:
@@ -228,7 +258,9 @@ class KnownWords:
             scanner = self._idle.pop()
         except IndexError:
             scanner = Scanner()
-        ids, lengths, _ = scanner.scan(batch, self._table)
+        found, lengths, _ = scanner.scan(batch, self._table)
+        ids = found.copy()
+        scanner.reuse(found)
         new = words_of(scanner.words)
         if new:
             scanner.words = new_words()

@@ -149,12 +149,17 @@ def test_threads_change_nothing(sentences, n_threads, size):
         patch.setattr(sentences_module, "BATCH_SIZE", size)
         patch.setattr(sentences_module, "BATCH_LENGTH", 30)
         assert_twins(sentences, n_threads)
+        # A corpus gives no numbers before all tables are joined.
+        patch.setattr("skembed._corpus_content.count_threads", lambda n_jobs: n_jobs)
+        sentences = [*sentences, "a b a"]
+        one, some = (SentenceCorpus.from_sentences(sentences, n_jobs=n_jobs) for n_jobs in (1, n_threads))
+        assert some == one and some.vocabulary == one.vocabulary
 
 
 def test_threads_give_the_same_corpus(monkeypatch, tmp_path):
     monkeypatch.setattr(sentences_module, "BATCH_SIZE", 100)
     rng = np.random.default_rng(0)
-    sentences = [" ".join(f"W{i}" for i in rng.zipf(1.3, 12) % 5000) for _ in range(3000)]
+    sentences = [" ".join(f"W{i}" * (1 + i % 7) for i in rng.zipf(1.3, 12) % 5000) for _ in range(3000)]
     groups = [i // 37 for i in range(3000)]
     one = SentenceCorpus.from_sentences(sentences, groups)
     file = tmp_path / "a.txt"
@@ -309,7 +314,9 @@ def test_words_of_a_vocabulary_are_found():
     assert new == ["new", "york", "a", "b"]
     assert ids.tolist() == [0, 0, 1, 2, 12, 13, 3, 14, 15, 10, 11]
     assert lengths.tolist() == [4, 3, 2, 1, 1]
+    before = ids.copy()
     assert known.scan(["york cat"])[2] == ["york"]  # nothing is left of the text before
+    assert np.array_equal(ids, before)  # nor does it change
     assert table_of([]).state[0] == 0
 
 
