@@ -10,8 +10,15 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 # NaN and infinity keep their meaning (no "nnan", "ninf"): a diverging fit must stay visible.
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
-# For functions that only compiled code calls. They are not kept on disk: their code is part of their callers'.
-COMPILE = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
+# For functions that only compiled code may call. They are not kept on disk, since their code is part of their callers',
+# and nothing is made that Python or C could call, which is a fifth of the work of compiling.
+COMPILE = {
+    "nogil": True,
+    "fastmath": FASTMATH,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 # The same without numba's counting of references to arrays, which costs more than the arithmetic between two counts.
 # Such a function makes no array and no slice of one.
 LEAN = {**COMPILE, "_nrt": False}
@@ -61,7 +68,7 @@ def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
 
     Where neither the folder of the package nor the user's cache folder can be written, every process compiles anew.
     """
-    compiled = njit(**options)(function)
+    compiled = njit(**{**options, "no_cpython_wrapper": False})(function)
     if not config.DISABLE_JIT:
         with suppress(RuntimeError):  # "no locator available": nowhere to write
             compiled._cache = _KernelCache(function)

@@ -45,7 +45,7 @@ def new_words(n_slots: int = 1024, n_bytes: int = 4096) -> Words:
     return Words(np.zeros(n_slots * STRIDE, np.uint64), arena, np.zeros(3, np.int64))
 
 
-@njit(**INLINE)
+@lean_kernel
 def has_room(n_words, n_slots):
     """Whether so many words fit: some slots stay free, so that a search ends soon."""
     return 8 * n_words <= 5 * n_slots

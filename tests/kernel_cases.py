@@ -1,11 +1,25 @@
 """A tiny text with everything that goes wrong, and how to run one block of it through a kernel."""
 
+import numba
 import numpy as np
 import reference
 
+from skembed import _blocks, _kernels
 from skembed._blocks import EncodedText, Plan, Update
 from skembed._kernels import SYNC_SIZE
 from skembed._training import Trainer
+
+
+def for_python(function):
+    """Compile a function again that only compiled code may call, so that Python can."""
+    if numba.config.DISABLE_JIT:
+        return function
+    return numba.jit(**{**function.targetoptions, "no_cpython_wrapper": False})(function.py_func)
+
+
+alias_draw, below = for_python(_kernels.alias_draw), for_python(_kernels.below)
+random_bits, uniform = for_python(_kernels.random_bits), for_python(_kernels.uniform)
+draw_offsets = for_python(_blocks.draw_offsets)
 
 # 21 numbers are one vector and five more, which overlap.
 N_WORDS, N_COMPONENTS, SEED = 9, 21, 11

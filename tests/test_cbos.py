@@ -11,6 +11,7 @@ from kernel_cases import (
     UNCAPPED,
     assert_same_state,
     doubles,
+    draw_offsets,
     encode,
     kernel_gradients,
     make_plan,
@@ -23,7 +24,7 @@ from kernel_cases import (
 from reference import Text, cbos_block, numeric_gradient, take_steps
 
 from skembed import CBOSVectorizer, SiameseCBOWVectorizer
-from skembed._blocks import Plan, Update, draw_offsets
+from skembed._blocks import Plan, Update
 from skembed._kernels import SYNC_SIZE
 from skembed._training import Trainer
 

@@ -13,6 +13,7 @@ from kernel_cases import (
     UNCAPPED,
     assert_same_state,
     doubles,
+    draw_offsets,
     kernel_gradients,
     make_plan,
     run_block,
@@ -35,8 +36,6 @@ from reference import (
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-
-from skembed._blocks import draw_offsets
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 

@@ -160,6 +160,38 @@ def test_public_functions_are_typed(path):
     assert not untyped, "give these types:\n" + "\n".join(untyped)
 
 
+def compiled_functions(tree, how):
+    """Names of the functions of a file with a decorator that matches `how`."""
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    return {node.name for node in functions if any(re.match(how, ast.unparse(d)) for d in node.decorator_list)}
+
+
+def calls_from_python(tree, inner):
+    """Yield the calls of inner functions, {file: names}, that stand in functions of this file that are not compiled."""
+    known = compiled_functions(tree, "njit")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            known |= {name.asname or name.name for name in node.names if name.name in inner.get(node.module, ())}
+    compiled = compiled_functions(tree, "njit|kernel|lean_kernel")
+    compiled |= set(re.findall(r"\bkernel\((\w+)", ast.unparse(tree)))
+    for node in tree.body:
+        if getattr(node, "name", None) not in compiled:
+            calls = (call for call in ast.walk(node) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name))
+            yield from (call for call in calls if call.func.id in known)
+
+
+def test_python_calls_no_inner_function():
+    """They are compiled without what Python needs to call them, so Python would crash."""
+    trees = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.glob("*.py")}
+    inner = {name: compiled_functions(tree, "njit") for name, tree in trees.items()}
+    assert sum(map(len, inner.values())) > 40
+    for name, tree in trees.items():
+        wrong = [f"line {call.lineno}: {ast.unparse(call)}" for call in calls_from_python(tree, inner)]
+        assert not wrong, name
+    example = ast.parse("from ._bytes import decode as d\ndef f():\n    return d(1)")
+    assert len(list(calls_from_python(example, inner))) == 1
+
+
 def test_import_is_light():
     heavy = ["dask", "gensim", "matplotlib", "numba", "pandas", "polars", "pyarrow", "rich", "skops", "snowballstemmer"]
     code = f"import json, sys, skembed; print(json.dumps([name for name in {heavy} if name in sys.modules]))"

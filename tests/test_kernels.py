@@ -11,7 +11,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import encode
+from kernel_cases import alias_draw, below, draw_offsets, encode, for_python, random_bits, uniform
 from scipy import stats
 
 from skembed._blocks import (
@@ -20,7 +20,6 @@ from skembed._blocks import (
     Update,
     block_runs,
     deal,
-    draw_offsets,
     make_touches,
     place_runs,
     share_runs,
@@ -32,16 +31,16 @@ from skembed._blocks import (
 from skembed._kernels import (
     ABORTED,
     SYNC_SIZE,
-    alias_draw,
     alias_table,
     barrier,
-    below,
     fill_uniform,
-    random_bits,
     share,
-    uniform,
 )
 from skembed._training import Trainer, _share_rows
+
+barrier, share, shrink, take_step = map(for_python, (barrier, share, shrink, take_step))
+block_runs, share_runs, deal = map(for_python, (block_runs, share_runs, deal))
+target_slot, update_rows = map(for_python, (target_slot, update_rows))
 
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
 needs_threads = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")

@@ -6,15 +6,19 @@ import pytest
 from kernel_cases import (
     BLOCKS,
     UNCAPPED,
+    alias_draw,
     assert_same_state,
+    below,
     doubles,
     encode,
     kernel_gradients,
     make_plan,
+    random_bits,
     run_block,
     start,
     starts_of,
     tiny_text,
+    uniform,
     weights_after_epochs,
 )
 from reference import keep_probability, numeric_gradient, sif, take_steps, word2vec_sentence
@@ -22,7 +26,6 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer
 from skembed._blocks import Plan
-from skembed._kernels import alias_draw, below, random_bits, uniform
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 PLAIN = {"pooling": "mean", "weighting": None, "n_removed_components": 0, "unknown": "zero"}

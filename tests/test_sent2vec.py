@@ -7,24 +7,30 @@ from kernel_cases import (
     BLOCKS,
     N_WORDS,
     UNCAPPED,
+    alias_draw,
     assert_same_state,
+    below,
     doubles,
     encode,
+    for_python,
     kernel_gradients,
     make_plan,
+    random_bits,
     run_block,
     start,
     starts_of,
     tiny_text,
+    uniform,
     weights_after_epochs,
 )
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
 from skembed import Sent2VecVectorizer
 from skembed._blocks import Plan, make_touches
-from skembed._kernels import alias_draw, below, random_bits, uniform
 from skembed._sent2vec_kernel import list_features
 from skembed._training import Trainer
+
+list_features = for_python(list_features)
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 PLAIN = {"ngram_range": (1, 1), "dropout_k": 0, "min_target_count": 1, "pooling": "mean", "unknown": "zero"}

@@ -9,6 +9,7 @@ from kernel_cases import (
     UNCAPPED,
     assert_same_state,
     doubles,
+    draw_offsets,
     encode,
     kernel_gradients,
     make_plan,
@@ -22,7 +23,7 @@ from reference import cosine, numeric_gradient, siamese_block, take_steps
 from sklearn.exceptions import NotFittedError
 
 from skembed import SiameseCBOWVectorizer
-from skembed._blocks import Plan, draw_offsets
+from skembed._blocks import Plan
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
