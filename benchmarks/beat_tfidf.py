@@ -21,9 +21,11 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, ward
 from scipy.spatial.distance import squareform
 from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.preprocessing import normalize
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Binarizer, normalize
 from sts_table import pearson
 from trec_grid_search import read_labelled
 
@@ -55,16 +57,20 @@ def make_methods(words, stems, seed):
         return MeanEmbeddingVectorizer(300, word_vectors=list(sources), weighting="sif", **options).fit(stems)
 
     tfidf = BOWPCA(n_components=None, weighting="idf")
+    once = make_pipeline(BOWPCA(n_components=None), Binarizer(), TfidfTransformer())
     return {
         "tf-idf": lambda: tfidf.fit(words),
         "tf-idf on stems": lambda: tfidf.fit(stems),
+        "tf-idf on stems, each word once": lambda: once.fit(stems),
         "CBOS": lambda: CBOSVectorizer(300, **common).fit(words),
         "CBOS on stems": cbos,
         "Sent2Vec on stems": sent2vec,
         "CBOS on stems, rows of length one, SIF": lambda: joined(cbos()),
         "Sent2Vec on stems, rows of length one, SIF": lambda: joined(sent2vec()),
-        "both joined (the recipe)": lambda: joined(cbos(), sent2vec()),
+        "both joined": lambda: joined(cbos(), sent2vec()),
         "both joined, 1 direction of sentences removed": lambda: joined(cbos(), sent2vec(), n_removed_components=1),
+        "both joined, each word once": lambda: joined(cbos(), sent2vec(), binary=True),
+        "the recipe: numbers hashed too": lambda: joined(cbos(), sent2vec(), binary=True, numbers="hash"),
     }
 
 

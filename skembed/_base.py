@@ -201,6 +201,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
     pooling: str
     weighting: str | None
     unknown: str
+    binary: bool = False  # an option of some
 
     def _word_weights(self, corpus: SentenceCorpus, vocabulary: dict[str, int]) -> dict[str, Any]:
         """Weights of the words in the sentence sum, and of a word that is not in the vocabulary."""
@@ -316,10 +317,20 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What is summed: row of `word_vectors_` (or, where unknown, position in `words`), weight, unknown?, ptr."""
+        sentences = self._counted(sentences)
         rows = sentences.rows[sentences.ids]
         is_unknown = rows < 0
         weights = np.where(is_unknown, self._unknown_weight, self.word_weights_[rows])
         return np.where(is_unknown, sentences.ids, rows), weights, is_unknown, sentences.ptr
+
+    def _counted(self, sentences: EncodedSentences) -> EncodedSentences:
+        """The words that count: all, or each once a sentence if the estimator has the option `binary`."""
+        if not self.binary:
+            return sentences
+        from ._pooling import first_of_each  # numba takes a while to import
+
+        ids, ptr = first_of_each(sentences.ids, sentences.ptr)
+        return sentences._replace(ids=ids, ptr=ptr)
 
     def _length_of_unknown(self, vectors: np.ndarray) -> np.float32:
         """Length of a hashed vector: the median length of a learned row, so that it neither drowns nor shouts."""

@@ -162,7 +162,7 @@ class WordVectorInspection:
 
     def _weighted_vectors(self: Any, sentence: str) -> tuple[list[str], np.ndarray]:
         """What is summed for one sentence: names, and vectors times weights in float64."""
-        encoded = self._encode([sentence])
+        encoded = self._counted(self._encode([sentence]))
         rows, weights, is_unknown, _ = self._features(encoded)
         names = self._feature_names(encoded)
         kept = ~is_unknown if self.unknown == "zero" else np.ones(len(rows), bool)

@@ -25,6 +25,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import SIF_A
+from ._common_components import strongest_directions
 from ._corpus import SentenceCorpus
 from ._word_vectors import read_word_vectors
 
@@ -120,15 +121,6 @@ def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int) -> np.
     for start in range(0, len(vectors), _STEP):
         out[start : start + _STEP] = vectors[start : start + _STEP] @ directions.T
     return out
-
-
-def strongest_directions(moments: np.ndarray, n_directions: int) -> np.ndarray:
-    """First eigenvectors of a symmetric matrix, the strongest first: (n_directions, n_components) float32."""
-    _, directions = np.linalg.eigh(moments)
-    components = directions[:, ::-1][:, :n_directions].T
-    # The sign of an eigenvector is arbitrary; fix it, so that results repeat.
-    components *= np.sign(components[np.arange(len(components)), np.abs(components).argmax(axis=1)])[:, None]
-    return np.ascontiguousarray(components, np.float32)
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

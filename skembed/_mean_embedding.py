@@ -21,14 +21,15 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from ._common_components import CommonComponents
 from ._corpus import SentenceCorpus
-from ._joined_vectors import join_word_vectors, learn_sources, strongest_directions
+from ._joined_vectors import join_word_vectors, learn_sources
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
 from ._word_vectors import read_word_vectors
 
 
-class MeanEmbeddingVectorizer(TrainedVectorizer):
+class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
     r"""Mean or sum of word vectors, given or learned by word2vec, with optional weights and common part removed.
 
     Use it with vectors that somebody else learned, as the baseline that sentence models must beat (MOWE and SOWE [1]_),
@@ -60,6 +61,11 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         Weight of a word in that mean at transform. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of
         ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share ``f`` of the text [2]_.
         Both come from the text given to `fit`, also where the vectors are given.
+    binary : bool, default=False
+        Whether a word counts once at transform, however often a sentence has it.
+    numbers : {"word", "hash"}, default="word"
+        What a word with a digit is at transform. "word" treats it as any other. "hash" gives it a random direction, as
+        `unknown` does: numbers are used alike, so learned vectors of 1914 and 1939 are close, but they differ.
     n_removed_components : int, default=0
         Strongest common directions of the sentences to remove; fewer than `n_components`. Arora et al. remove 1.
     unknown : {"zero", "hash"}, default="hash"
@@ -115,7 +121,7 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
     vocabulary_ : dict
         The words that have a vector, and their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
-        Vectors of the words, before common components are removed.
+        Vectors of the words, before common components are removed and numbers get others.
     target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Target vectors of learned words. They are not used after training.
     components_ : ndarray of shape (n_removed_components, n_features_out), dtype float32
@@ -195,6 +201,8 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         "window": [Interval(Integral, 1, None, closed="left")],
         "negative": [Interval(Integral, 1, None, closed="left")],
         "subsample": [Interval(Real, 0.0, None, closed="neither")],
+        "binary": ["boolean"],
+        "numbers": [StrOptions({"word", "hash"})],
         "n_removed_components": [Interval(Integral, 0, None, closed="left")],
     }
     _default_batch_size = 64
@@ -211,6 +219,8 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         subsample: float = 1e-3,
         pooling: str = "mean",
         weighting: str | None = None,
+        binary: bool = False,
+        numbers: str = "word",
         n_removed_components: int = 0,
         unknown: str = "hash",
         solver: str = "adagrad",
@@ -242,6 +252,8 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         self.subsample = subsample
         self.pooling = pooling
         self.weighting = weighting
+        self.binary = binary
+        self.numbers = numbers
         self.n_removed_components = n_removed_components
         self.unknown = unknown
         self.solver = solver
@@ -379,39 +391,3 @@ class MeanEmbeddingVectorizer(TrainedVectorizer):
         model.__dict__.update(fitted)
         model._remove_components(corpus, fresh="_moments" not in fitted)
         return fitted | {name: getattr(model, name) for name in ("components_", "_freed_vectors", "_moments")}
-
-    def _remove_components(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
-        """Find the strongest common directions of the sentences, uncentred, and free the word vectors of them.
-
-        Taking them out of every word vector takes them out of every sentence, and leaves a sentence's row
-        independent of the other rows. Their second moments are summed over calls of `partial_fit`.
-        """
-        n_features = self.n_features_out_
-        if fresh or not hasattr(self, "_moments"):
-            self._moments = np.zeros((n_features, n_features))
-        self.components_ = np.zeros((0, n_features), np.float32)
-        self._freed_vectors = self.word_vectors_
-        if self.n_removed_components == 0:
-            return
-        step = 10_000
-        for start in range(0, corpus.n_sentences, step):
-            rows = np.asarray(self._pool(self._encode(corpus[start : start + step])), np.float64)
-            self._moments += rows.T @ rows
-        self.components_ = strongest_directions(self._moments, self.n_removed_components)
-        self._freed_vectors = self._free(self.word_vectors_)
-
-    def _free(self, vectors: np.ndarray) -> np.ndarray:
-        vectors = vectors.copy()
-        for start in range(0, len(vectors), 10_000):  # a few at a time, or there would be more copies of all of them
-            part = vectors[start : start + 10_000]
-            for component in self.components_:
-                # Row by row, not as a matrix product, whose last bits may depend on the number of rows.
-                part -= (part * component).sum(axis=1, keepdims=True) * component
-        return vectors
-
-    @property
-    def _summed_vectors(self) -> np.ndarray:
-        return self._freed_vectors
-
-    def _unknown_vectors(self, words: list[str]) -> np.ndarray:
-        return self._free(super()._unknown_vectors(words))

@@ -44,6 +44,32 @@ def sum_rows(rows, weights, ptr, vectors, others, mean, out):
                 out[sentence, c] /= np.float32(n_summed)
 
 
+def first_of_each(ids: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return ids, and where the sentences begin, without those that stand in their sentence before."""
+    first, starts = np.empty_like(ids), np.zeros_like(ptr)
+    _keep_first(ids, ptr, np.full(ids.max(initial=-1) + 1, -1, np.int64), first, starts)
+    return first[: starts[-1]], starts
+
+
+@lean_kernel
+def _keep_first(ids, ptr, seen, first, starts):
+    """Write the ids that are not in their sentence already, and where the sentences end.
+
+    ``ids`` (n_tokens,) int32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin
+    ``seen`` (n_ids,) int64, all -1, receives the last sentence with each id
+    ``first`` (n_tokens,) int32 and ``starts`` (n_sentences + 1,) int64, zeros, are written
+    """
+    at = 0
+    for sentence in range(ptr.shape[0] - 1):
+        for token in range(ptr[sentence], ptr[sentence + 1]):
+            word = ids[token]
+            if seen[word] != sentence:
+                seen[word] = sentence
+                first[at] = word
+                at += 1
+        starts[sentence + 1] = at
+
+
 def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
     """Return a random direction for each word, a function of its text and of nothing else.
 

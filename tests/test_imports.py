@@ -43,6 +43,7 @@ RANKS = [
     ["_vectors"],
     ["_pooling"],
     ["_base"],
+    ["_common_components"],
     ["_joined_vectors"],
     ["_blocks"],
     ["_training"],

@@ -1,0 +1,71 @@
+"""What all sentences share, taken out of word vectors; and numbers, which get vectors of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._base import PooledVectorizer
+from ._corpus import SentenceCorpus
+
+_STEP = 10_000  # sentences, or words, at a time, or there would be more copies of all of them
+
+
+class CommonComponents(PooledVectorizer):
+    """Base of an estimator that sums other vectors than it learned: freed of common components, numbers exchanged."""
+
+    n_removed_components: int
+    numbers: str
+    n_features_out_: int
+    word_vectors_: np.ndarray
+
+    def _remove_components(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
+        """Find the strongest common directions of the sentences, uncentred, and free the word vectors of them.
+
+        Taking them out of every word vector takes them out of every sentence, and leaves a sentence's row
+        independent of the other rows. Their second moments are summed over calls of `partial_fit`.
+        """
+        n_features = self.n_features_out_
+        if fresh or not hasattr(self, "_moments"):
+            self._moments = np.zeros((n_features, n_features))
+        self.components_ = np.zeros((0, n_features), np.float32)
+        self._freed_vectors = self.word_vectors_
+        if self.numbers == "hash":
+            self._freed_vectors = self._with_hashed_numbers()
+        if self.n_removed_components == 0:
+            return
+        for start in range(0, corpus.n_sentences, _STEP):
+            rows = np.asarray(self._pool(self._encode(corpus[start : start + _STEP])), np.float64)
+            self._moments += rows.T @ rows
+        self.components_ = strongest_directions(self._moments, self.n_removed_components)
+        self._freed_vectors = self._free(self._freed_vectors)
+
+    def _with_hashed_numbers(self) -> np.ndarray:
+        numbers = {word: row for word, row in self.vocabulary_.items() if any(map(str.isdigit, word))}
+        vectors = self.word_vectors_.copy()
+        vectors[list(numbers.values())] = super()._unknown_vectors(list(numbers))
+        return vectors
+
+    def _free(self, vectors: np.ndarray) -> np.ndarray:
+        vectors = vectors.copy()
+        for start in range(0, len(vectors), _STEP):
+            part = vectors[start : start + _STEP]
+            for component in self.components_:
+                # Row by row, not as a matrix product, whose last bits may depend on the number of rows.
+                part -= (part * component).sum(axis=1, keepdims=True) * component
+        return vectors
+
+    @property
+    def _summed_vectors(self) -> np.ndarray:
+        return self._freed_vectors
+
+    def _unknown_vectors(self, words: list[str]) -> np.ndarray:
+        return self._free(super()._unknown_vectors(words))
+
+
+def strongest_directions(moments: np.ndarray, n_directions: int) -> np.ndarray:
+    """First eigenvectors of a symmetric matrix, the strongest first: (n_directions, n_components) float32."""
+    _, directions = np.linalg.eigh(moments)
+    components = directions[:, ::-1][:, :n_directions].T
+    # The sign of an eigenvector is arbitrary; fix it, so that results repeat.
+    components *= np.sign(components[np.arange(len(components)), np.abs(components).argmax(axis=1)])[:, None]
+    return np.ascontiguousarray(components, np.float32)
