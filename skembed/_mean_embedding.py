@@ -65,7 +65,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         Whether a word counts once at transform, however often a sentence has it.
     numbers : {"word", "hash"}, default="word"
         What a word with a digit is at transform. "word" treats it as any other. "hash" gives it a random direction, as
-        `unknown` does: numbers are used alike, so learned vectors of 1914 and 1939 are close, but they differ.
+        `unknown` does: numbers are used alike, so learned vectors of 1914 and 1945 are close, but they differ.
     n_removed_components : int, default=0
         Strongest common directions of the sentences to remove; fewer than `n_components`. Arora et al. remove 1.
     unknown : {"zero", "hash"}, default="hash"

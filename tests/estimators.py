@@ -88,6 +88,7 @@ VARIANTS = {
         "removed": {"n_removed_components": 1, "weighting": "sif", "unknown": "zero"},
         "given": {"word_vectors": GIVEN, "unknown": "zero"},
         "given-hash": {"word_vectors": GIVEN, "n_removed_components": 1, "unknown": "hash", "weighting": "idf"},
+        "once": {"binary": True, "numbers": "hash", "weighting": "sif"},
         "joined": {
             "word_vectors": [skembed.CBOSVectorizer(6, min_count=1, max_iter=1), GIVEN],
             "n_removed_components": 1,

@@ -24,7 +24,7 @@ from kernel_cases import (
 from reference import keep_probability, numeric_gradient, sif, take_steps, word2vec_sentence
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from skembed import CBOSVectorizer, MeanEmbeddingVectorizer
+from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 from skembed._blocks import Plan
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
@@ -257,6 +257,56 @@ def test_idf_is_the_smooth_one_of_scikit_learn():
     np.testing.assert_allclose(make(weighting="idf").fit(X).transform(X), expected, rtol=1e-5, atol=1e-6)
     never = make(weighting="idf").fit(X).transform(["unseen"])  # given, but not in the text of fit
     np.testing.assert_allclose(never[0], (np.log(1 + len(X)) + 1) * VECTORS["unseen"], rtol=1e-5)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("pooling", ["mean", "sum"])
+def test_each_word_once_is_the_binary_count_of_scikit_learn(pooling):
+    text = [*X, "cat cat", "quagga zebras quagga", "dog quagga dog cat quagga cat"]
+    counter = CountVectorizer(token_pattern=r"(?u)\b\w+\b", vocabulary=WORDS, binary=True)
+    counts = counter.transform(text).toarray()
+    expected = counts @ np.array([VECTORS[word] for word in WORDS])
+    expected /= np.maximum(counts.sum(axis=1, keepdims=True), 1) if pooling == "mean" else 1
+    model = make(binary=True, pooling=pooling).fit(X)
+    np.testing.assert_allclose(model.transform(text), expected, rtol=1e-5, atol=1e-6)
+    corpus = SentenceCorpus.from_sentences(text)
+    assert model.transform(corpus).tobytes() == model.transform(text).tobytes()
+    model.set_params(unknown="hash")
+    assert model.transform(["quagga cat quagga"]).tobytes() == model.transform(["quagga cat"]).tobytes()
+    explained = model.explain("dog quagga dog cat quagga", "dog dog")
+    assert explained.words_a == ["dog", "quagga", "cat"] and explained.words_b == ["dog"]
+    assert explained.similarity == pytest.approx(model.similarity("dog quagga dog cat quagga", "dog dog"), abs=1e-6)
+
+
+@pytest.mark.parametrize("n_removed", [0, 1])
+def test_numbers_get_random_directions(n_removed):
+    vectors = VECTORS | {"1914": [1, 2, 3, 4], "1939": [1, 2, 3, 5], "b2b": [4, 3, 2, 1]}
+    text = [*X, "cat 1914", "dog 1939 b2b"]
+    options = PLAIN | {"word_vectors": vectors, "unknown": "hash", "n_removed_components": n_removed}
+    hashed = MeanEmbeddingVectorizer(**options, numbers="hash").fit(text)
+    plain = MeanEmbeddingVectorizer(**options).fit(text)
+    assert plain.similarity("1914", "1939") > 0.9 > hashed.similarity("1914", "1939")
+    if not n_removed:
+        assert hashed.transform(["cat dog"]).tobytes() == plain.transform(["cat dog"]).tobytes()
+    else:
+        np.testing.assert_allclose(hashed.transform(text) @ hashed.components_.T, 0, atol=1e-5)
+    assert hashed.word_vectors_.tobytes() == plain.word_vectors_.tobytes()
+    # A number has the row that it has where it is unknown; what `fit` has seen decides about its weight alone.
+    del vectors["1914"]
+    without = MeanEmbeddingVectorizer(**options, numbers="hash").fit(text)
+    row, unknown = hashed.transform(["1914"])[0], without.transform(["1914"])[0]
+    cosine = row @ unknown / np.linalg.norm(row) / np.linalg.norm(unknown)
+    assert cosine == pytest.approx(1, abs=1e-5) if not n_removed else cosine > 0.5
+
+
+def test_learned_numbers_go_on_learning():
+    text = ["in 1914 and 1939 there was war", "war is in 1914", "no war in 1939"] * 20
+    options = {"n_components": 5, "random_state": 0, "min_count": 1}
+    hashed = MeanEmbeddingVectorizer(**options, numbers="hash").fit(text).partial_fit(text)
+    plain = MeanEmbeddingVectorizer(**options).fit(text).partial_fit(text)
+    assert hashed.word_vectors_.tobytes() == plain.word_vectors_.tobytes()
+    rows, others = hashed.transform(["1914", "war"]), plain.transform(["1914", "war"])
+    assert rows[1].tobytes() == others[1].tobytes() and not np.allclose(rows[0], others[0])
 
 
 def test_given_vectors_are_kept_as_they_are():
