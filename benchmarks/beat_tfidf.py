@@ -1,17 +1,19 @@
 """Sentence embeddings of 300 numbers beside tf-idf: similarity of sentences, and clustering.
 
-    python benchmarks/beat_tfidf.py --data DATA [--seeds 0 1 2] [--out doc/user_guide] [--csv FILE]
+    python benchmarks/beat_tfidf.py --data DATA [--seeds 0 1 2] [--out doc/user_guide] [--csv FILE] [--aside]
 
 Everything learns from the files of DATA/corpora together, simplewiki.txt.gz and books_small.txt.gz. DATA/eval/sts/2012,
 2013, 2014 and sick/trial.tsv are scored as in sts_table.py: Pearson correlation x 100 of the cosine. DATA/eval/clf/
 opinosis_topics.tsv and msrp_groups.tsv are clustered by k-means, the best of 100 starts (10 are far from it for so
 many groups), and by Ward's method on rows of length one, with as many clusters as there are groups; the score is the
 adjusted mutual information x 100. A seed is that of learning and of the clustering. Rows that FILE has already are not
-measured again: a stopped run goes on.
+measured again: a stopped run goes on. With --aside it prints, in their place, the figures of two sets that nothing was
+chosen by: eval/sts/sick/test.tsv, and the pairs of eval/clf/MSRP.*.tsv, the area under the ROC curve x 100.
 """
 
 import argparse
 import csv
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -22,14 +24,15 @@ from scipy.cluster.hierarchy import fcluster, ward
 from scipy.spatial.distance import squareform
 from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.metrics import adjusted_mutual_info_score
+from sklearn.metrics import adjusted_mutual_info_score, roc_auc_score
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer, normalize
-from sts_table import pearson
+from sts_table import pearson, read_pairs
 from trec_grid_search import read_labelled
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
+from skembed.metrics import paired_cosine_similarity
 
 SETS = {"Opinosis": "opinosis_topics", "MSRP": "msrp_groups"}
 COLUMNS = ["2012", "2013", "2014", "14 sets", "SICK trial"]
@@ -70,7 +73,9 @@ def make_methods(words, stems, seed):
         "both joined": lambda: joined(cbos(), sent2vec()),
         "both joined, 1 direction of sentences removed": lambda: joined(cbos(), sent2vec(), n_removed_components=1),
         "both joined, each word once": lambda: joined(cbos(), sent2vec(), binary=True),
-        "the recipe: numbers hashed too": lambda: joined(cbos(), sent2vec(), binary=True, numbers="hash"),
+        "both joined, each word once, numbers hashed (the recipe)": lambda: joined(
+            cbos(), sent2vec(), binary=True, numbers="hash"
+        ),
     }
 
 
@@ -96,6 +101,13 @@ def measure(model, data, seed):
         sentences, groups = read_labelled(data / "eval" / "clf" / f"{name}.tsv")
         scores += agreement(model.transform(sentences), groups, seed)
     return scores
+
+
+def kept_aside(model, data):
+    pairs = [read_pairs(data / "eval" / "clf" / f"MSRP.{part}.tsv") for part in ("train", "test")]
+    labels, first, second = (list(chain(*column)) for column in zip(*pairs))
+    cosine = paired_cosine_similarity(model.transform(first), model.transform(second))
+    return [pearson(model, data / "eval" / "sts" / "sick" / "test.tsv"), 100 * roc_auc_score(labels, cosine)]
 
 
 def read_rows(path):
@@ -132,10 +144,17 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--csv", type=Path, help="figures of each seed, and what to go on from")
     parser.add_argument("--out", type=Path, help="folder for the table, beat_tfidf.inc")
+    parser.add_argument("--aside", action="store_true", help="print the figures of the sets kept aside, no others")
     options = parser.parse_args()
     folder = options.data / "corpora"
     words, stems = SentenceCorpus.from_file(folder), SentenceCorpus.from_file(folder, stemmer="english")
     print(words, stems, flush=True)
+    if options.aside:
+        for seed in options.seeds:
+            for name, fit in make_methods(words, stems, seed).items():
+                found = kept_aside(fit(), options.data)
+                print(f"{name:60s}{seed:3d} " + " ".join(f"{value:6.2f}" for value in found), flush=True)
+        return
     rows = read_rows(options.csv)
     for seed in options.seeds:
         for name, fit in make_methods(words, stems, seed).items():
