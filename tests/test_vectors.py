@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from kernel_cases import for_python
 from scipy.special import expit, log_softmax
 
 from skembed._vectors import (
@@ -16,6 +17,10 @@ from skembed._vectors import (
     prefetch_row,
     softmax,
 )
+
+add_scaled, copy_scaled, blend, mean_square = map(for_python, (add_scaled, copy_scaled, blend, mean_square))
+combine, dots, softmax, logistic = map(for_python, (combine, dots, softmax, logistic))
+prefetch_row = for_python(prefetch_row)
 
 pytestmark = pytest.mark.kernel
 # Shorter than a vector; one, two and four of them; a last one that overlaps by one, by some, by all but one number.
