@@ -283,6 +283,7 @@ def test_interrupt_ends_a_long_fit(n_jobs):
     code = f"""
 import os, signal, threading, time
 from estimators import GROUPS, TEXT, make
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
 text, groups = TEXT * 300, [f"{{group}} {{copy}}" for copy in range(300) for group in GROUPS]
 estimator = make("CBOSVectorizer", n_jobs={n_jobs}, batch_size=5000).fit(text, groups=groups)
 before = estimator.word_vectors_.tobytes()
