@@ -181,8 +181,8 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             return EncodedSentences(X.tokens, X.sent_ptr, X.vocabulary.words, self._rows_of(X.vocabulary.words))
         encoder = Encoder(self._tokenizer, count_threads(getattr(self, "n_jobs", None)))
         iter_sentences(X)
-        ids, lengths = encoder.encode(X)
-        return EncodedSentences(ids, offsets(lengths), encoder.words, self._rows_of(encoder.words))
+        ids, ptr = encoder.encode(X)
+        return EncodedSentences(ids, ptr, encoder.words, self._rows_of(encoder.words))
 
     def _check_corpus(self, X: SentenceCorpus) -> None:
         if X.tokenizer != self._tokenizer:
@@ -274,16 +274,16 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             return
         encoder = Encoder(self._tokenizer, n_threads)
         rows = np.empty(0, np.int64)
-        for ids, lengths, *_ in encoder.stream((batch, []) for batch in batches):
+        for ids, ptr, *_ in encoder.stream((batch, []) for batch in batches):
             rows = np.concatenate([rows, self._rows_of(encoder.words[len(rows) :])])
-            yield EncodedSentences(ids, offsets(lengths), encoder.words, rows)
+            yield EncodedSentences(ids, ptr, encoder.words, rows)
 
     def _embed_piece(self, piece: EncodedSentences | tuple[Batch, int]) -> np.ndarray:
         if not isinstance(piece, EncodedSentences):
             known, rows, words = known_words(self)
-            ids, lengths, new = naming_rows(known.scan, *piece)
+            ids, ptr, new = naming_rows(known.scan, *piece)
             rows = np.concatenate([rows, np.full(len(new), -1)])
-            piece = EncodedSentences(ids, offsets(lengths), _Words(words, new), rows)
+            piece = EncodedSentences(ids, ptr, _Words(words, new), rows)
         return self._pool(piece)
 
     def _pool(self, sentences: EncodedSentences) -> np.ndarray:
@@ -363,13 +363,6 @@ def known_words(estimator: Any) -> tuple[KnownWords, np.ndarray, list[str]]:
             rows = np.fromiter(vocabulary.values(), np.int64, len(words))
             found = _TABLES[estimator] = (vocabulary, KnownWords(words), rows, words)
         return found[1:]
-
-
-def offsets(lengths: np.ndarray) -> np.ndarray:
-    """Where each of some pieces begins when they lie one after the other, and where the last one ends."""
-    ptr = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=ptr[1:])
-    return ptr
 
 
 def warn_if_unordered(corpus: SentenceCorpus, name: str) -> None:

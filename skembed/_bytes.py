@@ -61,15 +61,17 @@ def store_bytes(typingctx, array, index, bits):
 
 @intrinsic
 def load_word(typingctx, array, index, n):
-    """The first 16 bytes of a word of ``n``, with the bit 32 set in each, as two uint64; zeros follow a shorter one."""
+    """The first 16 bytes of a word of ``n``, with the bit 32 set in each, as two uint64; zeros follow a shorter one.
+
+    Of a word of more than 255 bytes, some of the first may be zeros too.
+    """
 
     def codegen(context, builder, signature, args):
         i8, i32 = ir.IntType(8), ir.IntType(32)
         vector = ir.VectorType(i8, 16)
         pointer = _pointer(context, builder, signature, args)
         block = builder.load(builder.bitcast(pointer, vector.as_pointer()), align=1)
-        most = ir.Constant(args[2].type, 16)
-        n = builder.trunc(builder.select(builder.icmp_signed("<", args[2], most), args[2], most), i8)
+        n = builder.trunc(args[2], i8)
         nothing = ir.Constant(vector, ir.Undefined)
         first = builder.insert_element(nothing, n, ir.Constant(i32, 0))
         all_n = builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(i32, 16), [0] * 16))
@@ -121,6 +123,35 @@ def lowest_bit(typingctx, bits):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.intp(types.uint64), codegen
+
+
+@intrinsic
+def store_places(typingctx, array, index, bits, first):
+    """Write ``first`` and the place of a set bit of a uint64, summed, for each of the lowest 32 such bits.
+
+    They go to ``array[index : index + 32]``, int64; where there are fewer bits, the rest is overwritten with anything.
+    False, and nothing is written, where the processor has no instruction for it.
+    """
+
+    def codegen(context, builder, signature, args):
+        if "+avx512vbmi2" not in context.codegen().magic_tuple()[2]:
+            return cgutils.false_bit
+        i32 = ir.IntType(32)
+        mask = ir.VectorType(ir.IntType(1), 64)
+        kind = ir.FunctionType(_BLOCK, [_BLOCK, _BLOCK, mask])
+        compress = builder.module.declare_intrinsic("llvm.x86.avx512.mask.compress.v64i8", (), kind)
+        numbers = ir.Constant(_BLOCK, list(range(64)))
+        places = builder.call(compress, [numbers, numbers, builder.bitcast(args[2], mask)])
+        half = builder.shuffle_vector(places, places, ir.Constant(ir.VectorType(i32, 32), list(range(32))))
+        wide = ir.VectorType(ir.IntType(64), 32)
+        one = builder.insert_element(ir.Constant(wide, ir.Undefined), args[3], ir.Constant(i32, 0))
+        all_first = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(i32, 32), [0] * 32))
+        sums = builder.add(builder.zext(half, wide), all_first)
+        pointer = _pointer(context, builder, signature, args)
+        builder.store(sums, builder.bitcast(pointer, wide.as_pointer()), align=8)
+        return cgutils.true_bit
+
+    return types.boolean(array, types.uint64, types.uint64, types.intp), codegen
 
 
 @intrinsic
@@ -182,6 +213,9 @@ if config.DISABLE_JIT:
 
     def lowest_bit(bits):  # noqa: F811
         return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
+
+    def store_places(array, index, bits, first):  # noqa: F811
+        return False
 
     def bit_count(bits):  # noqa: F811
         return np.uint64(int(bits).bit_count())

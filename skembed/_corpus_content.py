@@ -141,13 +141,13 @@ def encode(
         sent_ptr.append(np.zeros(1, np.int64))
         parts: list[_Part] = []
         for batch in encoder.read(batches):
-            ids, lengths, starts, thread = batch
-            first_row = encoder.n_rows - len(lengths)
+            ids, ptr, starts, thread = batch
+            first_row = encoder.n_rows - len(ptr) + 1
             parts.append(_Part(n_tokens, first_row, encoder.n_rows, thread))
             share = encoder.n_rows / n_sentences if n_sentences else 0.5
             tokens.append(ids, share)
             encoder.reuse(batch)
-            sent_ptr.append(np.cumsum(lengths) + n_tokens, share)
+            sent_ptr.append(ptr[1:] + n_tokens, share)
             doc_ptr.append(np.asarray(starts, np.int64) + first_row)
             n_tokens, n_documents = n_tokens + len(ids), n_documents + len(starts)
         if not encoder.n_rows:

@@ -22,7 +22,7 @@ class Encoded(NamedTuple):
     """A batch of sentences."""
 
     ids: np.ndarray  # (n_tokens,) int32
-    lengths: np.ndarray  # (n_sentences,) int64
+    ptr: np.ndarray  # (n_sentences + 1,) int64: where each begins in the ids, and where the last one ends
     starts: Sequence[int] | np.ndarray  # the sentences at which a document begins
     thread: int | None = None  # whose ids these are, until :meth:`Encoder.final`; None: they are final
 
@@ -149,8 +149,8 @@ class Encoder:
         -------
         ids : ndarray of shape (n_tokens,), dtype int32
             Word ids of all sentences, one sentence after the other.
-        lengths : ndarray of shape (n_sentences,), dtype int64
-            Number of tokens of each sentence.
+        ptr : ndarray of shape (n_sentences + 1,), dtype int64
+            Where each sentence begins in `ids`, and where the last one ends.
 
         Raises
         ------
@@ -162,11 +162,8 @@ class Encoder:
         found = [encoded[:2] for encoded in self.stream((piece, []) for piece in pieces)]
         if len(found) == 1:
             return found[0]
-        empty_ids, empty_lengths = np.empty(0, np.int32), np.empty(0, np.int64)
-        return (
-            np.concatenate([empty_ids, *(ids for ids, _ in found)]),
-            np.concatenate([empty_lengths, *(lengths for _, lengths in found)]),
-        )
+        lengths = [np.empty(0, np.int64), *(np.diff(ptr) for _, ptr in found)]
+        return np.concatenate([np.empty(0, np.int32), *(ids for ids, _ in found)]), offsets(np.concatenate(lengths))
 
     def stream(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         """Do what :meth:`read` does, with final ids."""
@@ -215,19 +212,19 @@ class Encoder:
         for found, passed, number in in_order(scan, self._with_rows(batches), self._n_threads):
             tables.add(found, number)
             check_number(max(tables.n_words, found.n_words))
-            ids, lengths, blank = found.scan
+            ids, ptr, blank = found.scan
             starts: Sequence[int] | np.ndarray = passed
             thread: int | None = number
             if not self._is_plain:
                 final = tables.numbers(number)
                 numbers_of_words = ids if final is None else final[ids]
-                ids, lengths = self._without_stop_words(numbers_of_words, lengths)
+                ids, ptr = self._without_stop_words(numbers_of_words, ptr)
                 tables.reuse(found.scan.ids, number)
                 thread = None
             if blank is not None:
-                lengths, starts = self._split_documents(lengths, blank, bool(passed))
-            self.n_rows += len(lengths)
-            yield Encoded(ids, lengths, starts, thread)
+                ptr, starts = self._split_documents(ptr, blank, bool(passed))
+            self.n_rows += len(ptr) - 1
+            yield Encoded(ids, ptr, starts, thread)
         tables.finish()
         check_number(tables.n_words)
 
@@ -242,13 +239,13 @@ class Encoder:
             assert isinstance(batch, list)
             if self.tokenizer.analyzer == "word":
                 _check_strings(batch, self.n_rows)
-            ids, lengths = self._encode_in_python(batch)
+            ids, ptr = self._encode_in_python(batch)
             self.n_rows += len(batch)
             n_more = len(self._word_ids.words) - len(self._counts)
             if n_more > 0:  # twice what is needed, so that it grows seldom
                 self._counts = np.append(self._counts, np.zeros(2 * n_more + len(self._counts), np.int64))
             np.add.at(self._counts, ids, 1)
-            yield Encoded(ids, lengths, starts)
+            yield Encoded(ids, ptr, starts)
 
     def _take_words(self) -> None:
         """Take over what the tables have learned since the last time."""
@@ -259,21 +256,20 @@ class Encoder:
         ids = np.fromiter((-1 if word in self._stop_words else self._word_ids[word] for word in words), np.int32)
         self._id_of_word = np.concatenate([self._id_of_word, ids])
 
-    def _without_stop_words(self, ids: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _without_stop_words(self, ids: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Turn numbers of words into ids of stems, without stop words."""
         self._take_words()
         ids = self._id_of_word[ids]
         if self._stop_words:
             kept = ids >= 0
-            n_kept = np.concatenate([[0], np.cumsum(kept)])
-            ids, lengths = ids[kept], np.diff(n_kept[np.concatenate([[0], np.cumsum(lengths)])])
-        return ids, lengths
+            ids, ptr = ids[kept], offsets(kept)[ptr]
+        return ids, ptr
 
-    def _split_documents(self, lengths: np.ndarray, blank: np.ndarray, new_file: bool) -> tuple[np.ndarray, np.ndarray]:
+    def _split_documents(self, ptr: np.ndarray, blank: np.ndarray, new_file: bool) -> tuple[np.ndarray, np.ndarray]:
         """Leave out the blank lines of a file: a document begins after them, and with the file."""
         after_blank = np.concatenate([[self._after_blank or new_file], blank])
         self._after_blank = bool(after_blank[-1])
-        return lengths[~blank], np.flatnonzero(after_blank[:-1][~blank])
+        return ptr[np.append(True, ~blank)], np.flatnonzero(after_blank[:-1][~blank])
 
     def _encode_in_python(self, batch: list[Any], step: int = 64) -> tuple[np.ndarray, np.ndarray]:
         # A few sentences at a time: strings that die young stay in the processor's cache, which doubles the speed.
@@ -293,7 +289,7 @@ class Encoder:
                 self._check_tokens(tokens, self.n_rows + start)
                 raise
             lengths += sizes
-        return np.concatenate(ids), np.array(lengths, np.int64)
+        return np.concatenate(ids), offsets(np.array(lengths, np.int64))
 
     @staticmethod
     def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
@@ -332,3 +328,10 @@ def _as_list(tokens: Any, row: int) -> Sequence[str]:
             f"Row {row}: analyzer must return a list of tokens, got {tokens!r:.80} of type {type(tokens).__name__}."
         )
     return list(tokens)
+
+
+def offsets(lengths: np.ndarray) -> np.ndarray:
+    """Where each of some pieces begins when they lie one after the other, and where the last one ends."""
+    ptr = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=ptr[1:])
+    return ptr

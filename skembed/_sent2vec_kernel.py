@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._base import offsets
 from ._blocks import Touches, block_runs, deal, prefetch_draw, sentence_of_block, share_runs, update_rows
 from ._compile import INLINE, lean_kernel
+from ._encoder import offsets
 from ._kernels import alias_draw, barrier, below, random_bits, uniform
 from ._vectors import add_scaled, blend, combine, dots, logistic, mean_square, prefetch_row
 

@@ -7,7 +7,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -130,7 +130,9 @@ def iter_slices(ptr: np.ndarray, length: int) -> Iterator[slice]:
         first = last
 
 
-def _n_characters(sentences: Iterable[Any]) -> int:
+def _n_characters(sentences: Sequence[Any]) -> int:
+    if set(map(type, sentences)) == {str}:
+        return sum(map(len, sentences))
     return sum(len(sentence) for sentence in sentences if isinstance(sentence, str))
 
 

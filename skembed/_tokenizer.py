@@ -54,11 +54,11 @@ class Tokenizer:
     >>> from skembed._encoder import Encoder
     >>> from skembed._tokenizer import Tokenizer
     >>> encoder = Encoder(Tokenizer(stop_words=["the"]))
-    >>> ids, lengths = encoder.encode(["The cat sat.", "A cat!"])
+    >>> ids, ptr = encoder.encode(["The cat sat.", "A cat!"])
     >>> encoder.words
     ['cat', 'sat', 'a']
-    >>> ids.tolist(), lengths.tolist()
-    ([0, 1, 2, 0], [2, 2])
+    >>> ids.tolist(), ptr.tolist()
+    ([0, 1, 2, 0], [0, 2, 4])
     """
 
     analyzer: str | _Analyzer

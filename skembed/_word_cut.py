@@ -19,6 +19,7 @@ from ._bytes import (
     load_word,
     lowest_bit,
     next_lowered,
+    store_places,
     utf8,
     word_mask,
 )
@@ -51,17 +52,28 @@ class Piece(NamedTuple):
     runs: np.ndarray  # (PIECE * 4,) uint64: of each its first eight bytes, lowered, the next eight, hash, and size
     words: np.ndarray  # (PIECE * 4,) uint64: the same of the words of those that are not plain
     hard: np.ndarray  # (PIECE,) uint64: which these runs are
+    stops: np.ndarray  # (PIECE + 1,) int64: how many runs there are up to the end of each sentence, and in all
 
 
 def new_piece() -> Piece:
     """Return room for the runs of one piece of text."""
     runs, words = np.empty((2, PIECE * 4), np.uint64)
-    return Piece(np.empty(PIECE + 80, np.int64), runs, words, np.empty(PIECE, np.uint64))
+    return Piece(np.empty(PIECE + 80, np.int64), runs, words, np.empty(PIECE, np.uint64), np.empty(PIECE + 1, np.int64))
+
+
+@njit(**INLINE)
+def _note_places(borders, at, bits, first):
+    """Write ``first`` and the place of a set bit, summed, for each such bit, and then some numbers more."""
+    while bits != _U0:
+        for i in range(8):
+            borders[at + np.uint64(i)] = first + lowest_bit(bits)
+            bits &= bits - _U1
+        at += np.uint64(8)
 
 
 @njit(**INLINE)
 def _fetch_slots(key, known, known_shift, n_known, slots, shift):
-    if n_known > 0:
+    if known is not None:
         fetch(known, np.int64(key >> known_shift) * STRIDE)
     fetch(slots, np.int64(key >> shift) * STRIDE)
 
@@ -141,6 +153,7 @@ def scan(
     runs,
     words,
     hard,
+    stops,
 ):
     """Ids of all words of a text, in order; False if it stopped: enlarge the table of new words, and call again.
 
@@ -149,25 +162,28 @@ def scan(
 
     ``text`` (n_bytes + padding,) uint8 and ``ends`` (n_sentences,) int64, the places of the line feeds after them
     ``lowered`` (n_characters,) uint32, the lowered character of each word character, else 0
-    ``known`` and ``known_arena``, a table of words with the ids below ``n_known``; it is only read
+    ``known`` and ``known_arena``, a table of words with the ids below ``n_known``; it is only read. None where there is
+    no such table
     ``slots``, ``arena`` and ``state``, a table of further words: word i of it has the id ``n_known + i``
     ``progress`` (5,) int64, zeros at first: what must be remembered when the work is interrupted
     ``ids`` (n_bytes // 2 + 1,) int32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin in it, are written
     ``borders`` and the others, the fields of ``Piece``, are room to work in
     """
-    known_shift, shift = shift_of(known), shift_of(slots)
+    shift = known_shift = shift_of(slots)
+    if known is not None:
+        known_shift = shift_of(known)
     n_slots = slots.shape[0] // STRIDE
     most_bytes = arena.shape[0] - ARENA_PADDING - 4 * PIECE
     first_block, sentence, start = progress[0], progress[2], progress[3]
     n_ids = np.uint64(progress[1])  # an unsigned index needs no look at whether it is negative
     inside = np.uint64(progress[4])  # 1 when the byte before the block may be of a word
+    last_end = ends[-1]
     next_end = ends[sentence]
-    n_bytes = ends[-1] + 1
     n_borders = _U0
     if inside != _U0:
         borders[0] = start
         n_borders = _U1
-    for piece in range(first_block, n_bytes, PIECE):
+    for piece in range(first_block, last_end + 1, PIECE):
         reach = piece - start if inside != _U0 else 0
         if not has_room(state[N_WORDS] + PIECE + reach // 3, n_slots) or state[N_BYTES] + 2 * reach > most_bytes:
             progress[0], progress[1], progress[2], progress[3] = piece, n_ids, sentence, start
@@ -175,18 +191,21 @@ def scan(
             return False
         # First all words of a piece of text are cut out, and their slots fetched; then they are looked up. Fetching
         # ahead hides the latency of the memory.
-        for block in range(piece, min(piece + PIECE, n_bytes), 64):
+        n_stops = 0
+        for block in range(piece, min(piece + PIECE, last_end + 1), 64):
             word = word_mask(text, block)
             change = word ^ ((word << _U1) | inside)  # a bit where a run begins, and one after its end
             inside = word >> np.uint64(63)
-            after = n_borders + bit_count(change)
-            at = n_borders
-            while at < after:
-                for i in range(8):
-                    borders[at + np.uint64(i)] = block + lowest_bit(change)
-                    change &= change - _U1
-                at += np.uint64(8)
-            n_borders = after
+            while next_end < block + 64:
+                before = change & ((_U2 << np.uint64(next_end - block)) - _U1)
+                stops[n_stops] = (n_borders + bit_count(before)) >> _U1
+                n_stops += 1
+                # Sentences end where the text does, at the latest.
+                next_end = ends[sentence + n_stops] if next_end < last_end else last_end + 64
+            n_more = bit_count(change)
+            if n_more > 32 or not store_places(borders, n_borders, change, block):
+                _note_places(borders, n_borders, change, block)
+            n_borders += n_more
         n_runs, n_hard, n_words = n_borders >> _U1, _U0, _U0
         for run in range(np.int64(n_runs)):
             i = np.uint64(run)
@@ -197,8 +216,9 @@ def scan(
             _fetch_slots(key, known, known_shift, n_known, slots, shift)
             at = i << _U2
             runs[at], runs[at + _U1], runs[at + _U2], runs[at + _U3] = a, b, key, n
-            hard[n_hard] = i
-            n_hard += _U0 if n <= SHORT and (a | b) & _HIGH == _U0 else _U1
+            if n > SHORT or (a | b) & _HIGH != _U0:
+                hard[n_hard] = i
+                n_hard += _U1
         for which in range(np.int64(n_hard)):
             i = hard[np.uint64(which)]
             start, end = borders[i + i], borders[i + i + _U1]
@@ -211,51 +231,50 @@ def scan(
                 n_words = first
             for word in range(first, n_words):
                 _fetch_slots(words[(np.uint64(word) << _U2) + _U2], known, known_shift, n_known, slots, shift)
-        for run in range(np.int64(n_runs)):
-            i = np.uint64(run)
-            start = borders[i + i]
-            while start > next_end:
+        stops[n_stops] = n_runs
+        run = 0
+        for stop in range(n_stops + 1):
+            while run < stops[stop]:
+                i = np.uint64(run)
+                run += 1
+                at = i << _U2
+                a, b, key, n = runs[at], runs[at + _U1], runs[at + _U2], np.int64(runs[at + _U3])
+                if n <= SHORT:
+                    ids[n_ids] = id_of_short(known, known_shift, n_known, slots, shift, arena, state, a, b, key, n)
+                    n_ids += _U1
+                elif b != _TOO_HARD:  # of such a run, a and b are where its words are
+                    for word in range(a, b):
+                        at = np.uint64(word) << _U2
+                        n, key = np.int64(words[at + _U3]), words[at + _U2]
+                        ids[n_ids] = id_of_short(
+                            known, known_shift, n_known, slots, shift, arena, state, words[at], words[at + _U1], key, n
+                        )
+                        n_ids += _U1
+                else:
+                    n_ids = _split_run(
+                        text,
+                        borders[i + i],
+                        borders[i + i + _U1],
+                        lowered,
+                        known,
+                        known_shift,
+                        known_arena,
+                        n_known,
+                        slots,
+                        shift,
+                        arena,
+                        state,
+                        ids,
+                        n_ids,
+                    )
+                    if state[FAULTS] & CONTEXT:
+                        progress[1], progress[2] = n_ids, sentence
+                        return False
+            if stop < n_stops:
                 sentence += 1
                 ptr[sentence] = n_ids
-                next_end = ends[sentence]
-            at = i << _U2
-            a, b, key, n = runs[at], runs[at + _U1], runs[at + _U2], np.int64(runs[at + _U3])
-            if n <= SHORT:
-                ids[n_ids] = id_of_short(known, known_shift, n_known, slots, shift, arena, state, a, b, key, n)
-                n_ids += _U1
-            elif b != _TOO_HARD:  # of such a run, a and b are where its words are
-                for word in range(a, b):
-                    at = np.uint64(word) << _U2
-                    n, key = np.int64(words[at + _U3]), words[at + _U2]
-                    ids[n_ids] = id_of_short(
-                        known, known_shift, n_known, slots, shift, arena, state, words[at], words[at + _U1], key, n
-                    )
-                    n_ids += _U1
-            else:
-                n_ids = _split_run(
-                    text,
-                    start,
-                    borders[i + i + _U1],
-                    lowered,
-                    known,
-                    known_shift,
-                    known_arena,
-                    n_known,
-                    slots,
-                    shift,
-                    arena,
-                    state,
-                    ids,
-                    n_ids,
-                )
-                if state[FAULTS] & CONTEXT:
-                    progress[1], progress[2] = n_ids, sentence
-                    return False
         start = borders[n_borders - _U1] if n_borders & _U1 else 0
         borders[0] = start
         n_borders &= _U1
     progress[1] = n_ids
-    while sentence < ends.shape[0]:
-        sentence += 1
-        ptr[sentence] = n_ids
     return True

@@ -28,7 +28,6 @@ from ._word_table import (
     new_words,
 )
 
-_NONE = new_words(2, 0)
 _N_KEPT = 1 << 22  # ids for which a scanner keeps room
 _LINE_FEED = ord("\n")
 
@@ -37,7 +36,7 @@ class Scan(NamedTuple):
     """Sentences as word ids."""
 
     ids: np.ndarray  # (n_tokens,) int32
-    lengths: np.ndarray  # (n_sentences,) int64
+    ptr: np.ndarray  # (n_sentences + 1,) int64: where each sentence begins in the ids, and where the last one ends
     blank: np.ndarray | None  # (n_sentences,) bool: which lines of a file hold nothing but white space
 
 
@@ -51,7 +50,7 @@ class Scanner:
         self._piece = new_piece()
         self._room = Room()
 
-    def scan(self, batch: Batch, known: Words = _NONE) -> Scan:
+    def scan(self, batch: Batch, known: Words | None = None) -> Scan:
         """Return the ids of a text: a word of `known` has the one it has there, and new words follow on.
 
         Raises
@@ -67,9 +66,8 @@ class Scanner:
         if len(room) < text.n_bytes:  # enough for twice the bytes, and a text grows by half at most when lowered
             room = np.empty(text.n_bytes + text.n_bytes // 4, np.int32)
         n_ids = self._scan(text, ends, known, room, ptr) if len(ends) else 0
-        lengths = np.diff(ptr)
-        blank = None if text.file is None else _blank_lines(text, ends, lengths)
-        return Scan(room[:n_ids], lengths, blank)
+        blank = None if text.file is None else _blank_lines(text, ends, ptr)
+        return Scan(room[:n_ids], ptr, blank)
 
     def reuse(self, ids: np.ndarray) -> None:
         """Take back the memory of ids that were found here and that nobody looks at any more; any thread may do so."""
@@ -108,8 +106,8 @@ class Scanner:
         data.flags.writeable = False
         return Text(data), ends
 
-    def _scan(self, text: Text, ends: np.ndarray, known: Words, ids: np.ndarray, ptr: np.ndarray) -> int:
-        read = known.slots, known.arena, int(known.state[N_WORDS])
+    def _scan(self, text: Text, ends: np.ndarray, known: Words | None, ids: np.ndarray, ptr: np.ndarray) -> int:
+        read = (None, None, 0) if known is None else (known.slots, known.arena, int(known.state[N_WORDS]))
         progress = np.zeros(5, np.int64)
         state = self.words.state
         state[FAULTS] = n_stops = 0
@@ -126,7 +124,7 @@ class Scanner:
             except UnicodeDecodeError:
                 _complain(text)
                 raise
-            if known is _NONE:  # otherwise nobody asks for counts
+            if known is None:  # otherwise nobody asks for counts
                 self._twice.append(ids[ptr[row] : progress[1]].copy())
             progress[:] = ends[row - 1] + 1 if row else 0, ptr[row], row, 0, 0
             state[FAULTS] &= ~CONTEXT
@@ -253,19 +251,19 @@ class KnownWords:
         self._idle: deque[Scanner] = deque()
 
     def scan(self, batch: Batch) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Return ids and lengths, and the words that the ids beyond the vocabulary stand for."""
+        """Return ids, where the sentences begin, and the words that the ids beyond the vocabulary stand for."""
         try:
             scanner = self._idle.pop()
         except IndexError:
             scanner = Scanner()
-        found, lengths, _ = scanner.scan(batch, self._table)
+        found, ptr, _ = scanner.scan(batch, self._table)
         ids = found.copy()
         scanner.reuse(found)
         new = words_of(scanner.words)
         if new:
             scanner.words = new_words()
         self._idle.append(scanner)
-        return ids, lengths, new
+        return ids, ptr, new
 
 
 def words_of(table: Words, start: int = 0) -> list[str]:
@@ -329,9 +327,9 @@ def _complain(text: Text) -> None:
         raise ValueError(decoding_message(text.file, "utf-8", error)) from None
 
 
-def _blank_lines(text: Text, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def _blank_lines(text: Text, ends: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     starts = np.concatenate([[0], ends[:-1] + 1])
     blank = starts == ends
-    for i in np.flatnonzero((lengths == 0) & ~blank).tolist():
+    for i in np.flatnonzero((ptr[1:] == ptr[:-1]) & ~blank).tolist():
         blank[i] = text.line(starts[i], ends[i]).isspace()
     return blank

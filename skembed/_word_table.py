@@ -147,7 +147,7 @@ def _id_at(slots, place):
 @njit(**INLINE)
 def id_of_short(known, known_shift, n_known, slots, shift, arena, state, a, b, key, n):
     """Id of a word of ``n`` bytes, at most SHORT, with the hash ``key``; a new word is added."""
-    if n_known > 0:
+    if known is not None:  # compiled by itself where there is none
         place = _find_short(known, key >> known_shift, np.uint64(known.shape[0] // STRIDE - 1), a, b)
         if known[place + _U2] != _U0:
             return _id_at(known, place)
@@ -167,11 +167,13 @@ def id_of_last(known, known_shift, known_arena, n_known, slots, shift, arena, st
     a, b, key = _numbers_of(arena, start, n)
     if n <= SHORT:
         return id_of_short(known, known_shift, n_known, slots, shift, arena, state, a, b, key, n)
-    known_last, last = np.uint64(known.shape[0] // STRIDE - 1), np.uint64(slots.shape[0] // STRIDE - 1)
     b |= np.uint64(start)
-    place = _find_long(known, key >> known_shift, known_last, known_arena, arena, start, n, key)
-    if known[place + _U2] != _U0:
-        return _id_at(known, place)
+    if known is not None:
+        last = np.uint64(known.shape[0] // STRIDE - 1)
+        place = _find_long(known, key >> known_shift, last, known_arena, arena, start, n, key)
+        if known[place + _U2] != _U0:
+            return _id_at(known, place)
+    last = np.uint64(slots.shape[0] // STRIDE - 1)
     place = _find_long(slots, key >> shift, last, arena, arena, start, n, key)
     slots[place + _U3] += _U1
     if slots[place + _U2] != _U0:

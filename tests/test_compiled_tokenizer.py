@@ -41,8 +41,8 @@ TEXT = st.lists(PIECES, max_size=12).map("".join)
 
 
 def encoded(encoder, sentences):
-    ids, lengths = encoder.encode(sentences)
-    return ids.tolist(), lengths.tolist(), encoder.words
+    ids, ptr = encoder.encode(sentences)
+    return ids.tolist(), ptr.tolist(), encoder.words
 
 
 def assert_twins(sentences, n_threads=1):
@@ -118,10 +118,10 @@ def test_every_line_of_the_corpora(data_dir, name):
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
         lines = [line.rstrip("\r\n") for line in file]
     fast, slow = Encoder(Tokenizer(), 2), Encoder(slow_twin)
-    for (ids, lengths, *_), (slow_ids, slow_lengths, *_) in zip(
+    for (ids, ptr, *_), (slow_ids, slow_ptr, *_) in zip(
         fast.stream(iter_batches(lines, None, Tokenizer())), slow.stream(iter_batches(lines, None, slow_twin))
     ):
-        assert np.array_equal(ids, slow_ids) and np.array_equal(lengths, slow_lengths)
+        assert np.array_equal(ids, slow_ids) and np.array_equal(ptr, slow_ptr)
     assert fast.n_rows == slow.n_rows == len(lines)
     assert fast.words == slow.words and np.array_equal(fast.counts, slow.counts)
 
@@ -296,7 +296,7 @@ def test_columns_of_other_types():
     with pytest.raises(TypeError, match="^Row 0 is 1 of type int"):
         Encoder(Tokenizer()).encode(pyarrow.array([1, 2]))
     dictionary = pyarrow.array(["a b", "c", "a b"]).dictionary_encode()
-    assert encoded(Encoder(Tokenizer()), dictionary) == ([0, 1, 2, 0, 1], [2, 1, 2], ["a", "b", "c"])
+    assert encoded(Encoder(Tokenizer()), dictionary) == ([0, 1, 2, 0, 1], [0, 2, 3, 5], ["a", "b", "c"])
     buffers = [None, pyarrow.py_buffer(np.array([0, 2], np.int32).tobytes()), pyarrow.py_buffer(b"\xff\xfe")]
     damaged = pyarrow.Array.from_buffers(pyarrow.string(), 1, buffers)
     with pytest.raises(ValueError, match="Arrow array holds text that is not valid UTF-8"):
@@ -310,10 +310,10 @@ def test_columns_of_other_types():
 def test_words_of_a_vocabulary_are_found():
     words = ["cat", "_", "é_x", "long" * 9, "", "New York", "Cat", "a\nb", "\x7f", "\ud800", "x" * 16, "y" * 17]
     known = KnownWords(words)
-    ids, lengths, new = known.scan(["cat CAT _ É_x", "new york " + "LONG" * 9, "\x7f a\nb \ud800", "X" * 16, "Y" * 17])
+    ids, ptr, new = known.scan(["cat CAT _ É_x", "new york " + "LONG" * 9, "\x7f a\nb \ud800", "X" * 16, "Y" * 17])
     assert new == ["new", "york", "a", "b"]
     assert ids.tolist() == [0, 0, 1, 2, 12, 13, 3, 14, 15, 10, 11]
-    assert lengths.tolist() == [4, 3, 2, 1, 1]
+    assert ptr.tolist() == [0, 4, 7, 9, 10, 11]
     before = ids.copy()
     assert known.scan(["york cat"])[2] == ["york"]  # nothing is left of the text before
     assert np.array_equal(ids, before)  # nor does it change

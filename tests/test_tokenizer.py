@@ -2,7 +2,7 @@
 
 import pickle
 import sys
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 import pandas as pd
@@ -33,10 +33,9 @@ def split_spaces(text):
 
 
 def decode(encoder, sentences):
-    ids, lengths = encoder.encode(sentences)
+    ids, ptr = encoder.encode(sentences)
     words = [encoder.words[i] for i in ids]
-    ends = np.cumsum(lengths).tolist()
-    return [words[a:b] for a, b in zip([0, *ends], ends)]
+    return [words[a:b] for a, b in pairwise(ptr.tolist())]
 
 
 # -- what a token is ---------------------------------------------------------------------------------------------------
@@ -57,21 +56,22 @@ def test_tokens_are_those_of_count_vectorizer(sentences, token_pattern, lowercas
 
 def test_ids_by_first_appearance_and_types():
     encoder = Encoder(Tokenizer())
-    ids, lengths = encoder.encode(["b a b", "", "c!"])
+    ids, ptr = encoder.encode(["b a b", "", "c!"])
     assert encoder.words == ["b", "a", "c"]
-    assert ids.dtype == np.int32 and lengths.dtype == np.int64
-    assert ids.tolist() == [0, 1, 0, 2] and lengths.tolist() == [3, 0, 1]
-    ids, lengths = encoder.encode([])
-    assert (ids.dtype, lengths.dtype, ids.shape, lengths.shape) == (np.int32, np.int64, (0,), (0,))
+    assert ids.dtype == np.int32 and ptr.dtype == np.int64
+    assert ids.tolist() == [0, 1, 0, 2] and ptr.tolist() == [0, 3, 3, 4]
+    ids, ptr = encoder.encode([])
+    assert (ids.dtype, ptr.dtype, ids.shape, ptr.tolist()) == (np.int32, np.int64, (0,), [0])
 
 
 @given(st.lists(NASTY, max_size=20), st.integers(0, 20))
 def test_chunks_give_what_one_call_gives(sentences, cut):
     whole, parts = Encoder(Tokenizer()), Encoder(Tokenizer())
-    ids, lengths = whole.encode(sentences)
+    ids, ptr = whole.encode(sentences)
     pieces = [parts.encode(sentences[:cut]), parts.encode(sentences[cut:])]
     assert np.concatenate([p[0] for p in pieces]).tolist() == ids.tolist()
-    assert np.concatenate([p[1] for p in pieces]).tolist() == lengths.tolist()
+    assert pieces[0][1].tolist() == ptr.tolist()[: len(pieces[0][1])]
+    assert (pieces[1][1] + len(pieces[0][0])).tolist() == ptr.tolist()[len(pieces[0][1]) - 1 :]
     assert parts.words == whole.words and parts.n_rows == len(sentences)
 
 
@@ -79,8 +79,8 @@ def test_more_than_one_batch_and_a_generator_consumed_once():
     n = BATCH_SIZE + 3
     generator = (f"w{i} x" for i in range(n))
     encoder = Encoder(Tokenizer())
-    ids, lengths = encoder.encode(generator)
-    assert len(lengths) == n and len(encoder.words) == n + 1 and ids[-2] == n
+    ids, ptr = encoder.encode(generator)
+    assert len(ptr) == n + 1 and len(encoder.words) == n + 1 and ids[-2] == n
     assert next(generator, None) is None
 
 
