@@ -16,9 +16,9 @@ import numpy as np
 from numba import njit
 
 from ._compile import INLINE, LEAN
-from ._kernels import below, random_bits
+from ._kernels import below, random_bits, width_apart, zeros_apart
 from ._simd import prefetch_item
-from ._vectors import add_scaled, combine, padded, prefetch_row
+from ._vectors import add_scaled, combine, prefetch_row, prefetch_row_to_write
 
 # Below this a row has felt nothing but rounding, and the square root's reciprocal may overflow in single precision.
 SMALLEST_ACCUMULATOR = np.float32(1e-30)
@@ -103,25 +103,27 @@ class Scores(NamedTuple):
 
 def make_slots(plan, n_components):
     n_slots = plan.runs_per_block * (plan.run_length + 2 * plan.border)
-    return Slots(np.zeros((n_slots, n_components), np.float32), np.zeros(n_slots, np.int64), np.full(n_slots, -1))
+    sentence, document = zeros_apart(n_slots, np.int64), zeros_apart(n_slots, np.int64)
+    document -= 1
+    return Slots(zeros_apart((n_slots, n_components), np.float32), sentence, document)
 
 
 def make_touches(n_touches, n_vectors, n_components, n_threads):
     return Touches(
-        np.zeros(n_touches, np.int32),
-        np.zeros(n_touches, np.int32),
-        np.zeros(n_touches, np.float32),
-        np.zeros(n_touches, np.float32),
-        np.zeros(n_touches if n_threads > 1 else 0, np.int32),
-        np.zeros((n_threads, n_threads + 17), np.int64),  # no two threads write to one cache line
-        np.zeros((n_vectors, n_components), np.float32),
-        np.zeros(n_vectors, np.float32),
+        zeros_apart(n_touches, np.int32),
+        zeros_apart(n_touches, np.int32),
+        zeros_apart(n_touches, np.float32),
+        zeros_apart(n_touches, np.float32),
+        zeros_apart(n_touches if n_threads > 1 else 0, np.int32),
+        zeros_apart((n_threads, width_apart(n_threads + 1)), np.int64),
+        zeros_apart((n_vectors, n_components), np.float32),
+        zeros_apart(n_vectors, np.float32),
     )
 
 
 def make_scores(n, n_threads):
-    values = np.zeros((n_threads, padded(n)), np.float32)
-    return Scores(values, values.reshape(-1), *np.zeros((2, values.size), np.int32))
+    values = zeros_apart((n_threads, width_apart(n)), np.float32)
+    return Scores(values, values.reshape(-1), *zeros_apart((2, values.size), np.int32))
 
 
 def place_runs(text, plan):
@@ -328,7 +330,7 @@ def update_rows(rows, touches, update, rate, penalty, thread, n_threads):
             if k + _AHEAD < last:
                 row = touches.row[touches.order[k + _AHEAD] if n_threads > 1 else k + _AHEAD]
                 prefetch_item(rows.accumulator, row)
-                prefetch_row(rows.weights, row)
+                prefetch_row_to_write(rows.weights, row)
             e = touches.order[k] if n_threads > 1 else k
             row, vector = touches.row[e], touches.vector[e]
             square = touches.square[vector]

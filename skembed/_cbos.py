@@ -38,7 +38,7 @@ from ._blocks import (
     update_rows,
 )
 from ._compile import LEAN, lean_kernel
-from ._kernels import barrier, share
+from ._kernels import barrier, share, zeros_apart
 from ._trained import TrainedVectorizer
 from ._training import Matrix
 from ._vectors import add_scaled, combine, dots, mean_square, softmax
@@ -177,13 +177,13 @@ class CBOSObjective:
             run_ptr=run_ptr,
             slots=slots,
             touches=make_touches(n_words, len(slots.sums), n_components, n_threads),
-            context=np.zeros((n_targets, n_components), np.float32),
-            context_gradient=np.zeros((n_targets, n_components), np.float32),
-            error=np.zeros((n_targets, 1 + negative), np.float32),
+            context=zeros_apart((n_targets, n_components), np.float32),
+            context_gradient=zeros_apart((n_targets, n_components), np.float32),
+            error=zeros_apart((n_targets, 1 + negative), np.float32),
             scores=make_scores(max(1 + negative, 2 * plan.border), n_threads),
-            offsets=np.zeros((n_threads, negative), np.int64),
-            loss=np.zeros(n_targets, np.float64),
-            total=np.zeros(2, np.float64),
+            offsets=zeros_apart((n_threads, negative), np.int64),
+            loss=zeros_apart(n_targets, np.float64),
+            total=zeros_apart(2, np.float64),
         )
 
     def run(

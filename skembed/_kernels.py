@@ -20,6 +20,7 @@ from ._compile import LEAN, kernel
 # sync[ARRIVED] counts arrivals at barriers, sync[ABORTED] tells waiting threads to give up. A cache line lies between.
 ARRIVED, ABORTED, SYNC_SIZE = 0, 8, 16
 _SPINS_BEFORE_YIELD = 2000
+LINE = 128  # bytes: of two cache lines, for processors fetch them in pairs
 
 _yield_processor = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
 
@@ -69,6 +70,23 @@ def barrier(sync, n_threads, n_passed):
             if _atomic_load(sync, ABORTED) != 0:
                 return -1
     return n_passed + 1
+
+
+def zeros_apart(shape, dtype):
+    """Zeros whose cache lines hold nothing else: what a thread writes to takes nothing from the others.
+
+    Where two threads write to one line, even to different places, it moves to and fro between their cores, and a fit
+    takes up to twice as long; where numpy's own arrays begin differs from one process to the next.
+    """
+    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    room = np.zeros(n_bytes + 2 * LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+def width_apart(n):
+    """At least ``n`` numbers of four bytes, and so many that rows of them share no cache line."""
+    return n + -n % (LINE // 4)
 
 
 @njit(**LEAN)

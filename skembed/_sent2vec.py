@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval
 
 from ._base import EncodedSentences
 from ._blocks import EncodedText, Plan, Rows, Update, keep_probability, make_touches, place_runs
-from ._kernels import alias_table
+from ._kernels import alias_table, width_apart, zeros_apart
 from ._sent2vec_kernel import Draws, Sentences, add_ngrams, train_sent2vec
 from ._trained import TrainedVectorizer
 from ._training import Matrix
@@ -63,24 +63,25 @@ class Sent2VecObjective:
         n_components = self.matrices[0].weights.shape[1]
         negative, order = self.draws.negative, self.draws.max_order
         n_source, n_target = n_tokens * order, n_tokens + n_sentences * negative
-        error = np.zeros((n_tokens, padded(1 + negative)), np.float32)
+        room = width_apart(1 + negative)
+        error = zeros_apart((n_tokens, padded(1 + negative)), np.float32)
         return Sentences(
             run_ptr=run_ptr,
-            words=np.zeros(n_tokens + 1, np.int32),
-            feature=np.zeros(n_source, np.int32),
+            words=zeros_apart(n_tokens + 1, np.int32),
+            feature=zeros_apart(n_source, np.int32),
             source=make_touches(n_source, n_source + n_sentences, n_components, n_threads),
             target=make_touches(n_target, n_target, n_components, n_threads),
-            own=np.zeros((n_tokens + n_sentences, n_components), np.float32),
-            own_of=np.zeros(n_tokens, np.int32),
-            share=np.zeros(n_tokens + n_sentences, np.float32),
+            own=zeros_apart((n_tokens + n_sentences, n_components), np.float32),
+            own_of=zeros_apart(n_tokens, np.int32),
+            share=zeros_apart(n_tokens + n_sentences, np.float32),
             error=error,
             error_flat=error.reshape(-1),
-            candidates=np.zeros(n_threads * error.shape[1], np.int32),
-            bits=np.zeros(n_threads * error.shape[1], np.uint64),
+            candidates=zeros_apart(n_threads * room, np.int32),
+            bits=zeros_apart((n_threads, room), np.uint64),
             number=np.arange(n_target + 1, dtype=np.int32),
-            loss=np.zeros(n_sentences, np.float64),
-            n_targets=np.zeros(n_sentences, np.int64),
-            total=np.zeros(2, np.float64),
+            loss=zeros_apart(n_sentences, np.float64),
+            n_targets=zeros_apart(n_sentences, np.int64),
+            total=zeros_apart(2, np.float64),
         )
 
     def run(

@@ -44,8 +44,8 @@ class Sentences(NamedTuple):
     share: np.ndarray  # (n_tokens + n_sentences,) float32, 1 / |R(S without w_t)|, or 1 if a sentence is a sum
     error: np.ndarray  # (n_tokens, 16 or more than negative) float32, of each target's word and negatives
     error_flat: np.ndarray  # the same memory as one dimension
-    candidates: np.ndarray  # (n_threads * columns of error,) int32, a target and the negatives
-    bits: np.ndarray  # (n_threads * columns of error,) uint64, the random bits of the negatives
+    candidates: np.ndarray  # (n_threads * columns of bits,) int32, a target and the negatives
+    bits: np.ndarray  # (n_threads, more than negatives) uint64, the random bits of the negatives
     number: np.ndarray  # 0, 1, 2, ... as int32
     loss: np.ndarray  # (n_sentences_of_block,) float64
     n_targets: np.ndarray  # (n_sentences_of_block,) int64
@@ -118,10 +118,10 @@ def learn_sentence(
     source, target, words = sc.source, sc.target, sc.words
     f0, own0, width = a * draws.max_order, a + i0, sc.error.shape[1]
     index, error_flat = sc.candidates, sc.error_flat
-    candidate = thread * width
+    candidate = thread * sc.bits.shape[1]
     for j in range(draws.negative):
         bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(sentence), np.uint64(j))
-        sc.bits[candidate + j] = bits
+        sc.bits[thread, j] = bits
         prefetch_draw(bits, draws.threshold, draws.alias)
     n_features = list_features(words, a, n, word_weight, draws, seed, sentence, sc.feature, f0, source, e)
     for i in range(n):
@@ -131,7 +131,7 @@ def learn_sentence(
         prefetch_row(target_weights, words[a + i] * is_target)  # row 0 if not; a branch would be guessed wrong
     # The vectors of the negatives are numbered like their touches; those of the targets follow.
     for j in range(draws.negative):
-        word = alias_draw(sc.bits[candidate + j], draws.threshold, draws.alias)
+        word = alias_draw(sc.bits[thread, j], draws.threshold, draws.alias)
         prefetch_row(target_weights, word)
         index[candidate + 1 + j] = target.row[t + j] = word
         target.vector[t + j] = t + j

@@ -38,7 +38,7 @@ from ._blocks import (
     update_rows,
 )
 from ._compile import LEAN, lean_kernel
-from ._kernels import barrier, share
+from ._kernels import barrier, share, zeros_apart
 from ._trained import TrainedVectorizer
 from ._training import Matrix
 from ._vectors import add_scaled, combine, copy_scaled, dots, mean_square, softmax
@@ -199,14 +199,14 @@ class SiameseCBOWObjective:
             run_ptr=run_ptr,
             slots=slots,
             touches=make_touches(n_words, len(slots.sums), n_components, n_threads),
-            unit=np.zeros_like(slots.sums),
-            norm=np.zeros(len(slots.sums), np.float32),
-            source_gradient=np.zeros((n_targets, n_components), np.float32),
-            error=np.zeros((n_targets, n_candidates), np.float32),
+            unit=zeros_apart(slots.sums.shape, np.float32),
+            norm=zeros_apart(len(slots.sums), np.float32),
+            source_gradient=zeros_apart((n_targets, n_components), np.float32),
+            error=zeros_apart((n_targets, n_candidates), np.float32),
             scores=make_scores(n_candidates, n_threads),
-            offsets=np.zeros((n_threads, negative), np.int64),
-            loss=np.zeros(n_targets, np.float64),
-            total=np.zeros(2, np.float64),
+            offsets=zeros_apart((n_threads, negative), np.int64),
+            loss=zeros_apart(n_targets, np.float64),
+            total=zeros_apart(2, np.float64),
         )
 
     def run(

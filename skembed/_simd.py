@@ -50,8 +50,8 @@ def _call(builder, name, result, *arguments):
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
-def _prefetch(builder, place):
-    how = [ir.Constant(ir.IntType(32), number) for number in (0, 3, 1)]  # for reading, into all caches, data
+def _prefetch(builder, place, to_write=False):
+    how = [ir.Constant(ir.IntType(32), number) for number in (int(to_write), 3, 1)]  # into all caches, data
     _call(builder, "llvm.prefetch.p0", ir.VoidType(), builder.bitcast(place, ir.IntType(8).as_pointer()), *how)
 
 
@@ -84,6 +84,17 @@ def prefetch(typingctx, matrix, row, column):
 
     def codegen(context, builder, signature, args):
         _prefetch(builder, _pointer(context, builder, signature.args[0], *args))
+        return context.get_dummy_value()
+
+    return types.void(matrix, types.intp, types.intp), codegen
+
+
+@intrinsic
+def prefetch_to_write(typingctx, matrix, row, column):
+    """Ask for the cache line of ``matrix[row, column]``, which will be written to soon."""
+
+    def codegen(context, builder, signature, args):
+        _prefetch(builder, _pointer(context, builder, signature.args[0], *args), to_write=True)
         return context.get_dummy_value()
 
     return types.void(matrix, types.intp, types.intp), codegen
@@ -239,7 +250,7 @@ if config.DISABLE_JIT:  # the same, as plain Python
     def prefetch(*place):
         pass
 
-    prefetch_item = prefetch
+    prefetch_to_write = prefetch_item = prefetch
 
     def splat(number):
         return np.full(WIDTH, number, np.float32)

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, PooledVectorizer, warn_if_unordered
 from ._blocks import EncodedText
 from ._corpus import SentenceCorpus
-from ._kernels import fill_uniform
+from ._kernels import fill_uniform, zeros_apart
 from ._memory import estimate
 from ._threads import count_threads
 from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
@@ -229,7 +229,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     def _start_weights(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """Small random numbers for the words, zeros for all else."""
         n_words = len(fitted["word_counts_"])
-        weights = {name: np.zeros(shape, np.float32) for name, shape in self._weight_shapes(n_words).items()}
+        weights = {name: zeros_apart(shape, np.float32) for name, shape in self._weight_shapes(n_words).items()}
         fill_uniform(weights[self._vectors_name][:n_words], fitted["_seed"], self._start_limit())
         return weights
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ._blocks import EncodedText, Plan, Rows, Update
 from ._corpus import SentenceCorpus
-from ._kernels import ABORTED, SYNC_SIZE
+from ._kernels import ABORTED, SYNC_SIZE, zeros_apart
 from ._threads import ThreadChoice
 
 # A row that occurs more often than this in a block takes smaller steps; measured, see the user guide.
@@ -68,7 +68,7 @@ class Trainer:
             self.n_threads = 1  # the barrier between threads exists only in compiled code
         self._threads = ThreadChoice(self.n_threads)
         self.rows = [
-            Rows(m.weights, m.accumulator, np.zeros(len(m.weights), np.int32), _share_rows(m.mass, self.n_threads))
+            Rows(m.weights, m.accumulator, zeros_apart(len(m.weights), np.int32), _share_rows(m.mass, self.n_threads))
             for m in self.objective.matrices
         ]
 
@@ -133,7 +133,7 @@ class Trainer:
 
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
         """Enter the kernel with some threads at once."""
-        sync = np.zeros(SYNC_SIZE, np.int64)
+        sync = zeros_apart(SYNC_SIZE, np.int64)
         if n_threads == 1:
             self.objective.run(text, self.rows, scratch, plan, update, sync, 0, 1)
             return

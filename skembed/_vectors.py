@@ -20,6 +20,7 @@ from ._simd import (
     multiply_add,
     power_of_two,
     prefetch,
+    prefetch_to_write,
     product,
     splat,
     store,
@@ -35,6 +36,13 @@ def prefetch_row(matrix, row):
     """Ask for the first 512 bytes of a row; the processor follows the rest by itself."""
     for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
         prefetch(matrix, row, c)
+
+
+@njit(**INLINE)
+def prefetch_row_to_write(matrix, row):
+    """The same for a row that will be written to: no other core keeps it."""
+    for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
+        prefetch_to_write(matrix, row, c)
 
 
 @njit(**INLINE)
@@ -223,12 +231,12 @@ def softmax(scores, i, n):
     top = scores[i, 0]
     for k in range(1, n):
         top = max(top, scores[i, k])
-    for k in range(n, scores.shape[1]):
+    for k in range(n, n + -n % WIDTH):
         scores[i, k] = -np.inf
     below_top = splat(-top)
     z = splat(np.float32(0.0))
     one = splat(np.float32(1.0))
-    for c in range(0, scores.shape[1], WIDTH):
+    for c in range(0, n, WIDTH):
         e = _exp(multiply_add(one, load(scores, i, c), below_top))
         z = multiply_add(one, e, z)
         store(scores, i, c, e)

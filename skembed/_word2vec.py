@@ -34,7 +34,7 @@ from ._blocks import (
     update_rows,
 )
 from ._compile import INLINE, lean_kernel
-from ._kernels import alias_draw, alias_table, barrier, below, random_bits, uniform
+from ._kernels import alias_draw, alias_table, barrier, below, random_bits, uniform, width_apart, zeros_apart
 from ._training import Matrix
 from ._vectors import combine, copy_scaled, dots, logistic, padded, prefetch_row
 
@@ -261,23 +261,23 @@ class Word2VecObjective:
         n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]
         n_target = n_tokens + n_sentences * self.draws.negative
-        room = padded(2 * self.draws.window + self.draws.negative + 1)
-        negative_error = np.zeros((n_tokens, padded(self.draws.negative)), np.float32)
+        room = width_apart(2 * self.draws.window + self.draws.negative + 1)
+        negative_error = zeros_apart((n_tokens, padded(self.draws.negative)), np.float32)
         return Windows(
             run_ptr=run_ptr,
-            words=np.zeros(n_tokens, np.int32),
-            near=np.zeros(n_tokens, np.int32),
+            words=zeros_apart(n_tokens, np.int32),
+            near=zeros_apart(n_tokens, np.int32),
             source=make_touches(n_tokens, 2 * n_tokens, n_components, n_threads),
             target=make_touches(n_target, n_target + n_tokens, n_components, n_threads),
-            error=np.zeros((n_tokens, padded(2 * self.draws.window)), np.float32),
+            error=zeros_apart((n_tokens, padded(2 * self.draws.window)), np.float32),
             negative_error=negative_error,
             negative_error_flat=negative_error.reshape(-1),
-            rows=np.zeros(n_threads * room, np.int32),
-            scale=np.zeros(n_threads * room, np.float32),
+            rows=zeros_apart(n_threads * room, np.int32),
+            scale=zeros_apart(n_threads * room, np.float32),
             number=np.arange(n_target + n_tokens + 1, dtype=np.int32),
-            loss=np.zeros(n_sentences, np.float64),
-            n_targets=np.zeros(n_sentences, np.int64),
-            total=np.zeros(2, np.float64),
+            loss=zeros_apart(n_sentences, np.float64),
+            n_targets=zeros_apart(n_sentences, np.int64),
+            total=zeros_apart(2, np.float64),
         )
 
     def run(

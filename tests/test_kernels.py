@@ -3,6 +3,7 @@
 import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numba
@@ -20,6 +21,7 @@ from skembed._blocks import (
     Update,
     block_runs,
     deal,
+    make_scores,
     make_touches,
     place_runs,
     share_runs,
@@ -35,6 +37,7 @@ from skembed._kernels import (
     barrier,
     fill_uniform,
     share,
+    zeros_apart,
 )
 from skembed._training import Trainer, _share_rows
 
@@ -367,3 +370,16 @@ def test_automatic_block_is_a_64th_of_the_text(n_sentences, expected):
 def test_slots_of_targets():
     plan = Plan(np.zeros(3, np.int64), 4, 2, 3, 0, 0, 0)  # each run has two slots of border on each side
     assert [target_slot(plan, i) for i in range(12)] == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]
+
+
+@pytest.mark.parametrize("shape", [3, (2, 5), 1000])
+def test_what_threads_write_to_shares_no_cache_line(shape):
+    arrays = [zeros_apart(shape, dtype) for dtype in (np.float32, np.int64) for _ in range(20)]
+    places = sorted((a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays)
+    assert all(a.shape == np.empty(shape).shape and a.flags.c_contiguous and not a.any() for a in arrays)
+    assert all(start % 128 == 0 for start, _ in places)
+    assert all(end <= start for (_, end), (start, _) in pairwise(places))
+    assert zeros_apart((0, 7), np.int32).shape == (0, 7)
+    scores = make_scores(11, 3)
+    assert scores.values.strides[0] % 128 == 0 and np.shares_memory(scores.values, scores.flat)
+    assert make_touches(5, 5, 4, 3).dealt.strides[0] % 128 == 0

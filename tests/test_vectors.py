@@ -15,12 +15,13 @@ from skembed._vectors import (
     mean_square,
     padded,
     prefetch_row,
+    prefetch_row_to_write,
     softmax,
 )
 
 add_scaled, copy_scaled, blend, mean_square = map(for_python, (add_scaled, copy_scaled, blend, mean_square))
 combine, dots, softmax, logistic = map(for_python, (combine, dots, softmax, logistic))
-prefetch_row = for_python(prefetch_row)
+prefetch_row, prefetch_row_to_write = map(for_python, (prefetch_row, prefetch_row_to_write))
 
 pytestmark = pytest.mark.kernel
 # Shorter than a vector; one, two and four of them; a last one that overlaps by one, by some, by all but one number.
@@ -64,6 +65,7 @@ def test_one_row_and_another(length):
     before = rows.copy()
     np.testing.assert_allclose(mean_square(rows, 1), np.mean(rows[1].astype(float) ** 2), rtol=1e-5)
     prefetch_row(rows, 2)
+    prefetch_row_to_write(rows, 2)
     square = blend(rows, 2, np.float32(0.5), others, 0, np.float32(-0.7), others, 1)
     np.testing.assert_allclose(rows[2], 0.5 * others[0].astype(float) - 0.7 * others[1], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(square, np.mean(rows[2].astype(float) ** 2), rtol=1e-5)
