@@ -1,31 +1,26 @@
-"""Blocks of sentences: which ones, who works on what, their sums, and how their gradients reach the words.
+"""Blocks of sentences: which ones, who works on what, and their sums.
 
 A block is ``runs_per_block`` runs of ``run_length`` consecutive sentences. Runs are taken in random order, so a block
 is a sample of the corpus, and yet each sentence has its neighbours beside it. With a ``border`` the sentences just
 before and after a run are there too, as context. Each sentence of a block, border included, has a *slot*.
-
-A *touch* is one step of one row: a row number, the vector that moves it, and a scale. Each thread lists the touches of
-its own sentences and deals them out to the owners of the rows; then each owner takes the steps of its rows, in the
-order of the block.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from ._compile import INLINE, LEAN
-from ._kernels import below, random_bits, width_apart, zeros_apart
+from ._kernels import barrier, below, random_bits, share, width_apart, zeros_apart
 from ._simd import prefetch_item
-from ._vectors import add_scaled, combine, prefetch_row, prefetch_row_to_write
+from ._touches import N_PARTS, Touches, deal, keep_list, make_touches
+from ._vectors import add_scaled, fill_row, prefetch_row
 
-# Below this a row has felt nothing but rounding, and the square root's reciprocal may overflow in single precision.
-SMALLEST_ACCUMULATOR = np.float32(1e-30)
+ONE = np.float32(1.0)
 # What a sentence costs beside its words, in words; for sharing out the work.
 WORDS_PER_SENTENCE = 8
-# How many touches ahead the rows are fetched from memory, and how many runs ahead their words.
-_AHEAD, _RUNS_AHEAD = 8, 2
+# How many touches ahead the rows are fetched from memory, and how many runs ahead their words; longer runs in part.
+_AHEAD, _RUNS_AHEAD, _MOST_WORDS_AHEAD = 16, 4, 256
 
 
 class EncodedText(NamedTuple):
@@ -49,47 +44,13 @@ class Plan(NamedTuple):
     seed: int
 
 
-class Rows(NamedTuple):
-    """A matrix of weights and what its updates need."""
-
-    weights: np.ndarray  # (n_rows, n_components) float32
-    accumulator: np.ndarray  # (n_rows,) float32, AdaGrad's sum of squares
-    n_touches: np.ndarray  # (n_rows,) int32, all zero between blocks
-    owner: np.ndarray  # (n_rows,) int16, the thread that updates each row; empty if there is but one
-
-
-class Update(NamedTuple):
-    """How the weights move. ``rate`` is that of block 0, and falls by ``rate_decay`` with every block."""
-
-    rate: float
-    rate_decay: float
-    adagrad: bool
-    max_touches: int
-    learn: bool
-
-
 class Slots(NamedTuple):
     """The sentences of one block."""
 
-    sums: np.ndarray  # (n_slots, n_components) float32
+    part_sums: np.ndarray  # (N_PARTS * n_slots, n_components) float32, the sums over the words of each part
+    sums: np.ndarray  # (n_slots, n_components) float32, the same memory as that of the first part
     sentence: np.ndarray  # (n_slots,) int64
     document: np.ndarray  # (n_slots,) int64, -1 where there is no sentence
-
-
-class Touches(NamedTuple):
-    """The steps that a block takes in one matrix: ``weights[row] -= step * scale * vectors[vector]``.
-
-    A thread's touches lie together in the order of the block, and `order` has them sorted by owner.
-    """
-
-    row: np.ndarray  # (n_touches,) int32
-    vector: np.ndarray  # (n_touches,) int32
-    scale: np.ndarray  # (n_touches,) float32
-    threshold: np.ndarray  # (n_touches,) float32, multiplies the soft threshold of the L1 norm, where there is one
-    order: np.ndarray  # (n_touches,) int32, places in the arrays above
-    dealt: np.ndarray  # (n_threads, more than n_threads) int64: [t, o] is where in `order` t's touches for o begin
-    vectors: np.ndarray  # (n_vectors, n_components) float32
-    square: np.ndarray  # (n_vectors,) float32, the mean square of each vector
 
 
 class Scores(NamedTuple):
@@ -101,24 +62,19 @@ class Scores(NamedTuple):
     column: np.ndarray  # (n_threads * n,) int32, where the error of each score goes
 
 
-def make_slots(plan, n_components):
+def make_slots(plan, n_words, n_components, n_threads) -> tuple[Slots, Touches]:
+    """Room for the sentences of a block of at most ``n_words`` words, and for what their gradients do to the words.
+
+    The gradients come when the sums of the second part are no longer needed, and lie in their place.
+    """
     n_slots = plan.runs_per_block * (plan.run_length + 2 * plan.border)
     sentence, document = zeros_apart(n_slots, np.int64), zeros_apart(n_slots, np.int64)
     document -= 1
-    return Slots(zeros_apart((n_slots, n_components), np.float32), sentence, document)
-
-
-def make_touches(n_touches, n_vectors, n_components, n_threads):
-    return Touches(
-        zeros_apart(n_touches, np.int32),
-        zeros_apart(n_touches, np.int32),
-        zeros_apart(n_touches, np.float32),
-        zeros_apart(n_touches, np.float32),
-        zeros_apart(n_touches if n_threads > 1 else 0, np.int32),
-        zeros_apart((n_threads, width_apart(n_threads + 1)), np.int64),
-        zeros_apart((n_vectors, n_components), np.float32),
-        zeros_apart(n_vectors, np.float32),
-    )
+    part_sums = zeros_apart((N_PARTS * n_slots, n_components), np.float32)
+    # A thread writes one place past the words that it has found.
+    n_touches = (n_words + n_threads) * (N_PARTS if n_threads > 1 else 1)
+    touches = make_touches(n_touches, part_sums[n_slots:], n_threads, by_parts=True)
+    return Slots(part_sums, part_sums[:n_slots], sentence, document), touches
 
 
 def make_scores(n, n_threads):
@@ -170,11 +126,17 @@ def share_runs(run_ptr, first_run, last_run, thread, n_threads):
 @njit(**INLINE)
 def prefetch_run(text, plan, run):
     """Ask for the words of a run that comes soon; where they are must have been asked for before that."""
-    n_runs = plan.run_starts.shape[0]
-    prefetch_item(text.sent_ptr, plan.run_starts[min(run + 2 * _RUNS_AHEAD, n_runs - 1)])
-    first = text.sent_ptr[max(plan.run_starts[min(run + _RUNS_AHEAD, n_runs - 1)] - plan.border, 0)]
-    prefetch_item(text.tokens, first)
-    prefetch_item(text.tokens, first + 16)
+    n_runs, n_sentences = plan.run_starts.shape[0], text.document.shape[0]
+    later = plan.run_starts[min(run + 2 * _RUNS_AHEAD, n_runs - 1)]
+    soon = plan.run_starts[min(run + _RUNS_AHEAD, n_runs - 1)]
+    prefetch_item(text.sent_ptr, later - plan.border)
+    prefetch_item(text.sent_ptr, later + plan.run_length)
+    prefetch_item(text.document, soon - plan.border)
+    prefetch_item(text.document, soon + plan.run_length)
+    first = text.sent_ptr[max(soon - plan.border, 0)]
+    last = text.sent_ptr[min(soon + plan.run_length + plan.border, n_sentences)]
+    for word in range(first, min(last, first + _MOST_WORDS_AHEAD), 16):
+        prefetch_item(text.tokens, word)
 
 
 @njit(**INLINE)
@@ -219,132 +181,101 @@ def prefetch_draw(bits, threshold, alias):
     prefetch_item(alias, row)
 
 
+@njit(**INLINE)
+def list_words(text, part_of, mean, plan, block_start, run, part, slots, touches, place):
+    """List the words of a run that belong to a part, or all if it is -1, as touches; returns the next place.
+
+    The sums of the run's sentences are set to zero, and what is to be known of each sentence is noted, once.
+    """
+    n_sentences, n_words, n_slots = text.document.shape[0], text.word_weight.shape[0], slots.document.shape[0]
+    width = plan.run_length + 2 * plan.border
+    prefetch_run(text, plan, run)
+    for position in range(width):
+        slot = (run - block_start) * width + position
+        sentence = plan.run_starts[run] - plan.border + position
+        first, n_known = place, 0
+        if 0 <= sentence < n_sentences:
+            for p in range(np.uint64(text.sent_ptr[sentence]), np.uint64(text.sent_ptr[sentence + 1])):
+                known = text.tokens[p] < n_words
+                row = min(text.tokens[p], n_words - 1)
+                touches.row[np.uint64(place)] = row
+                # No branch, for it would be guessed wrong half of the time.
+                place += np.int64(known & ((part_of[np.uint64(row)] == part) | (part < 0)))
+                n_known += known
+        scale = ONE / np.float32(n_known) if mean and n_known > 0 else ONE
+        for k in range(np.uint64(first), np.uint64(place)):
+            touches.vector[k] = slot
+            touches.scale[k] = scale * text.word_weight[np.uint64(touches.row[k])]
+        if part != 1:
+            fill_row(slots.part_sums, slot, np.float32(0.0))
+        if part != 0:
+            fill_row(slots.part_sums, n_slots + slot, np.float32(0.0))
+            slots.document[slot] = -1
+            if n_known > 0:
+                slots.sentence[slot], slots.document[slot] = sentence, text.document[sentence]
+    return place
+
+
 @njit(**LEAN)
-def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads):
+def sum_part(text, rows, mean, plan, block_start, first_run, last_run, part, slots, touches, place):
+    """Sum the words of a part, or of each part if it is -1, for the sentences of some runs.
+
+    The words are listed as touches, for the sentence's gradient will go to them with the same weights. The first goes
+    to ``place``; returns the next place.
+    """
+    first, n_slots = place, slots.document.shape[0]
+    for run in range(first_run, last_run):
+        place = list_words(text, rows.part, mean, plan, block_start, run, part, slots, touches, place)
+    for k in range(first, place):
+        row = touches.row[k]
+        prefetch_row(rows.weights, touches.row[min(k + _AHEAD, place - 1)])
+        slot = rows.part[row] * n_slots + touches.vector[k]
+        add_scaled(slots.part_sums, slot, touches.scale[k], rows.weights, row)
+    return place
+
+
+@njit(**LEAN)
+def sum_own_part(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads):
+    """Sum what is a thread's: a part of the rows, for all sentences of the block or, in a team, for some of them."""
+    block_start, block_end = block_runs(plan, block)
+    if n_threads == 1:
+        last = sum_part(text, rows, mean, plan, block_start, block_start, block_end, -1, slots, touches, 0)
+        keep_list(touches, 0, 0, 0, last, n_threads)
+        return
+    for part in range(N_PARTS):
+        # Each part is n_threads shares; see `share_rows`.
+        share_begin = min(max(N_PARTS * thread - part * n_threads, 0), n_threads)
+        share_end = min(max(N_PARTS * (thread + 1) - part * n_threads, 0), n_threads)
+        first_run = _first_run_of(share_begin, n_threads, run_ptr, block_start, block_end)
+        last_run = _first_run_of(share_end, n_threads, run_ptr, block_start, block_end)
+        first = part * (touches.row.shape[0] // N_PARTS) + run_ptr[first_run] - run_ptr[block_start] + thread
+        last = sum_part(text, rows, mean, plan, block_start, first_run, last_run, part, slots, touches, first)
+        if n_threads == N_PARTS:
+            keep_list(touches, N_PARTS * thread + part, part, first, last, n_threads)
+        else:
+            deal(touches, N_PARTS * thread + part, rows.owner, first, last, n_threads)
+
+
+@njit(**LEAN)
+def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, sync, n_passed, thread, n_threads):
     """Phase 1: ``sums[slot] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
 
-    The words are listed as touches, for the sentence's gradient will go to them with the same weights. Returns the
-    first and last+1 of the thread's slots.
+    It is the sum over the words of the first part plus that over the words of the second. A thread makes the sums of
+    the slots that `share` gives it. Returns the number of barriers passed.
     """
+    sum_own_part(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
+    n_passed = barrier(sync, n_threads, n_passed)
     block_start, block_end = block_runs(plan, block)
-    first_run, last_run = share_runs(run_ptr, block_start, block_end, thread, n_threads)
-    width = plan.run_length + 2 * plan.border
-    n_sentences = text.document.shape[0]
-    n_words = text.word_weight.shape[0]
-    start = place = run_ptr[first_run] - run_ptr[block_start]
-    first_slot, last_slot = (first_run - block_start) * width, (last_run - block_start) * width
-    for slot in range(first_slot, last_slot):
-        run, position = block_start + slot // width, slot % width
-        if position == 0:
-            prefetch_run(text, plan, run)
-        slots.document[slot] = -1
-        sentence = plan.run_starts[run] - plan.border + position
-        if sentence < 0 or sentence >= n_sentences:
-            continue
-        prefetch_next_words(text, plan, run, position, rows.weights, text.word_weight)
-        first_word = place
-        for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
-            word = text.tokens[p]
-            if word < n_words:
-                touches.row[place] = word
-                touches.vector[place] = slot
-                touches.scale[place] = text.word_weight[word]
-                place += 1
-        n_known = place - first_word
-        if n_known == 0:
-            continue
-        if mean:
-            for k in range(first_word, place):
-                touches.scale[k] /= np.float32(n_known)
-        slots.sentence[slot] = sentence
-        slots.document[slot] = text.document[sentence]
-        combine(slots.sums, slot, touches.scale, first_word, 1, rows.weights, touches.row, first_word, n_known)
-    deal(touches, rows.owner, start, place, thread, n_threads)
-    return first_slot, last_slot
-
-
-@njit(**LEAN)
-def deal(touches, owner, first, last, thread, n_threads):
-    """Sort a thread's touches by the owner of the row, keeping their order."""
-    dealt = touches.dealt
-    if n_threads == 1:
-        dealt[0, 0], dealt[0, 1] = first, last
-        return
-    for o in range(n_threads + 1):
-        dealt[thread, o] = 0
-    for k in range(first, last):
-        dealt[thread, owner[touches.row[k]] + 1] += 1
-    dealt[thread, 0] = first
-    for o in range(n_threads):
-        dealt[thread, o + 1] += dealt[thread, o]
-    for k in range(first, last):
-        o = owner[touches.row[k]]
-        touches.order[dealt[thread, o]] = k
-        dealt[thread, o] += 1
-    # Each border has moved to the next one's place.
-    for o in range(n_threads, 0, -1):
-        dealt[thread, o] = dealt[thread, o - 1]
-    dealt[thread, 0] = first
-
-
-@njit(**LEAN)
-def shrink(weights, row, threshold):
-    """Soft threshold: move every number of a row towards zero by ``threshold``, not past it."""
-    for c in range(weights.shape[1]):
-        weights[row, c] = math.copysign(max(abs(weights[row, c]) - threshold, np.float32(0.0)), weights[row, c])
-
-
-@njit(**INLINE)
-def take_step(rows, row, scale, vectors, vector, square, step, adagrad):
-    """One touch of one row: ``row -= step * scale * vector``.
-
-    AdaGrad with one accumulator a row (Duchi et al., 2011): the accumulator grows by the mean over the dimensions of
-    the squared gradient, and the step is divided by its root. ``square`` is the mean square of the vector.
-    """
-    if adagrad:
-        rows.accumulator[row] += scale * scale * square
-        if rows.accumulator[row] < SMALLEST_ACCUMULATOR:
-            return
-        step /= np.float32(math.sqrt(rows.accumulator[row]))
-    add_scaled(rows.weights, row, -step * scale, vectors, vector)
-
-
-@njit(**LEAN)
-def update_rows(rows, touches, update, rate, penalty, thread, n_threads):
-    """Last phase: the steps of a thread's rows, in the order of the block.
-
-    A row that occurs ``c`` times in a block would take ``c`` steps computed from the same old weights; its steps are
-    scaled by ``min(1, max_touches / c)``, which is what keeps large blocks as good as single sentences.
-
-    With ``penalty`` > 0 every touch is followed by the soft threshold of the L1 norm: each number of the row moves
-    towards zero by ``step * penalty * threshold``, and stays there. Otherwise a vector of zeros touches nothing.
-    """
-    for t in range(n_threads):
-        for k in range(touches.dealt[t, thread], touches.dealt[t, thread + 1]):
-            e = touches.order[k] if n_threads > 1 else k
-            if touches.square[touches.vector[e]] != 0.0 or penalty > 0.0:
-                rows.n_touches[touches.row[e]] += 1
-    for t in range(n_threads):
-        last = touches.dealt[t, thread + 1]
-        for k in range(touches.dealt[t, thread], last):
-            if k + _AHEAD < last:
-                row = touches.row[touches.order[k + _AHEAD] if n_threads > 1 else k + _AHEAD]
-                prefetch_item(rows.accumulator, row)
-                prefetch_row_to_write(rows.weights, row)
-            e = touches.order[k] if n_threads > 1 else k
-            row, vector = touches.row[e], touches.vector[e]
-            square = touches.square[vector]
-            if square == 0.0 and penalty == 0.0:
-                continue
-            step = rate
-            if rows.n_touches[row] > update.max_touches:
-                step = np.float32(rate * update.max_touches / rows.n_touches[row])
-            take_step(rows, row, touches.scale[e], touches.vectors, vector, square, step, update.adagrad)
-            if penalty > 0.0:
-                shrink(rows.weights, row, np.float32(step * penalty * touches.threshold[e]))
-    for t in range(n_threads):
-        for k in range(touches.dealt[t, thread], touches.dealt[t, thread + 1]):
-            rows.n_touches[touches.row[touches.order[k] if n_threads > 1 else k]] = 0
+    n_slots = (block_end - block_start) * (plan.run_length + 2 * plan.border)
+    if n_threads > 1:
+        # Another thread has written these; one cache line after the other would take long.
+        for slot in range(0, n_slots, 8):
+            prefetch_item(slots.document, slot)
+            prefetch_item(slots.sentence, slot)
+    first, last = share(n_slots, thread, n_threads)
+    for slot in range(first, last):
+        add_scaled(slots.sums, slot, ONE, slots.part_sums, slots.document.shape[0] + slot)
+    return n_passed
 
 
 @njit(**INLINE)

@@ -20,28 +20,24 @@ from sklearn.utils._param_validation import Interval
 from ._blocks import (
     EncodedText,
     Plan,
-    Rows,
     Scores,
     Slots,
-    Touches,
-    Update,
     add_losses,
     block_runs,
     draw_offsets,
     is_neighbour,
     make_scores,
     make_slots,
-    make_touches,
     place_runs,
     sum_sentences,
     target_slot,
-    update_rows,
 )
 from ._compile import LEAN, lean_kernel
 from ._kernels import barrier, share, zeros_apart
+from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
-from ._vectors import add_scaled, combine, dots, mean_square, softmax
+from ._vectors import add_scaled, combine, dots, mean_square, prefetch_all, softmax
 
 ONE = np.float32(1.0)
 
@@ -110,6 +106,7 @@ def gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, 
     first, last = share(n_slots, thread, n_threads)
     index, place = targets.scores.which, thread * targets.scores.values.shape[1]
     flat, gradients = targets.scores.flat, targets.touches.vectors
+    prefetch_all(targets.error)
     for slot in range(first, last):
         targets.touches.square[slot] = 0.0
         if slots.document[slot] < 0:
@@ -141,7 +138,9 @@ def train_cbos(text, rows, mean, targets, plan, update, sync, thread, n_threads)
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = targets.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        sum_sentences(text, rows, mean, plan, block, targets.run_ptr, slots, targets.touches, thread, n_threads)
+        n_passed = sum_sentences(
+            text, rows, mean, plan, block, targets.run_ptr, slots, targets.touches, sync, n_passed, thread, n_threads
+        )
         n_passed = barrier(sync, n_threads, n_passed)
         score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
@@ -172,11 +171,11 @@ class CBOSObjective:
         negative = min(self.negative, n_targets - 1)  # a block has no more strangers
         n_components = self.matrices[0].weights.shape[1]
         run_ptr, n_words = place_runs(text, plan)
-        slots = make_slots(plan, n_components)
+        slots, touches = make_slots(plan, n_words, n_components, n_threads)
         return Targets(
             run_ptr=run_ptr,
             slots=slots,
-            touches=make_touches(n_words, len(slots.sums), n_components, n_threads),
+            touches=touches,
             context=zeros_apart((n_targets, n_components), np.float32),
             context_gradient=zeros_apart((n_targets, n_components), np.float32),
             error=zeros_apart((n_targets, 1 + negative), np.float32),

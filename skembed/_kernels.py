@@ -21,6 +21,8 @@ from ._compile import LEAN, kernel
 ARRIVED, ABORTED, SYNC_SIZE = 0, 8, 16
 _SPINS_BEFORE_YIELD = 2000
 LINE = 128  # bytes: of two cache lines, for processors fetch them in pairs
+# Bytes between what two threads write to: where one goes through memory, its core asks for some lines more.
+APART = 1024
 
 _yield_processor = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
 
@@ -79,14 +81,14 @@ def zeros_apart(shape, dtype):
     takes up to twice as long; where numpy's own arrays begin differs from one process to the next.
     """
     n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    room = np.zeros(n_bytes + 2 * LINE, np.uint8)
-    start = -room.ctypes.data % LINE
+    room = np.zeros(n_bytes + LINE + 2 * APART, np.uint8)
+    start = APART + -(room.ctypes.data + APART) % LINE
     return room[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 def width_apart(n):
-    """At least ``n`` numbers of four bytes, and so many that rows of them share no cache line."""
-    return n + -n % (LINE // 4)
+    """At least ``n`` numbers of four bytes, and so many that rows of them lie apart."""
+    return n + -n % (APART // 4)
 
 
 @njit(**LEAN)

@@ -52,7 +52,7 @@ def _scratch(trainer: Trainer, text: EncodedText) -> int:
     """What the training loop has beside weights and tokens: per sentence, per row, and the work space of a block."""
     plan = trainer._plan(text, 0)
     order = plan.run_starts.nbytes
-    rows = sum(rows.n_touches.nbytes + rows.owner.nbytes for rows in trainer.rows)
+    rows = sum(rows.n_touches.nbytes + rows.part.nbytes + rows.owner.nbytes for rows in trainer.rows)
     rows += sum(matrix.mass.nbytes for matrix in trainer.objective.matrices)
     block = trainer.objective.make_scratch(text, plan, trainer.n_threads)
     return text.document.nbytes + order + rows + _nbytes(block)

@@ -17,9 +17,10 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from ._base import EncodedSentences
-from ._blocks import EncodedText, Plan, Rows, Update, keep_probability, make_touches, place_runs
+from ._blocks import EncodedText, Plan, keep_probability, place_runs
 from ._kernels import alias_table, width_apart, zeros_apart
 from ._sent2vec_kernel import Draws, Sentences, add_ngrams, train_sent2vec
+from ._touches import Rows, Update, make_touches
 from ._trained import TrainedVectorizer
 from ._training import Matrix
 from ._vectors import padded
@@ -69,8 +70,8 @@ class Sent2VecObjective:
             run_ptr=run_ptr,
             words=zeros_apart(n_tokens + 1, np.int32),
             feature=zeros_apart(n_source, np.int32),
-            source=make_touches(n_source, n_source + n_sentences, n_components, n_threads),
-            target=make_touches(n_target, n_target, n_components, n_threads),
+            source=make_touches(n_source, zeros_apart((n_source + n_sentences, n_components), np.float32), n_threads),
+            target=make_touches(n_target, zeros_apart((n_target, n_components), np.float32), n_threads),
             own=zeros_apart((n_tokens + n_sentences, n_components), np.float32),
             own_of=zeros_apart(n_tokens, np.int32),
             share=zeros_apart(n_tokens + n_sentences, np.float32),

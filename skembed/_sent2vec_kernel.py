@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._blocks import Touches, block_runs, deal, prefetch_draw, sentence_of_block, share_runs, update_rows
+from ._blocks import block_runs, prefetch_draw, sentence_of_block, share_runs
 from ._compile import INLINE, lean_kernel
 from ._encoder import offsets
 from ._kernels import alias_draw, barrier, below, random_bits, uniform
+from ._touches import Touches, deal, update_rows
 from ._vectors import add_scaled, blend, combine, dots, logistic, mean_square, prefetch_row
 
 NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program, so that equal ids share a bucket
@@ -274,8 +275,8 @@ def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update
                 e += n_source
                 t += n_target
         if update.learn:
-            deal(sc.source, source_rows.owner, first_e, e, thread, n_threads)
-            deal(sc.target, target_rows.owner, first_t, t, thread, n_threads)
+            deal(sc.source, thread, source_rows.owner, first_e, e, n_threads)
+            deal(sc.target, thread, target_rows.owner, first_t, t, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
             for i in range((block_end - block_start) * plan.run_length):

@@ -20,28 +20,24 @@ from sklearn.utils._param_validation import Interval
 from ._blocks import (
     EncodedText,
     Plan,
-    Rows,
     Scores,
     Slots,
-    Touches,
-    Update,
     add_losses,
     block_runs,
     draw_offsets,
     is_neighbour,
     make_scores,
     make_slots,
-    make_touches,
     place_runs,
     sum_sentences,
     target_slot,
-    update_rows,
 )
 from ._compile import LEAN, lean_kernel
 from ._kernels import barrier, share, zeros_apart
+from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
-from ._vectors import add_scaled, combine, copy_scaled, dots, mean_square, softmax
+from ._vectors import add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
 
 
 class Pairs(NamedTuple):
@@ -117,6 +113,7 @@ def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_
     first, last = share(n_slots, thread, n_threads)
     index, place = pairs.scores.which, thread * pairs.scores.values.shape[1]
     flat, gradients = pairs.scores.flat, pairs.touches.vectors
+    prefetch_all(pairs.error)
     for slot in range(first, last):
         pairs.touches.square[slot] = 0.0
         if slots.document[slot] < 0:
@@ -158,10 +155,10 @@ def train_siamese_cbow(text, rows, mean, inverse_temperature, pairs, plan, updat
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = pairs.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        first, last = sum_sentences(
-            text, rows, mean, plan, block, pairs.run_ptr, slots, pairs.touches, thread, n_threads
+        n_passed = sum_sentences(
+            text, rows, mean, plan, block, pairs.run_ptr, slots, pairs.touches, sync, n_passed, thread, n_threads
         )
-        scale_to_length_one(slots, pairs, first, last)
+        scale_to_length_one(slots, pairs, *share(n_slots, thread, n_threads))
         n_passed = barrier(sync, n_threads, n_passed)
         score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
@@ -193,12 +190,12 @@ class SiameseCBOWObjective:
         negative = min(self.negative, n_targets - 1)  # a block has no more strangers
         n_components = self.matrices[0].weights.shape[1]
         run_ptr, n_words = place_runs(text, plan)
-        slots = make_slots(plan, n_components)
+        slots, touches = make_slots(plan, n_words, n_components, n_threads)
         n_candidates = 2 * plan.border + 1 + negative
         return Pairs(
             run_ptr=run_ptr,
             slots=slots,
-            touches=make_touches(n_words, len(slots.sums), n_components, n_threads),
+            touches=touches,
             unit=zeros_apart(slots.sums.shape, np.float32),
             norm=zeros_apart(len(slots.sums), np.float32),
             source_gradient=zeros_apart((n_targets, n_components), np.float32),

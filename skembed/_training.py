@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import threading
 import time
 from collections.abc import Callable
@@ -13,17 +12,16 @@ from typing import Any, NamedTuple, Protocol
 import numba
 import numpy as np
 
-from ._blocks import EncodedText, Plan, Rows, Update
+from ._blocks import EncodedText, Plan
 from ._corpus import SentenceCorpus
 from ._kernels import ABORTED, SYNC_SIZE, zeros_apart
 from ._threads import ThreadChoice
+from ._touches import Rows, Update, make_rows
 
 # A row that occurs more often than this in a block takes smaller steps; measured, see the user guide.
 MAX_TOUCHES = 8
 # How many tokens a compiled call works through before Python looks for Ctrl-C and for divergence.
 TOKENS_PER_CALL = 2_000_000
-# Rows whose accumulators share a cache line have one owner.
-_SHELF = 16
 # No useful weight, and no useful mean loss of a target, comes near this.
 LARGEST_SOUND_VALUE = 1e6
 
@@ -68,8 +66,8 @@ class Trainer:
             self.n_threads = 1  # the barrier between threads exists only in compiled code
         self._threads = ThreadChoice(self.n_threads)
         self.rows = [
-            Rows(m.weights, m.accumulator, zeros_apart(len(m.weights), np.int32), _share_rows(m.mass, self.n_threads))
-            for m in self.objective.matrices
+            make_rows(matrix.weights, matrix.accumulator, matrix.mass, self.n_threads)
+            for matrix in self.objective.matrices
         ]
 
     def compile(self, text: EncodedText) -> None:
@@ -154,24 +152,6 @@ class Trainer:
                 ready.abort()
                 sync[ABORTED] = 1
                 raise
-
-
-def _share_rows(mass: np.ndarray, n_threads: int) -> np.ndarray:
-    """Owner of each row, (n_rows,) int16, so that each thread has about the same mass; empty for one thread.
-
-    Rows go out in shelves of 16, whose accumulators fill a cache line, the heaviest shelf first, each to the thread
-    that has least.
-    """
-    if n_threads == 1:
-        return np.empty(0, np.int16)
-    shelves = np.add.reduceat(mass, np.arange(0, len(mass), _SHELF)).tolist()
-    owner = np.empty(len(shelves), np.int16)
-    threads = [(0.0, thread) for thread in range(n_threads)]
-    for shelf in sorted(range(len(shelves)), key=lambda i: -shelves[i]):
-        held, thread = threads[0]
-        owner[shelf] = thread
-        heapq.heapreplace(threads, (held + shelves[shelf], thread))
-    return np.repeat(owner, _SHELF)[: len(mass)]
 
 
 def hold_out(corpus: SentenceCorpus, fraction: float, seed: int) -> tuple[SentenceCorpus, SentenceCorpus]:

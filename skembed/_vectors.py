@@ -46,6 +46,20 @@ def prefetch_row_to_write(matrix, row):
 
 
 @njit(**INLINE)
+def prefetch_all(matrix):
+    """Ask for a small matrix that other threads have written; one cache line after the other would take long."""
+    for row in range(matrix.shape[0]):
+        prefetch_row(matrix, row)
+
+
+@njit(**INLINE)
+def fill_row(out, i, number):
+    """``out[i] = number``."""
+    for c in range(out.shape[1]):
+        out[i, c] = number
+
+
+@njit(**INLINE)
 def copy_scaled(out, i, scale, a, j):
     """``out[i] = scale * a[j]``."""
     n = out.shape[1]

@@ -21,20 +21,15 @@ from numba import njit
 from ._blocks import (
     EncodedText,
     Plan,
-    Rows,
-    Touches,
-    Update,
     block_runs,
-    deal,
     keep_probability,
-    make_touches,
     place_runs,
     sentence_of_block,
     share_runs,
-    update_rows,
 )
 from ._compile import INLINE, lean_kernel
 from ._kernels import alias_draw, alias_table, barrier, below, random_bits, uniform, width_apart, zeros_apart
+from ._touches import Rows, Touches, Update, deal, make_touches, update_rows
 from ._training import Matrix
 from ._vectors import combine, copy_scaled, dots, logistic, padded, prefetch_row
 
@@ -219,8 +214,8 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
                 e += n
                 t += n + draws.negative
         if update.learn:
-            deal(sc.source, source_rows.owner, first_e, e, thread, n_threads)
-            deal(sc.target, target_rows.owner, first_t, t, thread, n_threads)
+            deal(sc.source, thread, source_rows.owner, first_e, e, n_threads)
+            deal(sc.target, thread, target_rows.owner, first_t, t, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
             for i in range((block_end - block_start) * plan.run_length):
@@ -267,8 +262,8 @@ class Word2VecObjective:
             run_ptr=run_ptr,
             words=zeros_apart(n_tokens, np.int32),
             near=zeros_apart(n_tokens, np.int32),
-            source=make_touches(n_tokens, 2 * n_tokens, n_components, n_threads),
-            target=make_touches(n_target, n_target + n_tokens, n_components, n_threads),
+            source=make_touches(n_tokens, zeros_apart((2 * n_tokens, n_components), np.float32), n_threads),
+            target=make_touches(n_target, zeros_apart((n_target + n_tokens, n_components), np.float32), n_threads),
             error=zeros_apart((n_tokens, padded(2 * self.draws.window)), np.float32),
             negative_error=negative_error,
             negative_error_flat=negative_error.reshape(-1),

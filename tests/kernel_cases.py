@@ -5,8 +5,9 @@ import numpy as np
 import reference
 
 from skembed import _blocks, _kernels
-from skembed._blocks import EncodedText, Plan, Update
+from skembed._blocks import EncodedText, Plan
 from skembed._kernels import SYNC_SIZE
+from skembed._touches import Update
 from skembed._training import Trainer
 
 

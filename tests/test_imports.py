@@ -45,6 +45,7 @@ RANKS = [
     ["_base"],
     ["_common_components"],
     ["_joined_vectors"],
+    ["_touches"],
     ["_blocks"],
     ["_training"],
     ["_memory"],

@@ -13,22 +13,19 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_cases import alias_draw, below, draw_offsets, encode, for_python, random_bits, uniform
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from skembed._blocks import (
+    EncodedText,
     Plan,
-    Rows,
-    Update,
     block_runs,
-    deal,
     make_scores,
-    make_touches,
+    make_slots,
     place_runs,
     share_runs,
-    shrink,
-    take_step,
+    sum_own_part,
     target_slot,
-    update_rows,
 )
 from skembed._kernels import (
     ABORTED,
@@ -39,10 +36,23 @@ from skembed._kernels import (
     share,
     zeros_apart,
 )
-from skembed._training import Trainer, _share_rows
+from skembed._touches import (
+    Rows,
+    Update,
+    deal,
+    keep_list,
+    make_rows,
+    make_touches,
+    share_rows,
+    shrink,
+    take_step,
+    update_rows,
+)
+from skembed._training import Trainer
 
 barrier, share, shrink, take_step = map(for_python, (barrier, share, shrink, take_step))
-block_runs, share_runs, deal = map(for_python, (block_runs, share_runs, deal))
+block_runs, share_runs, sum_own_part = map(for_python, (block_runs, share_runs, sum_own_part))
+deal, keep_list = map(for_python, (deal, keep_list))
 target_slot, update_rows = map(for_python, (target_slot, update_rows))
 
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
@@ -146,16 +156,6 @@ def test_fill_uniform():
 # -- steps of rows -----------------------------------------------------------------------------------------------------
 
 
-def make_rows(weights, accumulator):
-    return Rows(weights, accumulator, np.zeros(len(weights), np.int32), np.empty(0, np.int16))
-
-
-def test_shrink():
-    a = np.array([[9, 9, 9, 9, 9, 9], [0.5, -0.5, 0.1, -0.1, 0.0, 0.2]], np.float32)
-    shrink(a, 1, np.float32(0.2))
-    np.testing.assert_allclose(a, [[9] * 6, [0.3, -0.3, 0, 0, 0, 0]], rtol=1e-6)
-
-
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
 def test_take_step(solver):
     rng = np.random.default_rng(0)
@@ -164,7 +164,7 @@ def test_take_step(solver):
     expected = rows.astype(float), accumulator.astype(float)
     touches = [(2, 0.5 * gradients[0]), (1, gradients[1]), (2, -2 * gradients[2]), (1, gradients[3])]
     reference.take_steps(*expected, touches, 0.1, solver, max_touches=10)
-    matrix = make_rows(rows, accumulator)
+    matrix = make_rows(rows, accumulator, np.ones(len(rows)), 1)
     for row, scale, g in [(2, 0.5, 0), (1, 1, 1), (2, -2, 2), (1, 1, 3)]:
         square = np.float32(np.mean(gradients[g] ** 2))
         take_step(matrix, row, np.float32(scale), gradients, g, square, np.float32(0.1), solver == "adagrad")
@@ -174,7 +174,7 @@ def test_take_step(solver):
 
 @pytest.mark.parametrize("size", [0.0, 1e-45, 1e-30, 1e-22, 1e-16, 1e-14, 1.0, 1e15])
 def test_adagrad_has_no_nan_for_any_size_of_gradient(size):
-    matrix = make_rows(np.ones((1, 3), np.float32), np.zeros(1, np.float32))
+    matrix = make_rows(np.ones((1, 3), np.float32), np.zeros(1, np.float32), np.ones(1), 1)
     gradient = np.array([[1, -1, 1]], np.float32) * np.float32(size)
     for _ in range(3):
         take_step(matrix, 0, np.float32(1), gradient, 0, np.float32(np.mean(gradient**2)), np.float32(0.1), True)
@@ -194,32 +194,46 @@ def test_share_is_a_fair_partition(n_items, n_threads):
     assert max(sizes) - min(sizes) <= 1
 
 
-@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=400), st.integers(2, 8))
-def test_rows_have_one_owner_each(mass, n_threads):
-    owner = _share_rows(np.array(mass), n_threads)
-    assert owner.dtype == np.int16 and len(owner) == len(mass)
-    assert ((owner >= 0) & (owner < n_threads)).all()
-    shelves = [mass[i : i + 16] for i in range(0, len(mass), 16)]
-    assert all(len(set(owner[i : i + 16].tolist())) == 1 for i in range(0, len(mass), 16)), "a cache line has one owner"
-    parts = np.bincount(owner, weights=mass, minlength=n_threads)
-    heaviest = max(sum(shelf) for shelf in shelves)
-    assert parts.max() <= sum(mass) / n_threads + heaviest * (1 + 1e-9) + 1e-6, "at most one shelf off the fair share"
+def row_work(mass):
+    """What `share_rows` takes a row's work to be: its touches in a block, and fetching it."""
+    touches = np.array(mass) * (8192 / (sum(mass) or 1.0))
+    return touches + 7 * (1 - np.exp(-touches))
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=400), st.integers(2, 9))
+def test_rows_have_one_part_and_one_owner_each(mass, n_threads):
+    part, owner = share_rows(np.array(mass), n_threads)
+    assert owner.dtype == part.dtype == np.int16 and len(owner) == len(part) == len(mass)
+    assert set(part.tolist()) <= {0, 1} and ((owner >= 0) & (owner < n_threads)).all()
+    shelves = [slice(i, i + 16) for i in range(0, len(mass), 16)]
+    for of in (part, owner):
+        assert all(len(set(of[shelf].tolist())) == 1 for shelf in shelves), "a cache line has one owner"
+    work = row_work(mass)
+    heaviest = max(work[shelf].sum() for shelf in shelves)
+    assert np.bincount(part, weights=work, minlength=2).max() <= work.sum() / 2 + heaviest + 1e-6
+    of_threads = np.bincount(owner, weights=work, minlength=n_threads)
+    # Up to a shelf too many for the part, and one for the thread; the odd thread out may have one of each part.
+    assert of_threads.max() <= work.sum() / n_threads + 3 * heaviest + 1e-6
+    if n_threads % 2 == 0:
+        assert (part == owner // (n_threads // 2)).all(), "each part has a team"
+    assert (share_rows(np.array(mass), 1)[0] == part).all(), "the parts do not depend on the number of threads"
 
 
 def test_one_thread_needs_no_list_of_owners():
-    assert len(_share_rows(np.ones(5), 1)) == 0
+    part, owner = share_rows(np.ones(5), 1)
+    assert len(part) == 5 and len(owner) == 0
 
 
 @given(st.integers(0, 60), st.integers(1, 5), st.integers(0, 2**31))
 @settings(max_examples=60)
 def test_every_touch_is_dealt_to_its_owner_in_order(n, n_threads, seed):
     rng = np.random.default_rng(seed)
-    touches = make_touches(n, 1, 4, n_threads)
+    touches = make_touches(n, np.zeros((1, 4), np.float32), n_threads)
     touches.row[:] = rng.integers(0, 30, n)
     owner = rng.integers(0, n_threads, 30).astype(np.int16)
     borders = np.sort(np.r_[0, rng.integers(0, n + 1, n_threads - 1), n])
     for thread in range(n_threads):
-        deal(touches, owner, borders[thread], borders[thread + 1], thread, n_threads)
+        deal(touches, thread, owner, borders[thread], borders[thread + 1], n_threads)
     for o in range(n_threads):
         taken = []
         for thread in range(n_threads):
@@ -233,22 +247,82 @@ def test_each_owner_takes_the_steps_of_its_rows():
     results = []
     for n_threads in (1, 3):
         rng = np.random.default_rng(3)
-        touches = make_touches(80, 5, 20, n_threads)
+        touches = make_touches(80, np.zeros((5, 20), np.float32), n_threads)
         touches.row[:], touches.vector[:] = rng.integers(0, 9, 80), rng.integers(0, 5, 80)
         touches.scale[:], touches.vectors[:] = rng.normal(size=80), rng.normal(size=(5, 20))
         touches.square[:] = (touches.vectors**2).mean(axis=1)
         touches.vectors[2] = touches.square[2] = 0.0
         owner = np.array([0, 1, 2] * 3, np.int16)[: 9 if n_threads > 1 else 0]
         weights = rng.normal(size=(9, 20)).astype(np.float32)
-        rows = Rows(weights, np.zeros(9, np.float32), np.zeros(9, np.int32), owner)
+        rows = Rows(weights, np.zeros(9, np.float32), np.zeros(9, np.int32), np.zeros(9, np.int16), owner)
         for thread in range(n_threads):
-            deal(touches, owner, 80 * thread // n_threads, 80 * (thread + 1) // n_threads, thread, n_threads)
+            deal(touches, thread, owner, 80 * thread // n_threads, 80 * (thread + 1) // n_threads, n_threads)
         update = Update(0.1, 0.0, True, 4, True)
         for thread in range(n_threads):
             update_rows(rows, touches, update, np.float32(0.1), 0.0, thread, n_threads)
         assert not rows.n_touches.any()
         results.append(rows.weights.tobytes() + rows.accumulator.tobytes())
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 4, 5])
+def test_one_thread_forgets_the_lists_of_several(n_threads):
+    touches = make_touches(40, np.zeros((4, 20), np.float32), n_threads, by_parts=True)
+    owner = (np.arange(9) % n_threads).astype(np.int16)
+    for number in range(2 * n_threads):
+        touches.dealt[number, : n_threads + 1] = 7
+    keep_list(touches, 0, 0, 0, 40, 1)  # one thread tries what several have done so far
+    assert touches.dealt[:, :2].tolist() == [[0, 40]] + [[0, 0]] * (2 * n_threads - 1)
+    touches.dealt[1, :2] = 3, 9
+    deal(touches, 0, owner, 5, 30, 1)
+    assert touches.dealt[:2, :2].tolist() == [[5, 30], [0, 0]]
+    for part in range(2):
+        keep_list(touches, part, part, 10, 20, 2)
+        assert [(touches.dealt[part, o], touches.dealt[part, o + 1]) for o in range(2)][part] == (10, 20)
+        assert touches.dealt[part, 1 - part] == touches.dealt[part, 2 - part], "nothing for the other one"
+
+
+@pytest.mark.parametrize("mean", [False, True])
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 4, 7])
+def test_each_thread_sums_its_part_of_the_words(mean, n_threads):
+    """All words are listed once, in an order that the steps of a row need, and the sums are those of the words."""
+    rng = np.random.default_rng(n_threads)
+    lengths = rng.integers(0, 9, 41)
+    ptr = np.append(0, np.cumsum(lengths))
+    n_words = 70
+    tokens = rng.integers(0, n_words + 5, ptr[-1]).astype(np.int32)  # five words are unknown
+    text = EncodedText(tokens, ptr, np.arange(41) // 7, rng.uniform(0.5, 2, n_words).astype(np.float32))
+    plan = Plan(np.array([8, 0, 40, 16, 32, 24], np.int64), 8, 1, 4, 0, 2, 1)
+    weights = rng.normal(size=(n_words, 20)).astype(np.float32)
+    rows = make_rows(weights, np.zeros(n_words, np.float32), rng.uniform(1, 9, n_words), n_threads)
+    run_ptr, most = place_runs(text, plan)
+    slots, touches = make_slots(plan, most, 20, n_threads)
+    for block in range(2):
+        n_slots = len(plan.run_starts[4 * block : 4 * block + 4]) * 10
+        for thread in range(n_threads):
+            sum_own_part(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
+        seen = {row: [] for row in range(n_words)}
+        for number in range(len(touches.dealt)):
+            for owner in range(n_threads):
+                for k in range(touches.dealt[number, owner], touches.dealt[number, owner + 1]):
+                    e = touches.order[k] if n_threads > 2 else k
+                    assert n_threads == 1 or rows.owner[touches.row[e]] == owner
+                    seen[int(touches.row[e])].append((int(touches.vector[e]), float(touches.scale[e])))
+        for slot in range(n_slots):
+            sentence = plan.run_starts[4 * block + slot // 10] - 1 + slot % 10
+            inside = 0 <= sentence < 41
+            words = [int(w) for w in tokens[ptr[sentence] : ptr[sentence + 1]] if w < n_words] if inside else []
+            assert slots.document[slot] == (sentence // 7 if words else -1)
+            scale = text.word_weight[words] / (len(words) if mean and words else 1)
+            total = slots.part_sums[slot] + slots.part_sums[len(slots.document) + slot]
+            assert_allclose(total, scale @ weights[words], atol=1e-5)
+            if words:
+                assert slots.sentence[slot] == sentence
+            for row, s in zip(words, scale):
+                at, found = seen[row].pop(0)
+                assert at == slot, "in the order of the block"
+                assert found == pytest.approx(float(s), rel=1e-6)
+        assert not any(seen.values()), "nothing is listed that does not occur"
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=60), st.integers(1, 9))
@@ -378,8 +452,8 @@ def test_what_threads_write_to_shares_no_cache_line(shape):
     places = sorted((a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays)
     assert all(a.shape == np.empty(shape).shape and a.flags.c_contiguous and not a.any() for a in arrays)
     assert all(start % 128 == 0 for start, _ in places)
-    assert all(end <= start for (_, end), (start, _) in pairwise(places))
+    assert all(end + 1024 <= start for (_, end), (start, _) in pairwise(places))
     assert zeros_apart((0, 7), np.int32).shape == (0, 7)
     scores = make_scores(11, 3)
-    assert scores.values.strides[0] % 128 == 0 and np.shares_memory(scores.values, scores.flat)
-    assert make_touches(5, 5, 4, 3).dealt.strides[0] % 128 == 0
+    assert scores.values.strides[0] % 1024 == 0 and np.shares_memory(scores.values, scores.flat)
+    assert make_touches(5, np.zeros((5, 4), np.float32), 3).dealt.strides[0] % 1024 == 0

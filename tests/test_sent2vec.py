@@ -26,8 +26,9 @@ from kernel_cases import (
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
 from skembed import Sent2VecVectorizer
-from skembed._blocks import Plan, make_touches
+from skembed._blocks import Plan
 from skembed._sent2vec_kernel import list_features
+from skembed._touches import make_touches
 from skembed._training import Trainer
 
 list_features = for_python(list_features)
@@ -228,7 +229,7 @@ def test_features_and_their_dropout(max_order):
     for n, dropout in [(1, 2), (2, 0), (2, 1), (5, 0), (5, 2), (5, 3), (9, 4), (3, 100)]:
         words = (np.arange(n) * 4 % N_WORDS).astype(np.int32)
         expected = features_of(words.tolist(), weights.astype(float), max_order, 1000)
-        feature, touches = np.full(4 * n + 2, -7, np.int32), make_touches(4 * n + 2, 1, 1, 1)
+        feature, touches = np.full(4 * n + 2, -7, np.int32), make_touches(4 * n + 2, np.zeros((1, 1)), 1)
         draws = make_objective(dropout_k=dropout).draws._replace(max_order=max_order, n_buckets=1000)
         n_places, n_ngrams = len(expected), len(expected) - n
         seen = set()

@@ -18,21 +18,19 @@ from sklearn.utils._param_validation import Interval
 from skembed._blocks import (
     Scores,
     Slots,
-    Touches,
     add_losses,
     block_runs,
     draw_offsets,
     is_neighbour,
     make_scores,
     make_slots,
-    make_touches,
     place_runs,
     sum_sentences,
     target_slot,
-    update_rows,
 )
 from skembed._compile import LEAN, lean_kernel
 from skembed._kernels import barrier, share
+from skembed._touches import Touches, update_rows
 from skembed._trained import TrainedVectorizer
 from skembed._training import Matrix
 from skembed._vectors import combine, dots, logistic
@@ -123,7 +121,9 @@ def train_next_sentence(text, rows, pairs, plan, update, sync, thread, n_threads
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = pairs.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        sum_sentences(text, rows, False, plan, block, pairs.run_ptr, slots, pairs.touches, thread, n_threads)
+        n_passed = sum_sentences(
+            text, rows, False, plan, block, pairs.run_ptr, slots, pairs.touches, sync, n_passed, thread, n_threads
+        )
         n_passed = barrier(sync, n_threads, n_passed)
         score_pairs(plan, slots, pairs, offsets, n_targets, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
@@ -154,11 +154,11 @@ class NextSentenceObjective:
         negative = min(self.negative, n_targets - 1)  # a block has no more strangers
         n_components = self.matrices[0].weights.shape[1]
         run_ptr, n_words = place_runs(text, plan)
-        slots = make_slots(plan, n_components)
+        slots, touches = make_slots(plan, n_words, n_components, n_threads)
         return Pairs(
             run_ptr=run_ptr,
             slots=slots,
-            touches=make_touches(n_words, len(slots.sums), n_components, n_threads),
+            touches=touches,
             error=np.zeros((n_targets, 1 + negative), np.float32),
             scores=make_scores(2 + 2 * negative, n_threads),
             offsets=np.zeros((n_threads, negative), np.int64),

@@ -1,0 +1,230 @@
+"""How gradients reach the rows of the weights: who owns which row, and the steps that a block takes.
+
+A *touch* is one step of one row: a row number, the vector that moves it, and a scale. Touches are listed in the order
+of the block. Each row has an owner, a thread that alone writes to it, and each owner takes the steps of its rows in
+that order. So the number of threads decides who takes a step, never which step it is.
+
+The rows of a matrix are in two *parts* of about the same work, whatever the number of threads. Sentences are summed
+part by part (see `sum_sentences`): of two threads each reads and writes the rows of one part alone, and no row moves
+from one core's cache to another's. Of more threads each part has a team.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ._compile import INLINE, LEAN
+from ._kernels import width_apart, zeros_apart
+from ._simd import prefetch_item
+from ._vectors import add_scaled, prefetch_row_to_write
+
+N_PARTS = 2
+# Below this a row has felt nothing but rounding, and the square root's reciprocal may overflow in single precision.
+SMALLEST_ACCUMULATOR = np.float32(1e-30)
+# Rows whose accumulators share a cache line have one owner.
+SHELF = 16
+# How many touches ahead the rows are fetched from memory.
+AHEAD = 8
+# For sharing out the rows: so many touches has a block, and the first of a row in it costs so many times more than the
+# others, for the row must be fetched. Measured; only time depends on it.
+_TOUCHES, _FETCH = 8192, 8
+
+
+class Rows(NamedTuple):
+    """A matrix of weights and what its updates need."""
+
+    weights: np.ndarray  # (n_rows, n_components) float32
+    accumulator: np.ndarray  # (n_rows,) float32, AdaGrad's sum of squares
+    n_touches: np.ndarray  # (n_rows,) int32, all zero between blocks
+    part: np.ndarray  # (n_rows,) int16, 0 or 1
+    owner: np.ndarray  # (n_rows,) int16, the thread that updates each row; empty if there is but one
+
+
+class Update(NamedTuple):
+    """How the weights move. ``rate`` is that of block 0, and falls by ``rate_decay`` with every block."""
+
+    rate: float
+    rate_decay: float
+    adagrad: bool
+    max_touches: int
+    learn: bool
+
+
+class Touches(NamedTuple):
+    """The steps that a block takes in one matrix: ``weights[row] -= step * scale * vectors[vector]``.
+
+    They lie in lists, each in the order of the block and written by one thread. Where a list has touches of several
+    owners, `order` has them sorted by owner. A row's touches are in lists that follow the order of the block.
+    """
+
+    row: np.ndarray  # (n_touches,) int32
+    vector: np.ndarray  # (n_touches,) int32
+    scale: np.ndarray  # (n_touches,) float32
+    threshold: np.ndarray  # (n_touches,) float32, multiplies the soft threshold of the L1 norm, where there is one
+    order: np.ndarray  # (n_touches,) int32, places in the arrays above; empty where no list has several owners
+    dealt: np.ndarray  # (n_lists, more than n_threads) int64: [l, o] is where list l's touches for owner o begin
+    vectors: np.ndarray  # (n_vectors, n_components) float32
+    square: np.ndarray  # (n_vectors,) float32, the mean square of each vector
+
+
+def make_rows(weights: np.ndarray, accumulator: np.ndarray, mass: np.ndarray, n_threads: int) -> Rows:
+    """Weights with all that their updates need; ``mass`` says how often each row is touched, in proportion."""
+    part, owner = share_rows(mass, n_threads)
+    return Rows(weights, accumulator, zeros_apart(len(weights), np.int32), part, owner)
+
+
+def share_rows(mass: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+    """Part and owner of each row, (n_rows,) int16 each, with about the same work for each part and each owner.
+
+    With one thread there is no list of owners.
+    """
+    touches = mass * (_TOUCHES / (mass.sum() or 1.0))
+    work = touches + (_FETCH - 1) * -np.expm1(-touches)  # a row is in a block with probability 1 - exp(-touches)
+    part = _deal_rows(work, np.zeros(len(mass), np.int16), [[(half, 1.0) for half in range(N_PARTS)]])
+    if n_threads <= N_PARTS:
+        return part, part[: len(part) if n_threads > 1 else 0]
+    teams = []
+    for half in range(N_PARTS):
+        # In n_threads-ths of the part; with an odd number one thread has some of both.
+        first = N_PARTS * np.arange(n_threads) - half * n_threads
+        share = np.diff(np.clip([first, first + N_PARTS], 0, n_threads), axis=0)[0]
+        teams.append([(int(thread), float(share[thread])) for thread in np.flatnonzero(share)])
+    return part, _deal_rows(work, part, teams)
+
+
+def _deal_rows(work: np.ndarray, team: np.ndarray, members: list[list[tuple[int, float]]]) -> np.ndarray:
+    """Give each row to a member of its team. ``members`` says who is in a team, and for how large a share.
+
+    Rows go out in shelves of 16, whose accumulators fill a cache line, the heaviest shelf first, each to the member
+    that has least.
+    """
+    shelves = np.add.reduceat(work, np.arange(0, len(work), SHELF))
+    owner = np.empty(len(shelves), np.int16)
+    heaps = [[(0.0, member, share) for member, share in team] for team in members]
+    teams, loads = team[::SHELF].tolist(), shelves.tolist()
+    for shelf in np.argsort(-shelves, kind="stable").tolist():
+        heap = heaps[teams[shelf]]
+        load, member, share = heap[0]
+        owner[shelf] = member
+        heapq.heapreplace(heap, (load + loads[shelf] / share, member, share))
+    return np.repeat(owner, SHELF)[: len(work)]
+
+
+def make_touches(n_touches, vectors, n_threads, by_parts=False):
+    """Room for ``n_touches`` steps by the rows of ``vectors``, a list for each thread, or for each thread and part."""
+    n_lists = n_threads * (N_PARTS if by_parts else 1)
+    has_order = n_threads > (N_PARTS if by_parts else 1)
+    return Touches(
+        zeros_apart(n_touches, np.int32),
+        zeros_apart(n_touches, np.int32),
+        zeros_apart(n_touches, np.float32),
+        zeros_apart(n_touches, np.float32),
+        zeros_apart(n_touches if has_order else 0, np.int32),
+        zeros_apart((n_lists, width_apart(n_threads + 1)), np.int64),
+        vectors,
+        zeros_apart(len(vectors), np.float32),
+    )
+
+
+@njit(**LEAN)
+def keep_list(touches, number, owner, first, last, n_threads):
+    """Note that a list goes from ``first`` to ``last`` and is all of one owner's."""
+    for o in range(n_threads + 1):
+        touches.dealt[number, o] = first if o <= owner else last
+    if n_threads == 1:
+        # It is the only list. There is room for more where this thread is trying to do the work of several.
+        for other in range(1, touches.dealt.shape[0]):
+            touches.dealt[other, 0] = touches.dealt[other, 1] = 0
+
+
+@njit(**LEAN)
+def deal(touches, number, owner, first, last, n_threads):
+    """Sort a list of touches, from ``first`` to ``last``, by the owner of the row, keeping their order."""
+    dealt = touches.dealt
+    if n_threads == 1:
+        keep_list(touches, number, 0, first, last, n_threads)
+        return
+    for o in range(n_threads + 1):
+        dealt[number, o] = 0
+    for k in range(first, last):
+        dealt[number, owner[touches.row[k]] + 1] += 1
+    dealt[number, 0] = first
+    for o in range(n_threads):
+        dealt[number, o + 1] += dealt[number, o]
+    for k in range(first, last):
+        o = owner[touches.row[k]]
+        touches.order[dealt[number, o]] = k
+        dealt[number, o] += 1
+    # Each border has moved to the next one's place.
+    for o in range(n_threads, 0, -1):
+        dealt[number, o] = dealt[number, o - 1]
+    dealt[number, 0] = first
+
+
+@njit(**LEAN)
+def shrink(weights, row, threshold):
+    """Soft threshold: move every number of a row towards zero by ``threshold``, not past it."""
+    for c in range(weights.shape[1]):
+        weights[row, c] = math.copysign(max(abs(weights[row, c]) - threshold, np.float32(0.0)), weights[row, c])
+
+
+@njit(**INLINE)
+def take_step(rows, row, scale, vectors, vector, square, step, adagrad):
+    """One touch of one row: ``row -= step * scale * vector``.
+
+    AdaGrad with one accumulator a row (Duchi et al., 2011): the accumulator grows by the mean over the dimensions of
+    the squared gradient, and the step is divided by its root. ``square`` is the mean square of the vector.
+    """
+    if adagrad:
+        rows.accumulator[row] += scale * scale * square
+        if rows.accumulator[row] < SMALLEST_ACCUMULATOR:
+            return
+        step /= np.float32(math.sqrt(rows.accumulator[row]))
+    add_scaled(rows.weights, row, -step * scale, vectors, vector)
+
+
+@njit(**LEAN)
+def update_rows(rows, touches, update, rate, penalty, thread, n_threads):
+    """Last phase: the steps of a thread's rows, in the order of the block.
+
+    A row that occurs ``c`` times in a block would take ``c`` steps computed from the same old weights; its steps are
+    scaled by ``min(1, max_touches / c)``, which is what keeps large blocks as good as single sentences.
+
+    With ``penalty`` > 0 every touch is followed by the soft threshold of the L1 norm: each number of the row moves
+    towards zero by ``step * penalty * threshold``, and stays there. Otherwise a vector of zeros touches nothing.
+    """
+    n_lists = touches.dealt.shape[0]
+    is_sorted = n_threads > 1 and touches.order.shape[0] > 0
+    # Others have written these; one cache line after the other would take long.
+    for vector in range(0, touches.square.shape[0], 16):
+        prefetch_item(touches.square, vector)
+    for number in range(n_lists):
+        for k in range(touches.dealt[number, thread], touches.dealt[number, thread + 1]):
+            e = touches.order[k] if is_sorted else k
+            if touches.square[touches.vector[e]] != 0.0 or penalty > 0.0:
+                rows.n_touches[touches.row[e]] += 1
+    for number in range(n_lists):
+        last = touches.dealt[number, thread + 1]
+        for k in range(touches.dealt[number, thread], last):
+            if k + AHEAD < last:
+                row = touches.row[touches.order[k + AHEAD] if is_sorted else k + AHEAD]
+                prefetch_item(rows.accumulator, row)
+                prefetch_row_to_write(rows.weights, row)
+            e = touches.order[k] if is_sorted else k
+            row, vector = touches.row[e], touches.vector[e]
+            square = touches.square[vector]
+            if square == 0.0 and penalty == 0.0:
+                continue
+            # No branch, for it would be guessed wrong.
+            step = rate * min(np.float32(1.0), np.float32(update.max_touches) / np.float32(rows.n_touches[row]))
+            take_step(rows, row, touches.scale[e], touches.vectors, vector, square, step, update.adagrad)
+            if penalty > 0.0:
+                shrink(rows.weights, row, np.float32(step * penalty * touches.threshold[e]))
+    for number in range(n_lists):
+        for k in range(touches.dealt[number, thread], touches.dealt[number, thread + 1]):
+            rows.n_touches[touches.row[touches.order[k] if is_sorted else k]] = 0
