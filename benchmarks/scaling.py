@@ -2,47 +2,62 @@
 
     python benchmarks/scaling.py --data DATA
 
-Two things are shared out in every block. Whole runs of sentences go to threads by their words, with 8 more for each
-sentence; rows of the weights go to owners in shelves of 16, the heaviest to whoever has least, by how often their words
-occur in all the text. All wait for the slowest after each. The speed-up counted here is the work over the sum of the
-largest shares; it knows nothing of barriers, memory or caches, so it is a ceiling.
+Two things are shared out in every block. Sentences go to threads in whole runs by their words; CBOS and Siamese CBOW
+share out the words of each half of the rows in this way, among the team of the half. Rows of the weights go to owners
+in shelves of 16, the heaviest to whoever has least, by how often their words occur in all the text. All wait for the
+slowest after each. Work is counted in touches: one for each word, and some for each different row, which must be
+fetched. The speed-up is the work over the sum of the largest shares; it knows nothing of barriers and of rows that move
+between cores, so it is a ceiling.
 """
 
-import heapq
+from itertools import pairwise
 
 import numpy as np
 from measuring import arguments, saved_corpus
 from reporting import report
 from threads import TEXTS, cut_anew
 
+from skembed import SentenceCorpus
+from skembed._touches import FETCH, N_PARTS, SHELF, share_rows
+
 THREADS = (1, 2, 4, 8, 16, 32, 64)
-WORDS_PER_SENTENCE, SHELF = 8, 16
-# Sentences of a block and of a run: the defaults, and what a larger block would change.
-BLOCKS = {"CBOS, Siamese CBOW": (512, 4), "Sent2Vec, word2vec": (64, 1), "a block of 4,096": (4096, 4)}
+# Sentences of a block and of a run, and whether rows are summed by halves: the defaults, and what a larger block would
+# change.
+BLOCKS = {
+    "CBOS, Siamese CBOW": (512, 4, True),
+    "Sent2Vec, word2vec": (64, 1, False),
+    "a block of 4,096": (4096, 4, True),
+}
 
 
-def owners(counts, n_threads):
-    """The owner of each row."""
-    shelves = np.add.reduceat(counts, np.arange(0, len(counts), SHELF))
-    owner = np.zeros(len(shelves), np.int64)
-    threads = [(0, thread) for thread in range(n_threads)]
-    for shelf in np.argsort(-shelves, kind="stable"):
-        held, thread = threads[0]
-        owner[shelf] = thread
-        heapq.heapreplace(threads, (held + int(shelves[shelf]), thread))
-    return np.repeat(owner, SHELF)[: len(counts)]
+def work_of(words):
+    """A touch for each word, and what fetching each different row costs."""
+    return len(words) + FETCH * len(np.unique(words))
 
 
-def largest_share_of_runs(work, n_threads):
-    """Largest sum of contiguous runs that a thread gets, if each begins where its even share of the work would."""
-    before = np.append(0, np.cumsum(work))
-    borders = np.searchsorted(before, before[-1] * np.arange(n_threads + 1) / n_threads)
-    return np.diff(before[borders]).max()
+def largest_share_of_runs(spans, part, n_threads):
+    """Work of the thread that has most, each beginning with the run where its even share of the words would.
+
+    With parts, a thread takes the words of its part; the parts are side by side, and each thread has an even share.
+    """
+    before = np.append(0, np.cumsum([len(span) for span in spans]))
+    n_parts = 1 if part is None else N_PARTS
+    work = np.zeros(n_threads)
+    for p in range(n_parts):
+        shares = np.clip(n_parts * np.arange(n_threads + 1) - p * n_threads, 0, n_threads)
+        borders = np.searchsorted(before, before[-1] * shares / n_threads)
+        for thread, (first, last) in enumerate(pairwise(borders)):
+            words = np.concatenate([*spans[first:last], np.empty(0, np.int32)])
+            work[thread] += work_of(words if part is None else words[part[words] == p])
+    return work.max()
 
 
-def count(corpus, n_block, run_length, n_threads, n_blocks, n_words):
+def count(corpus, shape, n_threads, n_blocks, n_words):
     """Speed-up of each of the two phases, and of both."""
-    owner = owners(corpus.vocabulary.counts[:n_words], n_threads)
+    n_block, run_length, by_parts = shape
+    part, owner = share_rows(corpus.vocabulary.counts[:n_words], n_threads)
+    if n_threads == 1:
+        owner = np.zeros(n_words, int)
     starts = np.random.default_rng(0).permutation(np.arange(0, corpus.n_sentences, run_length))
     per_block = max(1, min(n_block, corpus.n_sentences) // run_length)
     total, slowest = np.zeros(2), np.zeros(2)
@@ -51,28 +66,26 @@ def count(corpus, n_block, run_length, n_threads, n_blocks, n_words):
         spans = [
             corpus.tokens[corpus.sent_ptr[s] : corpus.sent_ptr[min(s + run_length, corpus.n_sentences)]] for s in runs
         ]
-        work = np.array([len(span) for span in spans]) + WORDS_PER_SENTENCE * run_length
+        spans = [span[span < n_words] for span in spans]
         words = np.concatenate(spans)
-        touches = np.bincount(owner[words[words < n_words]], minlength=n_threads)
-        total += work.sum(), touches.sum()
-        slowest += largest_share_of_runs(work, n_threads), touches.max()
+        total += work_of(words)
+        slowest += (
+            largest_share_of_runs(spans, part if by_parts and n_threads > 1 else None, n_threads),
+            max(work_of(words[owner[words] == thread]) for thread in range(n_threads)),
+        )
     return [*(total / slowest), total.sum() / slowest.sum()]
 
 
 def main():
     options = arguments(__doc__)
-    from skembed import SentenceCorpus
-
     rows = []
     with saved_corpus(options) as folder:
         whole = SentenceCorpus.load(folder / "simplewiki")
         n_words = len(whole.vocabulary.prune(5).words)
         for text, length in TEXTS.items():
             corpus = cut_anew(whole, length)
-            for name, (n_block, run_length) in BLOCKS.items():
-                found = {
-                    n: count(corpus, n_block, run_length, n, 20 if options.quick else 100, n_words) for n in THREADS
-                }
+            for name, shape in BLOCKS.items():
+                found = {n: count(corpus, shape, n, 20 if options.quick else 100, n_words) for n in THREADS}
                 for i, phase in enumerate(("sentences", "rows", "both")):
                     row = {"text": text, "block": name, "shared out": phase}
                     rows.append(row | {f"{n}": round(float(found[n][i]), 1) for n in THREADS})

@@ -13,8 +13,8 @@ from numba import njit
 from ._compile import INLINE, LEAN
 from ._kernels import barrier, below, random_bits, share, width_apart, zeros_apart
 from ._simd import prefetch_item
-from ._touches import N_PARTS, Touches, deal, keep_list, make_touches
-from ._vectors import add_scaled, fill_row, prefetch_row
+from ._touches import N_PARTS, deal, keep_list, make_touches
+from ._vectors import add_scaled, combine_parts, fill_row, prefetch_row
 
 ONE = np.float32(1.0)
 # What a sentence costs beside its words, in words; for sharing out the work.
@@ -62,7 +62,7 @@ class Scores(NamedTuple):
     column: np.ndarray  # (n_threads * n,) int32, where the error of each score goes
 
 
-def make_slots(plan, n_words, n_components, n_threads) -> tuple[Slots, Touches]:
+def make_slots(plan, n_words, n_components, n_threads):
     """Room for the sentences of a block of at most ``n_words`` words, and for what their gradients do to the words.
 
     The gradients come when the sums of the second part are no longer needed, and lie in their place.
@@ -182,55 +182,80 @@ def prefetch_draw(bits, threshold, alias):
 
 
 @njit(**INLINE)
-def list_words(text, part_of, mean, plan, block_start, run, part, slots, touches, place):
-    """List the words of a run that belong to a part, or all if it is -1, as touches; returns the next place.
+def list_words(text, part_of, mean, slot, sentence, part, touches, place):
+    """List the words of a sentence that belong to a part, or all if it is -1, as touches.
 
-    The sums of the run's sentences are set to zero, and what is to be known of each sentence is noted, once.
+    For the sentence's gradient will go to them with the same weights. Returns the next place, and how many known words
+    of any part there are.
     """
-    n_sentences, n_words, n_slots = text.document.shape[0], text.word_weight.shape[0], slots.document.shape[0]
-    width = plan.run_length + 2 * plan.border
-    prefetch_run(text, plan, run)
-    for position in range(width):
-        slot = (run - block_start) * width + position
-        sentence = plan.run_starts[run] - plan.border + position
-        first, n_known = place, 0
-        if 0 <= sentence < n_sentences:
-            for p in range(np.uint64(text.sent_ptr[sentence]), np.uint64(text.sent_ptr[sentence + 1])):
-                known = text.tokens[p] < n_words
-                row = min(text.tokens[p], n_words - 1)
-                touches.row[np.uint64(place)] = row
-                # No branch, for it would be guessed wrong half of the time.
-                place += np.int64(known & ((part_of[np.uint64(row)] == part) | (part < 0)))
-                n_known += known
-        scale = ONE / np.float32(n_known) if mean and n_known > 0 else ONE
-        for k in range(np.uint64(first), np.uint64(place)):
-            touches.vector[k] = slot
-            touches.scale[k] = scale * text.word_weight[np.uint64(touches.row[k])]
-        if part != 1:
-            fill_row(slots.part_sums, slot, np.float32(0.0))
-        if part != 0:
-            fill_row(slots.part_sums, n_slots + slot, np.float32(0.0))
-            slots.document[slot] = -1
-            if n_known > 0:
-                slots.sentence[slot], slots.document[slot] = sentence, text.document[sentence]
-    return place
+    n_words = text.word_weight.shape[0]
+    first, n_known = place, np.int64(0)
+    for p in range(np.uint64(text.sent_ptr[sentence]), np.uint64(text.sent_ptr[sentence + 1])):
+        known = text.tokens[p] < n_words
+        row = min(text.tokens[p], n_words - 1)
+        touches.row[np.uint64(place)] = row
+        # No branch, for it would be guessed wrong half of the time.
+        place += np.int64(known & ((part_of[np.uint64(row)] == part) | (part < 0)))
+        n_known += np.int64(known)
+    scale = ONE / np.float32(n_known) if mean and n_known > 0 else ONE
+    for k in range(np.uint64(first), np.uint64(place)):
+        touches.vector[k] = slot
+        touches.scale[k] = scale * text.word_weight[np.uint64(touches.row[k])]
+    return place, n_known
+
+
+@njit(**INLINE)
+def note_sentence(text, slots, slot, sentence, n_known):
+    """What is to be known of a slot's sentence; it takes no part if it has no known word."""
+    slots.document[slot] = -1
+    if n_known > 0:
+        slots.sentence[slot], slots.document[slot] = sentence, text.document[sentence]
 
 
 @njit(**LEAN)
 def sum_part(text, rows, mean, plan, block_start, first_run, last_run, part, slots, touches, place):
-    """Sum the words of a part, or of each part if it is -1, for the sentences of some runs.
+    """Sum the words of a part for the sentences of some runs; the first touch goes to ``place``, returns the next.
 
-    The words are listed as touches, for the sentence's gradient will go to them with the same weights. The first goes
-    to ``place``; returns the next place.
+    First all words of the part are listed, then their rows are added one by one: so it is never guessed wrong how many
+    words of the part a sentence has.
     """
-    first, n_slots = place, slots.document.shape[0]
+    n_slots, width = slots.document.shape[0], plan.run_length + 2 * plan.border
+    first = place
     for run in range(first_run, last_run):
-        place = list_words(text, rows.part, mean, plan, block_start, run, part, slots, touches, place)
+        prefetch_run(text, plan, run)
+        for position in range(width):
+            slot = (run - block_start) * width + position
+            sentence, n_known = plan.run_starts[run] - plan.border + position, np.int64(0)
+            if 0 <= sentence < text.document.shape[0]:
+                place, n_known = list_words(text, rows.part, mean, slot, sentence, part, touches, place)
+            fill_row(slots.part_sums, part * n_slots + slot, np.float32(0.0))
+            if part == N_PARTS - 1:
+                note_sentence(text, slots, slot, sentence, n_known)
     for k in range(first, place):
         row = touches.row[k]
         prefetch_row(rows.weights, touches.row[min(k + _AHEAD, place - 1)])
-        slot = rows.part[row] * n_slots + touches.vector[k]
-        add_scaled(slots.part_sums, slot, touches.scale[k], rows.weights, row)
+        add_scaled(slots.part_sums, part * n_slots + touches.vector[k], touches.scale[k], rows.weights, row)
+    return place
+
+
+@njit(**LEAN)
+def sum_all(text, rows, mean, plan, first_run, last_run, slots, touches):
+    """The same for both parts at once, and their sum; for one thread. Returns the number of touches."""
+    width = plan.run_length + 2 * plan.border
+    place = 0
+    for slot in range((last_run - first_run) * width):
+        run, position = first_run + slot // width, slot % width
+        if position == 0:
+            prefetch_run(text, plan, run)
+        sentence, n_known = plan.run_starts[run] - plan.border + position, np.int64(0)
+        if 0 <= sentence < text.document.shape[0]:
+            prefetch_next_words(text, plan, run, position, rows.weights, text.word_weight)
+            first = place
+            place, n_known = list_words(text, rows.part, mean, slot, sentence, -1, touches, place)
+            room = slots.document.shape[0] + slot
+            n = place - first
+            combine_parts(slots.part_sums, slot, room, touches.scale, rows.weights, rows.part, touches.row, first, n)
+        note_sentence(text, slots, slot, sentence, n_known)
     return place
 
 
@@ -239,7 +264,7 @@ def sum_own_part(text, rows, mean, plan, block, run_ptr, slots, touches, thread,
     """Sum what is a thread's: a part of the rows, for all sentences of the block or, in a team, for some of them."""
     block_start, block_end = block_runs(plan, block)
     if n_threads == 1:
-        last = sum_part(text, rows, mean, plan, block_start, block_start, block_end, -1, slots, touches, 0)
+        last = sum_all(text, rows, mean, plan, block_start, block_end, slots, touches)
         keep_list(touches, 0, 0, 0, last, n_threads)
         return
     for part in range(N_PARTS):
@@ -265,16 +290,16 @@ def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, sync, 
     """
     sum_own_part(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
     n_passed = barrier(sync, n_threads, n_passed)
-    block_start, block_end = block_runs(plan, block)
-    n_slots = (block_end - block_start) * (plan.run_length + 2 * plan.border)
     if n_threads > 1:
         # Another thread has written these; one cache line after the other would take long.
-        for slot in range(0, n_slots, 8):
+        for slot in range(0, slots.document.shape[0], 8):
             prefetch_item(slots.document, slot)
             prefetch_item(slots.sentence, slot)
-    first, last = share(n_slots, thread, n_threads)
-    for slot in range(first, last):
-        add_scaled(slots.sums, slot, ONE, slots.part_sums, slots.document.shape[0] + slot)
+        first_run, last_run = block_runs(plan, block)
+        n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
+        first, last = share(n_slots, thread, n_threads)
+        for slot in range(first, last):
+            add_scaled(slots.sums, slot, ONE, slots.part_sums, slots.document.shape[0] + slot)
     return n_passed
 
 

@@ -30,9 +30,9 @@ SMALLEST_ACCUMULATOR = np.float32(1e-30)
 SHELF = 16
 # How many touches ahead the rows are fetched from memory.
 AHEAD = 8
-# For sharing out the rows: so many touches has a block, and the first of a row in it costs so many times more than the
-# others, for the row must be fetched. Measured; only time depends on it.
-_TOUCHES, _FETCH = 8192, 8
+# For sharing out the rows: a block has about so many touches, and the first touch of a row in it costs so many more,
+# for the row must be fetched. Measured; only time depends on it.
+TOUCHES, FETCH = 8192, 7
 
 
 class Rows(NamedTuple):
@@ -83,8 +83,8 @@ def share_rows(mass: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray
 
     With one thread there is no list of owners.
     """
-    touches = mass * (_TOUCHES / (mass.sum() or 1.0))
-    work = touches + (_FETCH - 1) * -np.expm1(-touches)  # a row is in a block with probability 1 - exp(-touches)
+    touches = mass * (TOUCHES / (mass.sum() or 1.0))
+    work = touches + FETCH * -np.expm1(-touches)  # a row is in a block with probability 1 - exp(-touches)
     part = _deal_rows(work, np.zeros(len(mass), np.int16), [[(half, 1.0) for half in range(N_PARTS)]])
     if n_threads <= N_PARTS:
         return part, part[: len(part) if n_threads > 1 else 0]

@@ -207,6 +207,44 @@ def combine(out, i, scale, s, stride, rows, index, first, n):
     return total(q) / np.float32(width)
 
 
+@njit(**INLINE)
+def combine_parts(out, i, j, scale, rows, part, index, first, n):
+    """``out[i] = sum_k scale[first + k] * rows[index[first + k]]``: those of part 0, plus those of part 1.
+
+    The bits are those of `add_scaled` of each row to the sum of its part, and of one sum to the other. ``out[j]`` is
+    room to work in.
+    """
+    width = out.shape[1]
+    one, zero = splat(np.float32(1.0)), splat(np.float32(0.0))
+    if width < WIDTH:
+        fill_row(out, i, np.float32(0.0))
+        fill_row(out, j, np.float32(0.0))
+        for k in range(first, first + n):
+            add_scaled(out, i if part[index[k]] == 0 else j, scale[k], rows, index[k])
+        add_scaled(out, i, np.float32(1.0), out, j)
+        return
+    last = width - WIDTH
+    for c in range(0, width, 4 * WIDTH):
+        # A vector that would go past the end repeats the last one, in part or whole.
+        c0, c1 = min(c, last), min(c + WIDTH, last)
+        c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
+        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = zero
+        for k in range(first, first + n):
+            r = index[k]
+            # A branch would be guessed wrong; a row times zero adds nothing.
+            second = scale[k] * np.float32(part[r])
+            w, v = splat(scale[k] - second), splat(second)
+            x0, x1, x2, x3 = load(rows, r, c0), load(rows, r, c1), load(rows, r, c2), load(rows, r, c3)
+            s0, t0 = multiply_add(w, x0, s0), multiply_add(v, x0, t0)
+            s1, t1 = multiply_add(w, x1, s1), multiply_add(v, x1, t1)
+            s2, t2 = multiply_add(w, x2, s2), multiply_add(v, x2, t2)
+            s3, t3 = multiply_add(w, x3, s3), multiply_add(v, x3, t3)
+        store(out, i, c0, multiply_add(one, t0, s0))
+        store(out, i, c1, multiply_add(one, t1, s1))
+        store(out, i, c2, multiply_add(one, t2, s2))
+        store(out, i, c3, multiply_add(one, t3, s3))
+
+
 _LOG2_E = np.float32(1.44269504)
 _LN_2_HIGH, _LN_2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _ROUNDER = np.float32(12582912.0)  # 1.5 * 2**23: adding it rounds to an integer

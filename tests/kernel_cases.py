@@ -131,11 +131,11 @@ def random_text(n_sentences=240, n_words=40, seed=0):
     return encode(sentences, documents, rng.uniform(0.5, 1, n_words).astype(np.float32)), sentences
 
 
-def weights_after_epochs(estimator, solver, n_threads, n_epochs=2):
+def weights_after_epochs(estimator, solver, n_threads, n_epochs=2, n_components=6):
     """Bytes of all weights and accumulators, and the losses, after some epochs of a random text."""
     text, sentences = random_text()
     n_words = len(text.word_weight)
-    objective = estimator._make_objective(start(estimator, sentences, n_words, 6))
+    objective = estimator._make_objective(start(estimator, sentences, n_words, n_components))
     trainer = Trainer(objective, solver == "adagrad", 0.05, "auto", 64, estimator._run_length, 3, n_threads)
     assert trainer.n_threads == n_threads
     losses = [trainer.run_epoch(text, epoch, rates=(0.05, 0.02)) for epoch in range(n_epochs)]

@@ -176,10 +176,11 @@ def test_extreme_scores_stay_finite():
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
 @pytest.mark.parametrize("options", [{}, {"window": 2, "pooling": "mean", "negative": 5}])
-def test_any_number_of_threads_gives_the_same_bits(options, solver):
+@pytest.mark.parametrize("n_components", [1, 6, 16, 70])
+def test_any_number_of_threads_gives_the_same_bits(options, solver, n_components):
     estimator = CBOSVectorizer(**options)
-    results = [weights_after_epochs(estimator, solver, n) for n in (1, 2, 3)]
-    assert results[0] == results[1] == results[2]
+    results = [weights_after_epochs(estimator, solver, n, n_components=n_components) for n in (1, 2, 3, 4)]
+    assert all(result == results[0] for result in results)
 
 
 def topics(n_documents=30, length=8, seed=0):
