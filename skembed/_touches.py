@@ -83,7 +83,7 @@ def share_rows(mass: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray
 
     With one thread there is no list of owners.
     """
-    touches = mass * (TOUCHES / (mass.sum() or 1.0))
+    touches = mass * (TOUCHES / max(mass.sum(), 1e-300))
     work = touches + FETCH * -np.expm1(-touches)  # a row is in a block with probability 1 - exp(-touches)
     part = _deal_rows(work, np.zeros(len(mass), np.int16), [[(half, 1.0) for half in range(N_PARTS)]])
     if n_threads <= N_PARTS:

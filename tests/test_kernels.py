@@ -37,6 +37,8 @@ from skembed._kernels import (
     zeros_apart,
 )
 from skembed._touches import (
+    FETCH,
+    TOUCHES,
     Rows,
     Update,
     deal,
@@ -196,8 +198,8 @@ def test_share_is_a_fair_partition(n_items, n_threads):
 
 def row_work(mass):
     """What `share_rows` takes a row's work to be: its touches in a block, and fetching it."""
-    touches = np.array(mass) * (8192 / (sum(mass) or 1.0))
-    return touches + 7 * (1 - np.exp(-touches))
+    touches = np.array(mass) * (TOUCHES / max(sum(mass), 1e-300))
+    return touches + FETCH * (1 - np.exp(-touches))
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=400), st.integers(2, 9))
