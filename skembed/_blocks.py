@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from ._compile import INLINE, LEAN
-from ._kernels import barrier, below, random_bits, share, width_apart, zeros_apart
+from ._kernels import below, random_bits, share, width_apart, zeros_apart
 from ._simd import prefetch_item
 from ._touches import N_PARTS, deal, keep_list, make_touches
 from ._vectors import add_scaled, combine_parts, fill_row, prefetch_row
@@ -260,12 +260,16 @@ def sum_all(text, rows, mean, plan, first_run, last_run, slots, touches):
 
 
 @njit(**LEAN)
-def sum_own_part(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads):
-    """Sum what is a thread's: a part of the rows, for all sentences of the block or, in a team, for some of them."""
+def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads):
+    """Phase 1: ``sums[slot] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
+
+    It is the sum over the words of the first part plus that over the words of the second. A thread takes the words of
+    one part, in all sentences of the block or, in a team, in some of them; `join_parts` adds up.
+    """
     block_start, block_end = block_runs(plan, block)
     if n_threads == 1:
         last = sum_all(text, rows, mean, plan, block_start, block_end, slots, touches)
-        keep_list(touches, 0, 0, 0, last, n_threads)
+        keep_list(touches.dealt, 0, 0, 0, last, n_threads)
         return
     for part in range(N_PARTS):
         # Each part is n_threads shares; see `share_rows`.
@@ -276,31 +280,23 @@ def sum_own_part(text, rows, mean, plan, block, run_ptr, slots, touches, thread,
         first = part * (touches.row.shape[0] // N_PARTS) + run_ptr[first_run] - run_ptr[block_start] + thread
         last = sum_part(text, rows, mean, plan, block_start, first_run, last_run, part, slots, touches, first)
         if n_threads == N_PARTS:
-            keep_list(touches, N_PARTS * thread + part, part, first, last, n_threads)
+            keep_list(touches.dealt, N_PARTS * thread + part, part, first, last, n_threads)
         else:
             deal(touches, N_PARTS * thread + part, rows.owner, first, last, n_threads)
 
 
 @njit(**LEAN)
-def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, sync, n_passed, thread, n_threads):
-    """Phase 1: ``sums[slot] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
-
-    It is the sum over the words of the first part plus that over the words of the second. A thread makes the sums of
-    the slots that `share` gives it. Returns the number of barriers passed.
-    """
-    sum_own_part(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
-    n_passed = barrier(sync, n_threads, n_passed)
-    if n_threads > 1:
-        # Another thread has written these; one cache line after the other would take long.
-        for slot in range(0, slots.document.shape[0], 8):
-            prefetch_item(slots.document, slot)
-            prefetch_item(slots.sentence, slot)
-        first_run, last_run = block_runs(plan, block)
-        n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
-        first, last = share(n_slots, thread, n_threads)
-        for slot in range(first, last):
-            add_scaled(slots.sums, slot, ONE, slots.part_sums, slots.document.shape[0] + slot)
-    return n_passed
+def join_parts(slots, n_slots, thread, n_threads):
+    """Phase 2: the sum of each of a thread's slots is that over the words of both parts; one thread has it already."""
+    if n_threads == 1:
+        return
+    # Another thread has written these; one cache line after the other would take long.
+    for slot in range(0, n_slots, 8):
+        prefetch_item(slots.document, slot)
+        prefetch_item(slots.sentence, slot)
+    first, last = share(n_slots, thread, n_threads)
+    for slot in range(first, last):
+        add_scaled(slots.sums, slot, ONE, slots.part_sums, slots.document.shape[0] + slot)
 
 
 @njit(**INLINE)

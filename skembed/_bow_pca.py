@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer
 from ._corpus import SentenceCorpus
-from ._encoder import offsets
+from ._text import offsets
 
 # Up to this size of the table the decomposition is exact. The iterative one fills up with vectors that no seed decides
 # where there are fewer directions than components, as in a small text.

@@ -26,6 +26,7 @@ from ._blocks import (
     block_runs,
     draw_offsets,
     is_neighbour,
+    join_parts,
     make_scores,
     make_slots,
     place_runs,
@@ -59,7 +60,7 @@ class Targets(NamedTuple):
 
 @njit(**LEAN)
 def score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads):
-    """Phase 2: eq. 5 and 6. Each target's context against the target and the random sentences."""
+    """Phase 3: eq. 5 and 6. Each target's context against the target and the random sentences."""
     first, last = share(n_targets, thread, n_threads)
     values, flat, place = targets.scores.values, targets.scores.flat, thread * targets.scores.values.shape[1]
     candidates, column = targets.scores.which, targets.scores.column
@@ -101,7 +102,7 @@ def score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads):
 
 @njit(**LEAN)
 def gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, n_threads):
-    """Phase 3: a sentence's gradient from its roles as target, as random sentence and as neighbour."""
+    """Phase 4: a sentence's gradient from its roles as target, as random sentence and as neighbour."""
     width = plan.run_length + 2 * plan.border
     first, last = share(n_slots, thread, n_threads)
     index, place = targets.scores.which, thread * targets.scores.values.shape[1]
@@ -138,9 +139,9 @@ def train_cbos(text, rows, mean, targets, plan, update, sync, thread, n_threads)
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = targets.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        n_passed = sum_sentences(
-            text, rows, mean, plan, block, targets.run_ptr, slots, targets.touches, sync, n_passed, thread, n_threads
-        )
+        sum_sentences(text, rows, mean, plan, block, targets.run_ptr, slots, targets.touches, thread, n_threads)
+        n_passed = barrier(sync, n_threads, n_passed)
+        join_parts(slots, n_slots, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ._sentences import describe_wrong_item, iter_pieces
-from ._text import Batch, Part, Text, encode_words
+from ._text import Batch, Part, Text, encode_words, offsets
 from ._threads import in_order
 from ._tokenizer import Tokenizer
 
@@ -328,10 +328,3 @@ def _as_list(tokens: Any, row: int) -> Sequence[str]:
             f"Row {row}: analyzer must return a list of tokens, got {tokens!r:.80} of type {type(tokens).__name__}."
         )
     return list(tokens)
-
-
-def offsets(lengths: np.ndarray) -> np.ndarray:
-    """Where each of some pieces begins when they lie one after the other, and where the last one ends."""
-    ptr = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=ptr[1:])
-    return ptr

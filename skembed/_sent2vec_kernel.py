@@ -7,8 +7,8 @@ from numba import njit
 
 from ._blocks import block_runs, prefetch_draw, sentence_of_block, share_runs
 from ._compile import INLINE, lean_kernel
-from ._encoder import offsets
 from ._kernels import alias_draw, barrier, below, random_bits, uniform
+from ._text import offsets
 from ._touches import Touches, deal, update_rows
 from ._vectors import add_scaled, blend, combine, dots, logistic, mean_square, prefetch_row
 

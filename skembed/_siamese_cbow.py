@@ -26,6 +26,7 @@ from ._blocks import (
     block_runs,
     draw_offsets,
     is_neighbour,
+    join_parts,
     make_scores,
     make_slots,
     place_runs,
@@ -71,7 +72,7 @@ def scale_to_length_one(slots, pairs, first, last):
 
 @njit(**LEAN)
 def score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thread, n_threads):
-    """Phase 2: each target against its neighbours and the random sentences, eq. 1."""
+    """Phase 3: each target against its neighbours and the random sentences, eq. 1."""
     first, last = share(n_targets, thread, n_threads)
     span = 2 * plan.border + 1
     values, flat, place = pairs.scores.values, pairs.scores.flat, thread * pairs.scores.values.shape[1]
@@ -107,7 +108,7 @@ def score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thr
 
 @njit(**LEAN)
 def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_threads):
-    """Phase 3: a sentence's gradient from its roles as source, as random sentence and as neighbour."""
+    """Phase 4: a sentence's gradient from its roles as source, as random sentence and as neighbour."""
     width = plan.run_length + 2 * plan.border
     span = 2 * plan.border + 1
     first, last = share(n_slots, thread, n_threads)
@@ -155,9 +156,9 @@ def train_siamese_cbow(text, rows, mean, inverse_temperature, pairs, plan, updat
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = pairs.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        n_passed = sum_sentences(
-            text, rows, mean, plan, block, pairs.run_ptr, slots, pairs.touches, sync, n_passed, thread, n_threads
-        )
+        sum_sentences(text, rows, mean, plan, block, pairs.run_ptr, slots, pairs.touches, thread, n_threads)
+        n_passed = barrier(sync, n_threads, n_passed)
+        join_parts(slots, n_slots, thread, n_threads)
         scale_to_length_one(slots, pairs, *share(n_slots, thread, n_threads))
         n_passed = barrier(sync, n_threads, n_passed)
         score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thread, n_threads)

@@ -200,12 +200,26 @@ def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         Word i is ``text[ptr[i]:ptr[i + 1]]``.
     """
     encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-    ptr = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, count=len(encoded)), out=ptr[1:])
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ptr
+    lengths = np.fromiter(map(len, encoded), np.int64, count=len(encoded))
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets(lengths)
 
 
 def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
     """Undo :func:`encode_words`."""
-    buffer, bounds = text.tobytes(), ptr.tolist()
-    return [buffer[part].decode("utf-8", "surrogatepass") for part in map(slice, bounds[:-1], bounds[1:])]
+    characters = text.tobytes().decode("utf-8", "surrogatepass")
+    begins = ptr
+    if len(characters) < len(text):
+        goes_on = (text & 0xC0) == 0x80  # a byte that goes on with a character
+        split = np.flatnonzero(np.append(goes_on, False)[ptr])
+        if len(split):
+            place = int(ptr[split[0]])
+            raise UnicodeDecodeError("utf-8", text.tobytes(), place, place + 1, "a word begins within a character")
+        begins = ptr - offsets(goes_on)[ptr]
+    return [characters[part] for part in map(slice, begins[:-1].tolist(), begins[1:].tolist())]
+
+
+def offsets(lengths: np.ndarray) -> np.ndarray:
+    """Where each of some pieces begins when they lie one after the other, and where the last one ends."""
+    ptr = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=ptr[1:])
+    return ptr

@@ -132,14 +132,14 @@ def make_touches(n_touches, vectors, n_threads, by_parts=False):
 
 
 @njit(**LEAN)
-def keep_list(touches, number, owner, first, last, n_threads):
+def keep_list(dealt, number, owner, first, last, n_threads):
     """Note that a list goes from ``first`` to ``last`` and is all of one owner's."""
     for o in range(n_threads + 1):
-        touches.dealt[number, o] = first if o <= owner else last
+        dealt[number, o] = first if o <= owner else last
     if n_threads == 1:
         # It is the only list. There is room for more where this thread is trying to do the work of several.
-        for other in range(1, touches.dealt.shape[0]):
-            touches.dealt[other, 0] = touches.dealt[other, 1] = 0
+        for other in range(1, dealt.shape[0]):
+            dealt[other, 0] = dealt[other, 1] = 0
 
 
 @njit(**LEAN)
@@ -147,7 +147,7 @@ def deal(touches, number, owner, first, last, n_threads):
     """Sort a list of touches, from ``first`` to ``last``, by the owner of the row, keeping their order."""
     dealt = touches.dealt
     if n_threads == 1:
-        keep_list(touches, number, 0, first, last, n_threads)
+        keep_list(dealt, number, 0, first, last, n_threads)
         return
     for o in range(n_threads + 1):
         dealt[number, o] = 0

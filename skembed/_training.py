@@ -71,7 +71,8 @@ class Trainer:
         ]
 
     def compile(self, text: EncodedText) -> None:
-        """Have the kernel compiled, or loaded from the cache, by working through no block."""
+        """Have the kernel compiled, or loaded from the cache, by working through no block of the first sentence."""
+        text = text._replace(sent_ptr=text.sent_ptr[:2], document=text.document[:1])
         plan = self._plan(text, 0)
         scratch = self.objective.make_scratch(text, plan, self.n_threads)
         self._call(text, scratch, plan, Update(0.0, 0.0, self.adagrad, MAX_TOUCHES, False), self.n_threads)

@@ -24,7 +24,7 @@ from skembed._blocks import (
     make_slots,
     place_runs,
     share_runs,
-    sum_own_part,
+    sum_sentences,
     target_slot,
 )
 from skembed._kernels import (
@@ -53,7 +53,7 @@ from skembed._touches import (
 from skembed._training import Trainer
 
 barrier, share, shrink, take_step = map(for_python, (barrier, share, shrink, take_step))
-block_runs, share_runs, sum_own_part = map(for_python, (block_runs, share_runs, sum_own_part))
+block_runs, share_runs, sum_sentences = map(for_python, (block_runs, share_runs, sum_sentences))
 deal, keep_list = map(for_python, (deal, keep_list))
 target_slot, update_rows = map(for_python, (target_slot, update_rows))
 
@@ -273,13 +273,13 @@ def test_one_thread_forgets_the_lists_of_several(n_threads):
     owner = (np.arange(9) % n_threads).astype(np.int16)
     for number in range(2 * n_threads):
         touches.dealt[number, : n_threads + 1] = 7
-    keep_list(touches, 0, 0, 0, 40, 1)  # one thread tries what several have done so far
+    keep_list(touches.dealt, 0, 0, 0, 40, 1)  # one thread tries what several have done so far
     assert touches.dealt[:, :2].tolist() == [[0, 40]] + [[0, 0]] * (2 * n_threads - 1)
     touches.dealt[1, :2] = 3, 9
     deal(touches, 0, owner, 5, 30, 1)
     assert touches.dealt[:2, :2].tolist() == [[5, 30], [0, 0]]
     for part in range(2):
-        keep_list(touches, part, part, 10, 20, 2)
+        keep_list(touches.dealt, part, part, 10, 20, 2)
         assert [(touches.dealt[part, o], touches.dealt[part, o + 1]) for o in range(2)][part] == (10, 20)
         assert touches.dealt[part, 1 - part] == touches.dealt[part, 2 - part], "nothing for the other one"
 
@@ -302,7 +302,7 @@ def test_each_thread_sums_its_part_of_the_words(mean, n_threads):
     for block in range(2):
         n_slots = len(plan.run_starts[4 * block : 4 * block + 4]) * 10
         for thread in range(n_threads):
-            sum_own_part(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
+            sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
         seen = {row: [] for row in range(n_words)}
         for number in range(len(touches.dealt)):
             for owner in range(n_threads):

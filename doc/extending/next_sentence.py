@@ -22,6 +22,7 @@ from skembed._blocks import (
     block_runs,
     draw_offsets,
     is_neighbour,
+    join_parts,
     make_scores,
     make_slots,
     place_runs,
@@ -121,9 +122,9 @@ def train_next_sentence(text, rows, pairs, plan, update, sync, thread, n_threads
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = pairs.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        n_passed = sum_sentences(
-            text, rows, False, plan, block, pairs.run_ptr, slots, pairs.touches, sync, n_passed, thread, n_threads
-        )
+        sum_sentences(text, rows, False, plan, block, pairs.run_ptr, slots, pairs.touches, thread, n_threads)
+        n_passed = barrier(sync, n_threads, n_passed)
+        join_parts(slots, n_slots, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         score_pairs(plan, slots, pairs, offsets, n_targets, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
