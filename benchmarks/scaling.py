@@ -112,8 +112,9 @@ def main():
     top, shelf = shares[0], shares[:SHELF].sum()
     notes = (
         f"Counted, not timed. The most frequent word is {100 * top:.1f} % of the known words, the {SHELF} most "
-        f"frequent are {100 * shelf:.0f} %. What has one owner is never updated faster than one thread does it: a "
-        f"limit of {1 / top:.0f} for the speed-up of the rows by the word, and of {1 / shelf:.1f} by the shelf."
+        f"frequent are {100 * shelf:.0f} %. What has one owner is never updated faster than one thread does it: were "
+        f"there nothing to fetch, a limit of {1 / top:.0f} for the speed-up of the rows by the word, and of "
+        f"{1 / shelf:.1f} by the shelf, as the longest sentences show."
     )
     title = "Speed-up that the shares of the work allow, by number of threads"
     report(options, "scaling", title, rows, notes=notes, raw=rows, draw=draw)
