@@ -105,3 +105,12 @@ def test_packed_words_round_trip(words):
     text, ptr = encode_words(words)
     assert text.dtype == np.uint8 and ptr.dtype == np.int64 and len(ptr) == len(words) + 1
     assert decode_words(text, ptr) == words
+
+
+def test_packed_words_that_begin_within_a_character():
+    text, ptr = encode_words(["cat", "für", "\ud800", "\udc00"])
+    assert decode_words(text, ptr) == ["cat", "für", "\ud800", "\udc00"], "surrogates of two words stay two"
+    with pytest.raises(UnicodeDecodeError, match="within a character"):
+        decode_words(text, np.array([0, 5, len(text)]))
+    with pytest.raises(UnicodeDecodeError):
+        decode_words(text[:-1], ptr)
