@@ -174,14 +174,6 @@ def sentence_of_block(text, plan, run_ptr, block_start, i, weights, table):
 
 
 @njit(**INLINE)
-def prefetch_draw(bits, threshold, alias):
-    """Ask for what `alias_draw` will look up."""
-    row = below(bits, threshold.shape[0])
-    prefetch_item(threshold, row)
-    prefetch_item(alias, row)
-
-
-@njit(**INLINE)
 def list_words(text, part_of, mean, slot, sentence, part, touches, place):
     """List the words of a sentence that belong to a part, or all if it is -1, as touches.
 
@@ -277,7 +269,7 @@ def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread
         share_end = min(max(N_PARTS * (thread + 1) - part * n_threads, 0), n_threads)
         first_run = _first_run_of(share_begin, n_threads, run_ptr, block_start, block_end)
         last_run = _first_run_of(share_end, n_threads, run_ptr, block_start, block_end)
-        first = part * (touches.row.shape[0] // N_PARTS) + run_ptr[first_run] - run_ptr[block_start] + thread
+        first = part * (touches.n_touches // N_PARTS) + run_ptr[first_run] - run_ptr[block_start] + thread
         last = sum_part(text, rows, mean, plan, block_start, first_run, last_run, part, slots, touches, first)
         if n_threads == N_PARTS:
             keep_list(touches.dealt, N_PARTS * thread + part, part, first, last, n_threads)

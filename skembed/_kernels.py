@@ -124,44 +124,6 @@ def below(bits, n):
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
-@njit(**LEAN)
-def alias_draw(bits, threshold, alias):
-    """A row number with the probabilities that `alias_table` was made from."""
-    row = below(bits, threshold.shape[0])
-    # The low bits: `below` used the high ones. No branch, for it would be guessed wrong half of the time.
-    stays = float(bits & np.uint64(0xFFFFFFFF)) * (1.0 / 4294967296.0) < threshold[row]
-    other = np.int64(alias[row])
-    return other + (row - other) * np.int64(stays)
-
-
-def alias_table(probability):
-    """Walker's alias method: ``threshold`` float32 and ``alias`` int32, each (n,), from (n,) float64 probabilities."""
-    n = len(probability)
-    threshold, alias = np.ones(n, np.float32), np.arange(n, dtype=np.int32)
-    scaled = probability * (n / probability.sum())
-    small, large = np.empty((2, n), np.int64)
-    few, many = np.flatnonzero(scaled < 1), np.flatnonzero(scaled >= 1)
-    small[: len(few)], large[: len(many)] = few, many
-    _fill_up(scaled, small, len(few), large, len(many), threshold, alias)
-    return threshold, alias
-
-
-@kernel
-def _fill_up(scaled, small, n_small, large, n_large, threshold, alias):
-    """Fill up each row that is too rarely drawn, ``small``, with the draws that one of ``large`` has too many."""
-    while n_small > 0 and n_large > 0:
-        n_small -= 1
-        poor = small[n_small]
-        rich = large[n_large - 1]
-        threshold[poor] = scaled[poor]
-        alias[poor] = rich
-        scaled[rich] -= 1.0 - scaled[poor]
-        if scaled[rich] < 1.0:
-            n_large -= 1
-            small[n_small] = rich
-            n_small += 1
-
-
 @kernel
 def fill_uniform(rows, seed, scale):
     """Start values in [-scale, scale), each a function of (seed, row, column) alone."""

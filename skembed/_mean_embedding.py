@@ -374,7 +374,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
             return {}
         return super()._weight_shapes(n_words) | {
             "target_vectors_": (n_words, self.n_components),
-            "_target_accumulator": (n_words,),
+            "_target_accumulator": (n_words, 2),
         }
 
     def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:

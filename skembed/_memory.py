@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -51,15 +51,19 @@ def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, renumber: b
 def _scratch(trainer: Trainer, text: EncodedText) -> int:
     """What the training loop has beside weights and tokens: per sentence, per row, and the work space of a block."""
     plan = trainer._plan(text, 0)
-    order = plan.run_starts.nbytes
-    rows = sum(rows.n_touches.nbytes + rows.part.nbytes + rows.owner.nbytes for rows in trainer.rows)
-    rows += sum(matrix.mass.nbytes for matrix in trainer.objective.matrices)
+    rows = [(rows.part, rows.owner) for rows in trainer.rows]
+    masses = [matrix.mass for matrix in trainer.objective.matrices]
     block = trainer.objective.make_scratch(text, plan, trainer.n_threads)
-    return text.document.nbytes + order + rows + _nbytes(block)
+    whole = (
+        array if array.base is None else array.base for array in _arrays((text.document, plan, rows, masses, block))
+    )
+    return sum({id(array): array.nbytes for array in whole}.values())  # several views of one array count once
 
 
-def _nbytes(value: Any) -> int:
-    """Bytes of all arrays in a tuple of tuples of arrays."""
+def _arrays(value: Any) -> Iterator[np.ndarray]:
+    """All arrays in tuples of tuples of arrays."""
     if isinstance(value, np.ndarray):
-        return value.nbytes
-    return sum(_nbytes(part) for part in value) if isinstance(value, Iterable) else 0
+        yield value
+    elif isinstance(value, Iterable):
+        for part in value:
+            yield from _arrays(part)

@@ -18,9 +18,10 @@ from sklearn.utils._param_validation import Interval
 
 from ._base import EncodedSentences
 from ._blocks import EncodedText, Plan, keep_probability, place_runs
-from ._kernels import alias_table, width_apart, zeros_apart
+from ._kernels import width_apart, zeros_apart
+from ._negatives import make_negatives
 from ._sent2vec_kernel import Draws, Sentences, add_ngrams, train_sent2vec
-from ._touches import Rows, Update, make_touches
+from ._touches import Rows, Update, make_touches, share_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
 from ._vectors import padded
@@ -37,13 +38,12 @@ class Sent2VecObjective:
         keep[counts < vectorizer.min_target_count] = 0.0
         drawn = np.sqrt(counts)
         drawn /= drawn.sum()
-        threshold, alias = alias_table(drawn)
+        targets = keep * counts + drawn * counts.sum() * vectorizer.negative / 15  # about 15 words a sentence
         vectors = fitted["_source_vectors"]
         max_order, n_ngram_rows = vectorizer.ngram_range[1], len(vectors) - len(counts)
         self.draws = Draws(
             keep,
-            threshold,
-            alias,
+            make_negatives(drawn, share_rows(targets, 1)[0]),
             vectorizer.negative,
             vectorizer.dropout_k,
             max_order,
@@ -52,7 +52,6 @@ class Sent2VecObjective:
         )
         self.mean = vectorizer.pooling == "mean"
         ngrams = np.full(n_ngram_rows, counts.sum() * (max_order - 1) / max(1, n_ngram_rows))
-        targets = keep * counts + drawn * counts.sum() * vectorizer.negative / 15  # about 15 words a sentence
         self.matrices = [
             Matrix(vectors, fitted["_accumulator"], np.concatenate([counts, ngrams])),
             Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], targets),
@@ -351,9 +350,9 @@ class Sent2VecVectorizer(TrainedVectorizer):
         n_rows = n_words + (self.n_buckets if self.ngram_range[1] > 1 else 0)
         return {
             "_source_vectors": (n_rows, self.n_components),
-            "_accumulator": (n_rows,),
+            "_accumulator": (n_rows, 2),
             "target_vectors_": (n_words, self.n_components),
-            "_target_accumulator": (n_words,),
+            "_target_accumulator": (n_words, 2),
         }
 
     def _start_limit(self) -> float:

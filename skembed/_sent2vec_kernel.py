@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._blocks import block_runs, prefetch_draw, sentence_of_block, share_runs
+from ._blocks import block_runs, sentence_of_block, share_runs
 from ._compile import INLINE, lean_kernel
-from ._kernels import alias_draw, barrier, below, random_bits, uniform
+from ._kernels import barrier, below, random_bits, uniform
+from ._negatives import Negatives, draw_negative, first_of_second_part, prefetch_draw
 from ._text import offsets
 from ._touches import Touches, deal, update_rows
 from ._vectors import add_scaled, blend, combine, dots, logistic, mean_square, prefetch_row
@@ -19,8 +20,7 @@ class Draws(NamedTuple):
     """What is drawn at random, and how often."""
 
     keep: np.ndarray  # (n_words,) float32: q_p, the probability that a word is taken as a target
-    threshold: np.ndarray  # (n_words,) float32, alias table of the negatives
-    alias: np.ndarray  # (n_words,) int32
+    negatives: Negatives
     negative: int
     dropout: int
     max_order: int
@@ -109,12 +109,13 @@ def features_with(i, n, order, f0):
 
 @njit(**INLINE)
 def learn_sentence(
-    sentence, i0, a, n, source_weights, target_weights, word_weight, mean, draws, seed, sc, e, t, thread
+    sentence, i0, a, n, source_weights, target_weights, word_weight, mean, draws, part, seed, sc, e, t, thread
 ):
     """All targets of one sentence, number ``i0`` of its block, against frozen weights.
 
     The sum of the sentence is kept and each target taken out of it, so a sentence costs O(words), not O(words^2). Its
-    touches go to ``e`` and ``t`` on. Returns the loss and the numbers of targets, source touches and target touches.
+    negatives are of one part of the rows, its touches go to ``e`` and ``t`` on. Returns the loss and the numbers of
+    targets, source touches and target touches.
     """
     source, target, words = sc.source, sc.target, sc.words
     f0, own0, width = a * draws.max_order, a + i0, sc.error.shape[1]
@@ -123,7 +124,7 @@ def learn_sentence(
     for j in range(draws.negative):
         bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(sentence), np.uint64(j))
         sc.bits[thread, j] = bits
-        prefetch_draw(bits, draws.threshold, draws.alias)
+        prefetch_draw(draws.negatives, part, bits)
     n_features = list_features(words, a, n, word_weight, draws, seed, sentence, sc.feature, f0, source, e)
     for i in range(n):
         bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(sentence), np.uint64(i))
@@ -132,7 +133,7 @@ def learn_sentence(
         prefetch_row(target_weights, words[a + i] * is_target)  # row 0 if not; a branch would be guessed wrong
     # The vectors of the negatives are numbered like their touches; those of the targets follow.
     for j in range(draws.negative):
-        word = alias_draw(sc.bits[thread, j], draws.threshold, draws.alias)
+        word = draw_negative(draws.negatives, part, sc.bits[thread, j])
         prefetch_row(target_weights, word)
         index[candidate + 1 + j] = target.row[t + j] = word
         target.vector[t + j] = t + j
@@ -204,7 +205,7 @@ def learn_sentence(
             target.vectors, t + j, error_flat, first, width, target.vectors, sc.number, place, n_targets
         )
     # What all features share, less what comes from targets that hold them.
-    shared = source.row.shape[0] + i0
+    shared = source.n_touches + i0
     source.square[shared] = combine(source.vectors, shared, sc.share, own0, 1, sc.own, sc.number, own0, n_targets)
     f = f0
     for order in range(1, draws.max_order + 1):
@@ -221,7 +222,7 @@ def learn_sentence(
             if n_inside == 0:
                 continue
             # A feature that holds every target gets nothing: exactly nothing, for AdaGrad makes much of little.
-            part = np.float32(n_inside < n_targets)
+            keeps = np.float32(n_inside < n_targets)
             source.vector[k] = k
             n_inside = 0
             for j in range(i, i + order):
@@ -229,7 +230,7 @@ def learn_sentence(
                 if own >= 0:
                     base = k if n_inside > 0 else shared
                     source.square[k] = blend(
-                        source.vectors, k, part, source.vectors, base, -part * sc.share[own], sc.own, own
+                        source.vectors, k, keeps, source.vectors, base, -keeps * sc.share[own], sc.own, own
                     )
                     n_inside += 1
     return loss, n_targets, n_features, n_targets + draws.negative
@@ -245,6 +246,8 @@ def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update
         a = sc.run_ptr[first_run] - sc.run_ptr[block_start]
         first_e = e = a * draws.max_order
         first_t = t = a + (first_run - block_start) * plan.run_length * draws.negative
+        n_sentences = (block_end - block_start) * plan.run_length
+        second_part = first_of_second_part(draws.negatives, plan.seed, block, n_sentences)
         for i in range((first_run - block_start) * plan.run_length, (last_run - block_start) * plan.run_length):
             sentence, a = sentence_of_block(text, plan, sc.run_ptr, block_start, i, source_rows.weights, draws.keep)
             sc.loss[i] = 0.0
@@ -266,6 +269,7 @@ def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update
                     text.word_weight,
                     mean,
                     draws,
+                    np.int64(i >= second_part),
                     plan.seed,
                     sc,
                     e,
@@ -279,7 +283,7 @@ def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update
             deal(sc.target, thread, target_rows.owner, first_t, t, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
-            for i in range((block_end - block_start) * plan.run_length):
+            for i in range(n_sentences):
                 sc.total[0] += sc.loss[i]
                 sc.total[1] += sc.n_targets[i]
         if update.learn:

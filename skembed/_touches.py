@@ -26,7 +26,9 @@ from ._vectors import add_scaled, prefetch_row_to_write
 N_PARTS = 2
 # Below this a row has felt nothing but rounding, and the square root's reciprocal may overflow in single precision.
 SMALLEST_ACCUMULATOR = np.float32(1e-30)
-# Rows whose accumulators share a cache line have one owner.
+# The columns of the accumulators: AdaGrad's sum of squares, and the touches of the block at hand, zero between blocks.
+SQUARES, COUNT = 0, 1
+# Rows whose accumulators share a pair of cache lines have one owner; processors fetch lines in pairs.
 SHELF = 16
 # How many touches ahead the rows are fetched from memory.
 AHEAD = 8
@@ -39,8 +41,7 @@ class Rows(NamedTuple):
     """A matrix of weights and what its updates need."""
 
     weights: np.ndarray  # (n_rows, n_components) float32
-    accumulator: np.ndarray  # (n_rows,) float32, AdaGrad's sum of squares
-    n_touches: np.ndarray  # (n_rows,) int32, all zero between blocks
+    accumulator: np.ndarray  # (n_rows, 2) float32, side by side since both are needed
     part: np.ndarray  # (n_rows,) int16, 0 or 1
     owner: np.ndarray  # (n_rows,) int16, the thread that updates each row; empty if there is but one
 
@@ -59,14 +60,15 @@ class Touches(NamedTuple):
     """The steps that a block takes in one matrix: ``weights[row] -= step * scale * vectors[vector]``.
 
     They lie in lists, each in the order of the block and written by one thread. Where a list has touches of several
-    owners, `order` has them sorted by owner. A row's touches are in lists that follow the order of the block.
+    owners, it is copied sorted by owner behind all lists, so that an owner reads only what is its own. A row's touches
+    are in lists that follow the order of the block.
     """
 
-    row: np.ndarray  # (n_touches,) int32
-    vector: np.ndarray  # (n_touches,) int32
-    scale: np.ndarray  # (n_touches,) float32
-    threshold: np.ndarray  # (n_touches,) float32, multiplies the soft threshold of the L1 norm, where there is one
-    order: np.ndarray  # (n_touches,) int32, places in the arrays above; empty where no list has several owners
+    n_touches: int  # places in all lists; the arrays have twice as many where lists have several owners
+    row: np.ndarray  # int32
+    vector: np.ndarray  # int32
+    scale: np.ndarray  # float32
+    threshold: np.ndarray  # float32, multiplies the soft threshold of the L1 norm, where there is one
     dealt: np.ndarray  # (n_lists, more than n_threads) int64: [l, o] is where list l's touches for owner o begin
     vectors: np.ndarray  # (n_vectors, n_components) float32
     square: np.ndarray  # (n_vectors,) float32, the mean square of each vector
@@ -75,7 +77,7 @@ class Touches(NamedTuple):
 def make_rows(weights: np.ndarray, accumulator: np.ndarray, mass: np.ndarray, n_threads: int) -> Rows:
     """Weights with all that their updates need; ``mass`` says how often each row is touched, in proportion."""
     part, owner = share_rows(mass, n_threads)
-    return Rows(weights, accumulator, zeros_apart(len(weights), np.int32), part, owner)
+    return Rows(weights, accumulator, part, owner)
 
 
 def share_rows(mass: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
@@ -118,13 +120,13 @@ def _deal_rows(work: np.ndarray, team: np.ndarray, members: list[list[tuple[int,
 def make_touches(n_touches, vectors, n_threads, by_parts=False):
     """Room for ``n_touches`` steps by the rows of ``vectors``, a list for each thread, or for each thread and part."""
     n_lists = n_threads * (N_PARTS if by_parts else 1)
-    has_order = n_threads > (N_PARTS if by_parts else 1)
+    n_places = 2 * n_touches if n_threads > (N_PARTS if by_parts else 1) else n_touches
     return Touches(
-        zeros_apart(n_touches, np.int32),
-        zeros_apart(n_touches, np.int32),
-        zeros_apart(n_touches, np.float32),
-        zeros_apart(n_touches, np.float32),
-        zeros_apart(n_touches if has_order else 0, np.int32),
+        n_touches,
+        zeros_apart(n_places, np.int32),
+        zeros_apart(n_places, np.int32),
+        zeros_apart(n_places, np.float32),
+        zeros_apart(n_places, np.float32),
         zeros_apart((n_lists, width_apart(n_threads + 1)), np.int64),
         vectors,
         zeros_apart(len(vectors), np.float32),
@@ -151,19 +153,21 @@ def deal(touches, number, owner, first, last, n_threads):
         return
     for o in range(n_threads + 1):
         dealt[number, o] = 0
-    for k in range(first, last):
-        dealt[number, owner[touches.row[k]] + 1] += 1
-    dealt[number, 0] = first
+    for k in range(np.uint64(first), np.uint64(last)):
+        dealt[number, np.int64(owner[np.uint64(touches.row[k])]) + 1] += 1
+    dealt[number, 0] = touches.n_touches + first
     for o in range(n_threads):
         dealt[number, o + 1] += dealt[number, o]
-    for k in range(first, last):
-        o = owner[touches.row[k]]
-        touches.order[dealt[number, o]] = k
-        dealt[number, o] += 1
+    for k in range(np.uint64(first), np.uint64(last)):
+        o = np.uint64(owner[np.uint64(touches.row[k])])
+        place = np.uint64(dealt[number, o])
+        touches.row[place], touches.vector[place] = touches.row[k], touches.vector[k]
+        touches.scale[place], touches.threshold[place] = touches.scale[k], touches.threshold[k]
+        dealt[number, o] = place + 1
     # Each border has moved to the next one's place.
     for o in range(n_threads, 0, -1):
         dealt[number, o] = dealt[number, o - 1]
-    dealt[number, 0] = first
+    dealt[number, 0] = touches.n_touches + first
 
 
 @njit(**LEAN)
@@ -181,10 +185,10 @@ def take_step(rows, row, scale, vectors, vector, square, step, adagrad):
     the squared gradient, and the step is divided by its root. ``square`` is the mean square of the vector.
     """
     if adagrad:
-        rows.accumulator[row] += scale * scale * square
-        if rows.accumulator[row] < SMALLEST_ACCUMULATOR:
+        rows.accumulator[row, SQUARES] += scale * scale * square
+        if rows.accumulator[row, SQUARES] < SMALLEST_ACCUMULATOR:
             return
-        step /= np.float32(math.sqrt(rows.accumulator[row]))
+        step /= np.float32(math.sqrt(rows.accumulator[row, SQUARES]))
     add_scaled(rows.weights, row, -step * scale, vectors, vector)
 
 
@@ -199,32 +203,28 @@ def update_rows(rows, touches, update, rate, penalty, thread, n_threads):
     towards zero by ``step * penalty * threshold``, and stays there. Otherwise a vector of zeros touches nothing.
     """
     n_lists = touches.dealt.shape[0]
-    is_sorted = n_threads > 1 and touches.order.shape[0] > 0
     # Others have written these; one cache line after the other would take long.
     for vector in range(0, touches.square.shape[0], 16):
         prefetch_item(touches.square, vector)
     for number in range(n_lists):
         for k in range(touches.dealt[number, thread], touches.dealt[number, thread + 1]):
-            e = touches.order[k] if is_sorted else k
-            if touches.square[touches.vector[e]] != 0.0 or penalty > 0.0:
-                rows.n_touches[touches.row[e]] += 1
+            if touches.square[touches.vector[k]] != 0.0 or penalty > 0.0:
+                rows.accumulator[touches.row[k], COUNT] += np.float32(1.0)
     for number in range(n_lists):
         last = touches.dealt[number, thread + 1]
         for k in range(touches.dealt[number, thread], last):
             if k + AHEAD < last:
-                row = touches.row[touches.order[k + AHEAD] if is_sorted else k + AHEAD]
-                prefetch_item(rows.accumulator, row)
+                row = touches.row[k + AHEAD]
                 prefetch_row_to_write(rows.weights, row)
-            e = touches.order[k] if is_sorted else k
-            row, vector = touches.row[e], touches.vector[e]
+            row, vector = touches.row[k], touches.vector[k]
             square = touches.square[vector]
             if square == 0.0 and penalty == 0.0:
                 continue
             # No branch, for it would be guessed wrong.
-            step = rate * min(np.float32(1.0), np.float32(update.max_touches) / np.float32(rows.n_touches[row]))
-            take_step(rows, row, touches.scale[e], touches.vectors, vector, square, step, update.adagrad)
+            step = rate * min(np.float32(1.0), np.float32(update.max_touches) / rows.accumulator[row, COUNT])
+            take_step(rows, row, touches.scale[k], touches.vectors, vector, square, step, update.adagrad)
             if penalty > 0.0:
-                shrink(rows.weights, row, np.float32(step * penalty * touches.threshold[e]))
+                shrink(rows.weights, row, np.float32(step * penalty * touches.threshold[k]))
     for number in range(n_lists):
         for k in range(touches.dealt[number, thread], touches.dealt[number, thread + 1]):
-            rows.n_touches[touches.row[touches.order[k] if is_sorted else k]] = 0
+            rows.accumulator[touches.row[k], COUNT] = np.float32(0.0)

@@ -153,7 +153,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             Bytes by purpose, and their sum "total":
 
             - "weights": the vectors that are learned; given `word_vectors` are not counted;
-            - "accumulators": AdaGrad's sums of squares;
+            - "accumulators": AdaGrad's sums of squares, and a counter for each;
             - "corpus": the encoded text; 0 where it is memory-mapped;
             - "copies": what `early_stopping` sets apart (text, and the best weights so far), what `warm_start` begins
               with, what is left after `n_removed_components`;
@@ -224,7 +224,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
 
     def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
         """Shapes of all that is learned: the matrices, and AdaGrad's accumulators, whose names say so."""
-        return {"word_vectors_": (n_words, self.n_components), "_accumulator": (n_words,)}
+        return {"word_vectors_": (n_words, self.n_components), "_accumulator": (n_words, 2)}
 
     def _start_weights(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """Small random numbers for the words, zeros for all else."""

@@ -30,7 +30,7 @@ class Matrix(NamedTuple):
     """Weights that are learned."""
 
     weights: np.ndarray  # (n_rows, n_components) float32
-    accumulator: np.ndarray  # (n_rows,) float32, AdaGrad's
+    accumulator: np.ndarray  # (n_rows, 2) float32, AdaGrad's sum of squares, and room to count
     mass: np.ndarray  # (n_rows,) float64, how often each row is touched, in proportion; shares rows out to threads
 
 

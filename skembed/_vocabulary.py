@@ -152,7 +152,7 @@ class Vocabulary:
     @cached_property
     def index(self) -> dict[str, int]:
         """Id of each word."""
-        return {word: i for i, word in enumerate(self.words)}
+        return dict(zip(self.words, range(len(self))))
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -28,8 +28,9 @@ from ._blocks import (
     share_runs,
 )
 from ._compile import INLINE, lean_kernel
-from ._kernels import alias_draw, alias_table, barrier, below, random_bits, uniform, width_apart, zeros_apart
-from ._touches import Rows, Touches, Update, deal, make_touches, update_rows
+from ._kernels import barrier, below, random_bits, uniform, width_apart, zeros_apart
+from ._negatives import Negatives, draw_negative, first_of_second_part, make_negatives
+from ._touches import Rows, Touches, Update, deal, make_touches, share_rows, update_rows
 from ._training import Matrix
 from ._vectors import combine, copy_scaled, dots, logistic, padded, prefetch_row
 
@@ -40,8 +41,7 @@ class Draws(NamedTuple):
     """What is drawn at random, and how often."""
 
     keep: np.ndarray  # (n_words,) float32, the probability that an occurrence of a word is kept
-    threshold: np.ndarray  # (n_words,) float32, alias table of the negatives
-    alias: np.ndarray  # (n_words,) int32
+    negatives: Negatives
     window: int
     negative: int
     skipgram: bool
@@ -79,7 +79,7 @@ def learn_position(a, i, n, source_weights, target_weights, draws, sc, first_neg
     word i from the mean of the window. Returns the loss and the number of words predicted.
     """
     word = sc.words[a + i]
-    hidden = sc.target.row.shape[0] + a + i
+    hidden = sc.target.n_touches + a + i
     first, last = max(0, i - sc.near[a + i]), min(n, i + sc.near[a + i] + 1)
     n_context = last - first - 1
     k = room
@@ -123,7 +123,7 @@ def learn_position(a, i, n, source_weights, target_weights, draws, sc, first_neg
     if not draws.skipgram:
         for c in range(1 + draws.negative):
             sc.scale[room + c] /= np.float32(n_context)
-    own = sc.source.row.shape[0] + a + i
+    own = sc.source.n_touches + a + i
     n_rows = n_predicted + draws.negative
     square = combine(sc.source.vectors, own, sc.scale, room, 1, target_weights, sc.rows, room, n_rows)
     sc.source.square[own] = square
@@ -131,12 +131,15 @@ def learn_position(a, i, n, source_weights, target_weights, draws, sc, first_neg
 
 
 @njit(**INLINE)
-def learn_sentence(sentence, a, n, source_weights, target_weights, draws, seed, sc, e, t, room):
-    """All positions of one sentence; its touches go to ``e`` and ``t`` on. Returns loss and number of targets."""
+def learn_sentence(sentence, a, n, source_weights, target_weights, draws, part, seed, sc, e, t, room):
+    """All positions of one sentence, whose negatives are of one part of the rows; its touches go to ``e`` and ``t`` on.
+
+    Returns loss and number of targets.
+    """
     source, target = sc.source, sc.target
     for j in range(draws.negative):
         bits = random_bits(np.uint64(seed), np.uint64(5), np.uint64(sentence), np.uint64(j))
-        target.row[t + j] = alias_draw(bits, draws.threshold, draws.alias)
+        target.row[t + j] = draw_negative(draws.negatives, part, bits)
         prefetch_row(target_weights, target.row[t + j])
     for i in range(n):
         bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(sentence), np.uint64(i))
@@ -147,7 +150,7 @@ def learn_sentence(sentence, a, n, source_weights, target_weights, draws, seed, 
         loss_of_word, n_predicted = learn_position(a, i, n, source_weights, target_weights, draws, sc, t, room)
         loss += loss_of_word
         n_targets += n_predicted
-    hidden, own = target.row.shape[0] + a, source.row.shape[0] + a
+    hidden, own = target.n_touches + a, source.n_touches + a
     width = sc.negative_error.shape[1]
     for j in range(draws.negative):
         target.vector[t + j], target.scale[t + j] = t + j, ONE
@@ -191,6 +194,8 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
         a = sc.run_ptr[first_run] - sc.run_ptr[block_start]
         first_e = e = a
         first_t = t = a + (first_run - block_start) * plan.run_length * draws.negative
+        n_sentences = (block_end - block_start) * plan.run_length
+        second_part = first_of_second_part(draws.negatives, plan.seed, block, n_sentences)
         for i in range((first_run - block_start) * plan.run_length, (last_run - block_start) * plan.run_length):
             sentence, a = sentence_of_block(text, plan, sc.run_ptr, block_start, i, source_rows.weights, draws.keep)
             sc.loss[i] = 0.0
@@ -208,8 +213,9 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
                         prefetch_row(target_rows.weights, word)
                         n += 1
             if n > 1:
+                part = np.int64(i >= second_part)
                 sc.loss[i], sc.n_targets[i] = learn_sentence(
-                    sentence, a, n, source_rows.weights, target_rows.weights, draws, plan.seed, sc, e, t, room
+                    sentence, a, n, source_rows.weights, target_rows.weights, draws, part, plan.seed, sc, e, t, room
                 )
                 e += n
                 t += n + draws.negative
@@ -218,7 +224,7 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
             deal(sc.target, thread, target_rows.owner, first_t, t, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
-            for i in range((block_end - block_start) * plan.run_length):
+            for i in range(n_sentences):
                 sc.total[0] += sc.loss[i]
                 sc.total[1] += sc.n_targets[i]
         if update.learn:
@@ -240,12 +246,10 @@ class Word2VecObjective:
         keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
         drawn = np.power(counts, 0.75)  # the power that Mikolov et al. found best
         drawn /= max(drawn.sum(), 1e-300)
-        threshold, alias = alias_table(drawn)
-        self.draws = Draws(
-            keep, threshold, alias, vectorizer.window, vectorizer.negative, vectorizer.algorithm == "skipgram"
-        )
         kept = keep * counts
         targets = kept + drawn * kept.sum() * vectorizer.negative
+        negatives = make_negatives(drawn, share_rows(targets, 1)[0])
+        self.draws = Draws(keep, negatives, vectorizer.window, vectorizer.negative, vectorizer.algorithm == "skipgram")
         self.matrices = [
             Matrix(fitted["word_vectors_"], fitted["_accumulator"], kept),
             Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], targets),

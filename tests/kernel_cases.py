@@ -1,13 +1,16 @@
 """A tiny text with everything that goes wrong, and how to run one block of it through a kernel."""
 
+from itertools import pairwise
+
 import numba
 import numpy as np
 import reference
 
-from skembed import _blocks, _kernels
+from skembed import _blocks, _kernels, _negatives
 from skembed._blocks import EncodedText, Plan
 from skembed._kernels import SYNC_SIZE
-from skembed._touches import Update
+from skembed._negatives import ALIAS, CERTAIN, THRESHOLD, WORD
+from skembed._touches import COUNT, Update
 from skembed._training import Trainer
 
 
@@ -18,7 +21,7 @@ def for_python(function):
     return numba.jit(**{**function.targetoptions, "no_cpython_wrapper": False})(function.py_func)
 
 
-alias_draw, below = for_python(_kernels.alias_draw), for_python(_kernels.below)
+below, draw_negative = for_python(_kernels.below), for_python(_negatives.draw_negative)
 random_bits, uniform = for_python(_kernels.random_bits), for_python(_kernels.uniform)
 draw_offsets = for_python(_blocks.draw_offsets)
 
@@ -69,7 +72,8 @@ def start(estimator, sentences=SENTENCES, n_words=N_WORDS, n_components=N_COMPON
     rng = np.random.default_rng(SEED)
     n_source = n_words + (estimator.n_buckets if getattr(estimator, "ngram_range", (1, 1))[1] > 1 else 0)
     weights = [rng.uniform(-0.6, 0.6, (n, n_components)).astype(np.float32) for n in (n_source, n_words)]
-    past = [np.where(rng.random(n) < 0.5, rng.random(n), 0.0).astype(np.float32) for n in (n_source, n_words)]
+    past = [np.where(rng.random(n) < 0.5, rng.random(n), 0.0) for n in (n_source, n_words)]
+    past = [np.column_stack([squares, np.zeros(len(squares))]).astype(np.float32) for squares in past]
     return {
         "word_counts_": counts_of(sentences, n_words),
         "word_vectors_": weights[0],
@@ -94,25 +98,48 @@ def starts_of(plan):
     return plan.run_starts[first : first + plan.runs_per_block].tolist()
 
 
+def bits(*numbers):
+    """64 random bits of four numbers; compiled, `random_bits` gives a Python int."""
+    return np.uint64(random_bits(*map(np.uint64, numbers)))
+
+
+def parts_of(negatives, plan):
+    """From which part of the rows each sentence of a block takes its negatives."""
+    n = len(starts_of(plan)) * plan.run_length
+    first_of_second = int(negatives.share * n + uniform(bits(plan.seed, 6, plan.first_block, 0)))
+    return [0] * min(first_of_second, n) + [1] * (n - first_of_second)
+
+
+def negative_probability(negatives):
+    """How often each word is drawn, of all draws."""
+    table, probability = negatives.table, np.zeros(len(negatives.table))
+    for share, (first, last) in zip((negatives.share, 1 - negatives.share), pairwise(negatives.ptr)):
+        place = {word: i for i, word in enumerate(table[first:last, WORD].tolist())}
+        alias = [place[word] for word in table[first:last, ALIAS].tolist()]
+        of_part = reference.alias_probability(table[first:last, THRESHOLD] / CERTAIN, alias)
+        probability[table[first:last, WORD]] = share * of_part
+    return probability
+
+
 def run_block(objective, text, plan, solver="sgd", rate=0.1, max_touches=UNCAPPED, learn=True):
     """One block of the kernel, in one thread; returns loss and number of targets. The objective's weights move."""
     trainer = Trainer(objective, solver == "adagrad", rate, 8, 8, 4, 0, 1)
     scratch = objective.make_scratch(text, plan, 1)
     update = Update(rate, 0.0, solver == "adagrad", max_touches, learn)
     objective.run(text, trainer.rows, scratch, plan, update, np.zeros(SYNC_SIZE, np.int64), 0, 1)
-    assert all(not rows.n_touches.any() for rows in trainer.rows), "touches must be zero between blocks"
+    assert all(not rows.accumulator[:, COUNT].any() for rows in trainer.rows), "no touches between blocks"
     return scratch.total[0], scratch.total[1]
 
 
 def doubles(objective):
     """Weights and accumulators of an objective in double precision, for the twin to move."""
-    return [(m.weights.astype(np.float64), m.accumulator.astype(np.float64)) for m in objective.matrices]
+    return [(m.weights.astype(np.float64), m.accumulator[:, 0].astype(np.float64)) for m in objective.matrices]
 
 
 def assert_same_state(objective, expected):
     for matrix, (weights, accumulator) in zip(objective.matrices, expected):
         np.testing.assert_allclose(matrix.weights, weights, rtol=3e-5, atol=3e-6)
-        np.testing.assert_allclose(matrix.accumulator, accumulator, rtol=3e-5, atol=1e-9)
+        np.testing.assert_allclose(matrix.accumulator[:, 0], accumulator, rtol=3e-5, atol=1e-9)
 
 
 def kernel_gradients(objective, run):

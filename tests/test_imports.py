@@ -46,6 +46,7 @@ RANKS = [
     ["_common_components"],
     ["_joined_vectors"],
     ["_touches"],
+    ["_negatives"],
     ["_blocks"],
     ["_training"],
     ["_memory"],

@@ -1,4 +1,4 @@
-"""The helpers of the kernels: random numbers, alias tables, update rule, plan of blocks, barrier."""
+"""The helpers of the kernels: random numbers, update rule, plan of blocks, barrier."""
 
 import math
 import threading
@@ -12,7 +12,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import alias_draw, below, draw_offsets, encode, for_python, random_bits, uniform
+from kernel_cases import below, bits, draw_offsets, encode, for_python, uniform
 from numpy.testing import assert_allclose
 from scipy import stats
 
@@ -30,13 +30,13 @@ from skembed._blocks import (
 from skembed._kernels import (
     ABORTED,
     SYNC_SIZE,
-    alias_table,
     barrier,
     fill_uniform,
     share,
     zeros_apart,
 )
 from skembed._touches import (
+    COUNT,
     FETCH,
     TOUCHES,
     Rows,
@@ -60,10 +60,6 @@ target_slot, update_rows = map(for_python, (target_slot, update_rows))
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
 needs_threads = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
 U64 = st.integers(0, 2**64 - 1)
-
-
-def bits(*numbers):
-    return np.uint64(random_bits(*map(np.uint64, numbers)))  # compiled, it gives a Python int
 
 
 # -- random numbers ----------------------------------------------------------------------------------------------------
@@ -118,32 +114,6 @@ def test_uniform_is_uniform():
     assert stats.kstest(drawn, "uniform").pvalue > 1e-6
 
 
-@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=40).filter(any))
-@settings(max_examples=60)
-def test_alias_table_holds_the_probabilities(counts):
-    probability = np.array(counts) / np.sum(counts)
-    threshold, alias = alias_table(probability.copy())
-    assert threshold.dtype == np.float32 and alias.dtype == np.int32
-    assert ((threshold >= 0) & (threshold <= 1)).all()
-    np.testing.assert_allclose(reference.alias_probability(threshold, alias), probability, atol=1e-6)
-    assert not reference.alias_probability(threshold, alias)[probability == 0].any()
-
-
-def test_alias_table_takes_counts_and_leaves_them():
-    counts = np.array([1.0, 2.0, 5.0])
-    threshold, alias = alias_table(counts)
-    np.testing.assert_allclose(reference.alias_probability(threshold, alias), counts / 8, atol=1e-7)
-    assert counts.tolist() == [1, 2, 5]
-
-
-def test_alias_draw_draws_the_probabilities():
-    probability = np.array([0.5, 0.25, 0.0, 0.15, 0.1])
-    table = alias_table(probability)
-    drawn = np.bincount([alias_draw(bits(5, 1, i, 0), *table) for i in range(4000)], minlength=5)
-    assert drawn[2] == 0
-    assert stats.chisquare(drawn[probability > 0], 4000 * probability[probability > 0]).pvalue > 1e-6
-
-
 def test_fill_uniform():
     rows, again, taller = np.empty((60, 7), np.float32), np.empty((60, 7), np.float32), np.empty((61, 7), np.float32)
     for array in (rows, again, taller):
@@ -162,8 +132,8 @@ def test_fill_uniform():
 def test_take_step(solver):
     rng = np.random.default_rng(0)
     rows, gradients = rng.normal(size=(4, 6)).astype(np.float32), rng.normal(size=(5, 6)).astype(np.float32)
-    accumulator = np.array([0, 0, 0.5, 0], np.float32)
-    expected = rows.astype(float), accumulator.astype(float)
+    accumulator = np.array([[0, 0], [0, 0], [0.5, 0], [0, 0]], np.float32)
+    expected = rows.astype(float), accumulator[:, 0].astype(float)
     touches = [(2, 0.5 * gradients[0]), (1, gradients[1]), (2, -2 * gradients[2]), (1, gradients[3])]
     reference.take_steps(*expected, touches, 0.1, solver, max_touches=10)
     matrix = make_rows(rows, accumulator, np.ones(len(rows)), 1)
@@ -171,12 +141,12 @@ def test_take_step(solver):
         square = np.float32(np.mean(gradients[g] ** 2))
         take_step(matrix, row, np.float32(scale), gradients, g, square, np.float32(0.1), solver == "adagrad")
     np.testing.assert_allclose(rows, expected[0], rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(accumulator, expected[1], rtol=1e-5)
+    np.testing.assert_allclose(accumulator[:, 0], expected[1], rtol=1e-5)
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-45, 1e-30, 1e-22, 1e-16, 1e-14, 1.0, 1e15])
 def test_adagrad_has_no_nan_for_any_size_of_gradient(size):
-    matrix = make_rows(np.ones((1, 3), np.float32), np.zeros(1, np.float32), np.ones(1), 1)
+    matrix = make_rows(np.ones((1, 3), np.float32), np.zeros((1, 2), np.float32), np.ones(1), 1)
     gradient = np.array([[1, -1, 1]], np.float32) * np.float32(size)
     for _ in range(3):
         take_step(matrix, 0, np.float32(1), gradient, 0, np.float32(np.mean(gradient**2)), np.float32(0.1), True)
@@ -231,7 +201,7 @@ def test_one_thread_needs_no_list_of_owners():
 def test_every_touch_is_dealt_to_its_owner_in_order(n, n_threads, seed):
     rng = np.random.default_rng(seed)
     touches = make_touches(n, np.zeros((1, 4), np.float32), n_threads)
-    touches.row[:] = rng.integers(0, 30, n)
+    touches.row[:n], touches.scale[:n] = rng.integers(0, 30, n), np.arange(n)
     owner = rng.integers(0, n_threads, 30).astype(np.int16)
     borders = np.sort(np.r_[0, rng.integers(0, n + 1, n_threads - 1), n])
     for thread in range(n_threads):
@@ -240,7 +210,8 @@ def test_every_touch_is_dealt_to_its_owner_in_order(n, n_threads, seed):
         taken = []
         for thread in range(n_threads):
             first, last = touches.dealt[thread, o : o + 2]
-            taken += list(range(first, last)) if n_threads == 1 else touches.order[first:last].tolist()
+            assert n_threads == 1 or (owner[touches.row[first:last]] == o).all()
+            taken += touches.scale[first:last].tolist()
         assert taken == [k for k in range(n) if n_threads == 1 or owner[touches.row[k]] == o]
 
 
@@ -250,19 +221,19 @@ def test_each_owner_takes_the_steps_of_its_rows():
     for n_threads in (1, 3):
         rng = np.random.default_rng(3)
         touches = make_touches(80, np.zeros((5, 20), np.float32), n_threads)
-        touches.row[:], touches.vector[:] = rng.integers(0, 9, 80), rng.integers(0, 5, 80)
-        touches.scale[:], touches.vectors[:] = rng.normal(size=80), rng.normal(size=(5, 20))
+        touches.row[:80], touches.vector[:80] = rng.integers(0, 9, 80), rng.integers(0, 5, 80)
+        touches.scale[:80], touches.vectors[:] = rng.normal(size=80), rng.normal(size=(5, 20))
         touches.square[:] = (touches.vectors**2).mean(axis=1)
         touches.vectors[2] = touches.square[2] = 0.0
         owner = np.array([0, 1, 2] * 3, np.int16)[: 9 if n_threads > 1 else 0]
         weights = rng.normal(size=(9, 20)).astype(np.float32)
-        rows = Rows(weights, np.zeros(9, np.float32), np.zeros(9, np.int32), np.zeros(9, np.int16), owner)
+        rows = Rows(weights, np.zeros((9, 2), np.float32), np.zeros(9, np.int16), owner)
         for thread in range(n_threads):
             deal(touches, thread, owner, 80 * thread // n_threads, 80 * (thread + 1) // n_threads, n_threads)
         update = Update(0.1, 0.0, True, 4, True)
         for thread in range(n_threads):
             update_rows(rows, touches, update, np.float32(0.1), 0.0, thread, n_threads)
-        assert not rows.n_touches.any()
+        assert not rows.accumulator[:, COUNT].any()
         results.append(rows.weights.tobytes() + rows.accumulator.tobytes())
     assert results[0] == results[1]
 
@@ -296,7 +267,7 @@ def test_each_thread_sums_its_part_of_the_words(mean, n_threads):
     text = EncodedText(tokens, ptr, np.arange(41) // 7, rng.uniform(0.5, 2, n_words).astype(np.float32))
     plan = Plan(np.array([8, 0, 40, 16, 32, 24], np.int64), 8, 1, 4, 0, 2, 1)
     weights = rng.normal(size=(n_words, 20)).astype(np.float32)
-    rows = make_rows(weights, np.zeros(n_words, np.float32), rng.uniform(1, 9, n_words), n_threads)
+    rows = make_rows(weights, np.zeros((n_words, 2), np.float32), rng.uniform(1, 9, n_words), n_threads)
     run_ptr, most = place_runs(text, plan)
     slots, touches = make_slots(plan, most, 20, n_threads)
     for block in range(2):
@@ -307,9 +278,8 @@ def test_each_thread_sums_its_part_of_the_words(mean, n_threads):
         for number in range(len(touches.dealt)):
             for owner in range(n_threads):
                 for k in range(touches.dealt[number, owner], touches.dealt[number, owner + 1]):
-                    e = touches.order[k] if n_threads > 2 else k
-                    assert n_threads == 1 or rows.owner[touches.row[e]] == owner
-                    seen[int(touches.row[e])].append((int(touches.vector[e]), float(touches.scale[e])))
+                    assert n_threads == 1 or rows.owner[touches.row[k]] == owner
+                    seen[int(touches.row[k])].append((int(touches.vector[k]), float(touches.scale[k])))
         for slot in range(n_slots):
             sentence = plan.run_starts[4 * block + slot // 10] - 1 + slot % 10
             inside = 0 <= sentence < 41

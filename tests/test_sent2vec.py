@@ -7,15 +7,17 @@ from kernel_cases import (
     BLOCKS,
     N_WORDS,
     UNCAPPED,
-    alias_draw,
     assert_same_state,
     below,
+    bits,
     doubles,
+    draw_negative,
     encode,
     for_python,
     kernel_gradients,
     make_plan,
-    random_bits,
+    negative_probability,
+    parts_of,
     run_block,
     start,
     starts_of,
@@ -44,18 +46,20 @@ MODELS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def two_parts(monkeypatch):
+    """Words of so small a vocabulary would all be in one shelf, and so in one part of the rows."""
+    monkeypatch.setattr("skembed._touches.SHELF", 1)
+
+
 def make_objective(**options):
     estimator = Sent2VecVectorizer(**{**PLAIN, "negative": 4, "subsample": 0.02, **options})
     return estimator._make_objective(start(estimator))
 
 
-def bits(*numbers):
-    return np.uint64(random_bits(*map(np.uint64, numbers)))  # compiled, it gives a Python int
-
-
-def random_choices(draws, seed, i, words):
+def random_choices(draws, seed, i, words, part):
     """Dropped n-grams, targets and negatives of a sentence, from the generator that has its own tests."""
-    negatives = [int(alias_draw(bits(seed, 2, i, j), draws.threshold, draws.alias)) for j in range(draws.negative)]
+    negatives = [draw_negative(draws.negatives, part, bits(seed, 2, i, j)) for j in range(draws.negative)]
     is_target = [uniform(bits(seed, 4, i, t)) < draws.keep[word] for t, word in enumerate(words)]
     n_ngrams = sum(max(0, len(words) - order + 1) for order in range(2, draws.max_order + 1))
     dropped, draw = set(), 0
@@ -69,9 +73,11 @@ def twin(text, source, target, objective, plan):
     """Loss, number of targets and touches of a block, sentence by sentence."""
     loss, n_targets, source_touches, target_touches = 0.0, 0, [], []
     pooling = "mean" if objective.mean else "sum"
-    for i in starts_of(plan):
+    parts = parts_of(objective.draws.negatives, plan)
+    assert set(parts) == {0, 1}
+    for i, part in zip(starts_of(plan), parts):
         words = text.words(i)
-        choices = random_choices(objective.draws, plan.seed, i, words)
+        choices = random_choices(objective.draws, plan.seed, i, words, part)
         order = objective.draws.max_order
         result = sent2vec_sentence(words, source, target, text.weights, order, *choices, pooling)
         loss += result[0]
@@ -136,21 +142,21 @@ def test_soft_threshold_sets_numbers_to_exactly_zero():
 
 
 def loss_of(sentences, options):
-    """Loss of a text in one block with every word a target, and the weights it was computed from."""
+    """Loss of a text in one block with every word a target, the weights it was computed from, and the block."""
     objective = make_objective(subsample=1e9, **options)
     text = encode(sentences, [0] * len(sentences), np.ones(N_WORDS, np.float32))
     plan = Plan(np.arange(len(sentences)), 1, 0, len(sentences), 0, 1, 5)
-    return run_block(objective, text, plan, learn=False), objective
+    return run_block(objective, text, plan, learn=False), objective, plan
 
 
 @pytest.mark.kernel
 def test_n_grams_of_the_target_are_no_context():
     # Sentence a b c, target b: no n-gram without b is left. With target a: b, c and "b c".
-    (loss, n_targets), objective = loss_of([[0, 1, 2]], {"ngram_range": (1, 2), "n_buckets": 1000, "negative": 1})
+    (loss, n_targets), objective, plan = loss_of([[0, 1, 2]], {"ngram_range": (1, 2), "n_buckets": 1000, "negative": 1})
     (source, _), (target, _) = doubles(objective)
     row_ab, row_bc = (N_WORDS + (a * 116049371 + b) % 2**64 % 1000 for a, b in [(0, 1), (1, 2)])
     contexts = {0: [1, 2, row_bc], 1: [0, 2], 2: [0, 1, row_ab]}
-    (negative,) = random_choices(objective.draws, 5, 0, [0, 1, 2])[2]
+    (negative,) = random_choices(objective.draws, 5, 0, [0, 1, 2], *parts_of(objective.draws.negatives, plan))[2]
     expected = 0.0
     for word, rows in contexts.items():
         v = source[rows].mean(axis=0)
@@ -163,9 +169,9 @@ def test_n_grams_of_the_target_are_no_context():
 
 @pytest.mark.kernel
 def test_a_repeated_word_stays_in_its_own_context():
-    (loss, n_targets), objective = loss_of([[3, 3]], {"negative": 1})
+    (loss, n_targets), objective, plan = loss_of([[3, 3]], {"negative": 1})
     (source, _), (target, _) = doubles(objective)
-    (negative,) = random_choices(objective.draws, 5, 0, [3, 3])[2]
+    (negative,) = random_choices(objective.draws, 5, 0, [3, 3], *parts_of(objective.draws.negatives, plan))[2]
     expected = 2 * np.log1p(np.exp(-target[3] @ source[3]))
     expected += 2 * np.log1p(np.exp(target[negative] @ source[3])) * (negative != 3)
     np.testing.assert_allclose((loss, n_targets), (expected, 2), rtol=1e-5)
@@ -194,10 +200,8 @@ def test_negatives_are_drawn_by_the_root_of_the_count():
     estimator = Sent2VecVectorizer()
     fitted = start(estimator, n_words=6) | {"word_counts_": counts, "_n_tokens": counts.sum()}
     draws = estimator._make_objective(fitted).draws
-    drawn = [alias_draw(bits(1, 2, i, 0), draws.threshold, draws.alias) for i in range(4000)]
-    share = np.bincount(drawn, minlength=6) / 4000
     expected = np.sqrt(counts) / np.sqrt(counts).sum()
-    np.testing.assert_allclose(share, expected, atol=4 * np.sqrt(0.25 / 4000))
+    np.testing.assert_allclose(negative_probability(draws.negatives), expected, atol=1e-6)
 
 
 @pytest.mark.kernel
