@@ -14,9 +14,8 @@ from ._compile import INLINE, LEAN
 from ._kernels import below, random_bits, share, width_apart, zeros_apart
 from ._simd import prefetch_item
 from ._touches import N_PARTS, deal, keep_list, make_touches
-from ._vectors import add_scaled, combine_parts, fill_row, prefetch_row
+from ._vectors import ONE, add_scaled, combine_parts, fill_row, prefetch_row
 
-ONE = np.float32(1.0)
 # What a sentence costs beside its words, in words; for sharing out the work.
 WORDS_PER_SENTENCE = 8
 # How many touches ahead the rows are fetched from memory, and how many runs ahead their words; longer runs in part.
@@ -47,8 +46,9 @@ class Plan(NamedTuple):
 class Slots(NamedTuple):
     """The sentences of one block."""
 
-    part_sums: np.ndarray  # (N_PARTS * n_slots, n_components) float32, the sums over the words of each part
-    sums: np.ndarray  # (n_slots, n_components) float32, the same memory as that of the first part
+    # (N_PARTS * n_slots, n_components) float32: first those over the words of each part, then the sums of the sentences
+    # in the place of the first part's.
+    sums: np.ndarray
     sentence: np.ndarray  # (n_slots,) int64
     document: np.ndarray  # (n_slots,) int64, -1 where there is no sentence
 
@@ -70,11 +70,11 @@ def make_slots(plan, n_words, n_components, n_threads):
     n_slots = plan.runs_per_block * (plan.run_length + 2 * plan.border)
     sentence, document = zeros_apart(n_slots, np.int64), zeros_apart(n_slots, np.int64)
     document -= 1
-    part_sums = zeros_apart((N_PARTS * n_slots, n_components), np.float32)
+    sums = zeros_apart((N_PARTS * n_slots, n_components), np.float32)
     # A thread writes one place past the words that it has found.
     n_touches = (n_words + n_threads) * (N_PARTS if n_threads > 1 else 1)
-    touches = make_touches(n_touches, part_sums[n_slots:], n_threads, by_parts=True)
-    return Slots(part_sums, part_sums[:n_slots], sentence, document), touches
+    touches = make_touches(n_touches, sums[n_slots:], n_threads, by_parts=True)
+    return Slots(sums, sentence, document), touches
 
 
 def make_scores(n, n_threads):
@@ -220,13 +220,13 @@ def sum_part(text, rows, mean, plan, block_start, first_run, last_run, part, slo
             sentence, n_known = plan.run_starts[run] - plan.border + position, np.int64(0)
             if 0 <= sentence < text.document.shape[0]:
                 place, n_known = list_words(text, rows.part, mean, slot, sentence, part, touches, place)
-            fill_row(slots.part_sums, part * n_slots + slot, np.float32(0.0))
+            fill_row(slots.sums, part * n_slots + slot, np.float32(0.0))
             if part == N_PARTS - 1:
                 note_sentence(text, slots, slot, sentence, n_known)
     for k in range(first, place):
         row = touches.row[k]
         prefetch_row(rows.weights, touches.row[min(k + _AHEAD, place - 1)])
-        add_scaled(slots.part_sums, part * n_slots + touches.vector[k], touches.scale[k], rows.weights, row)
+        add_scaled(slots.sums, part * n_slots + touches.vector[k], touches.scale[k], rows.weights, row)
     return place
 
 
@@ -246,7 +246,7 @@ def sum_all(text, rows, mean, plan, first_run, last_run, slots, touches):
             place, n_known = list_words(text, rows.part, mean, slot, sentence, -1, touches, place)
             room = slots.document.shape[0] + slot
             n = place - first
-            combine_parts(slots.part_sums, slot, room, touches.scale, rows.weights, rows.part, touches.row, first, n)
+            combine_parts(slots.sums, slot, room, touches.scale, rows.weights, rows.part, touches.row, first, n)
         note_sentence(text, slots, slot, sentence, n_known)
     return place
 
@@ -288,7 +288,7 @@ def join_parts(slots, n_slots, thread, n_threads):
         prefetch_item(slots.sentence, slot)
     first, last = share(n_slots, thread, n_threads)
     for slot in range(first, last):
-        add_scaled(slots.sums, slot, ONE, slots.part_sums, slots.document.shape[0] + slot)
+        add_scaled(slots.sums, slot, ONE, slots.sums, slots.document.shape[0] + slot)
 
 
 @njit(**INLINE)

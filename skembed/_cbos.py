@@ -38,9 +38,7 @@ from ._kernels import barrier, share, zeros_apart
 from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
-from ._vectors import add_scaled, combine, dots, mean_square, prefetch_all, softmax
-
-ONE = np.float32(1.0)
+from ._vectors import ONE, add_scaled, combine, dots, mean_square, prefetch_all, softmax
 
 
 class Targets(NamedTuple):

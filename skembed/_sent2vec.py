@@ -209,11 +209,11 @@ class Sent2VecVectorizer(TrainedVectorizer):
     - *Passes.* `max_iter` is the true number. The program counts line ends and rare words into its goal but not into
       its progress, so it makes more passes than it was asked for.
 
-    And what is ours: all targets of a sentence share one set of negatives (a target skips itself). N-gram rows start at
-    zero, so an n-gram that was never seen adds nothing, though it still counts in the mean; the program's start at
-    random. With "sgd" and small blocks, the same `learning_rate` as the program's is in order. All gradients of a block
-    come from the same weights; then each row is updated, in the order of the block. A row with c > 8 updates in one
-    block takes steps of 8/c the size.
+    And what is ours: all targets of a sentence share one set of negatives, from one half of the words (a target skips
+    itself). N-gram rows start at zero, so an n-gram that was never seen adds nothing, though it still counts in the
+    mean; the program's start at random. With "sgd" and small blocks, the same `learning_rate` as the program's is in
+    order. All gradients of a block come from the same weights; then each row is updated, in the order of the block. A
+    row with c > 8 updates in one block takes steps of 8/c the size.
 
     *The paper's own setting,* for Wikipedia and words alone: ``Sent2VecVectorizer(600, ngram_range=(1, 1), negative=10,
     subsample=1e-5, min_target_count=20, pooling="mean", weighting=None, unknown="zero", solver="sgd",

@@ -21,12 +21,13 @@ from numba import njit
 from ._compile import INLINE, LEAN
 from ._kernels import width_apart, zeros_apart
 from ._simd import prefetch_item
-from ._vectors import add_scaled, prefetch_row_to_write
+from ._vectors import ONE, add_scaled, prefetch_row_to_write
 
 N_PARTS = 2
 # Below this a row has felt nothing but rounding, and the square root's reciprocal may overflow in single precision.
 SMALLEST_ACCUMULATOR = np.float32(1e-30)
-# The columns of the accumulators: AdaGrad's sum of squares, and the touches of the block at hand, zero between blocks.
+# The columns of the accumulators: AdaGrad's sum of squares, and the touches of the block at hand, zero between blocks
+# and exact up to 2**24, far more than need telling apart.
 SQUARES, COUNT = 0, 1
 # Rows whose accumulators share a pair of cache lines have one owner; processors fetch lines in pairs.
 SHELF = 16
@@ -102,7 +103,7 @@ def share_rows(mass: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray
 def _deal_rows(work: np.ndarray, team: np.ndarray, members: list[list[tuple[int, float]]]) -> np.ndarray:
     """Give each row to a member of its team. ``members`` says who is in a team, and for how large a share.
 
-    Rows go out in shelves of 16, whose accumulators fill a cache line, the heaviest shelf first, each to the member
+    Rows go out in shelves of 16, whose accumulators fill two cache lines, the heaviest shelf first, each to the member
     that has least.
     """
     shelves = np.add.reduceat(work, np.arange(0, len(work), SHELF))
@@ -209,7 +210,7 @@ def update_rows(rows, touches, update, rate, penalty, thread, n_threads):
     for number in range(n_lists):
         for k in range(touches.dealt[number, thread], touches.dealt[number, thread + 1]):
             if touches.square[touches.vector[k]] != 0.0 or penalty > 0.0:
-                rows.accumulator[touches.row[k], COUNT] += np.float32(1.0)
+                rows.accumulator[touches.row[k], COUNT] += ONE
     for number in range(n_lists):
         last = touches.dealt[number, thread + 1]
         for k in range(touches.dealt[number, thread], last):
@@ -221,7 +222,7 @@ def update_rows(rows, touches, update, rate, penalty, thread, n_threads):
             if square == 0.0 and penalty == 0.0:
                 continue
             # No branch, for it would be guessed wrong.
-            step = rate * min(np.float32(1.0), np.float32(update.max_touches) / rows.accumulator[row, COUNT])
+            step = rate * min(ONE, np.float32(update.max_touches) / rows.accumulator[row, COUNT])
             take_step(rows, row, touches.scale[k], touches.vectors, vector, square, step, update.adagrad)
             if penalty > 0.0:
                 shrink(rows.weights, row, np.float32(step * penalty * touches.threshold[k]))

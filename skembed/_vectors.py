@@ -30,6 +30,8 @@ from ._simd import (
     zero_first,
 )
 
+ONE = np.float32(1.0)
+
 
 @njit(**INLINE)
 def prefetch_row(matrix, row):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -37,11 +36,9 @@ class Vocabulary:
     Examples
     --------
     >>> from skembed._vocabulary import Vocabulary
-    >>> vocabulary, remap = Vocabulary.from_counts(["b", "a", "c"], [2, 2, 5], min_count=2)
-    >>> vocabulary.words, vocabulary.counts.tolist()
-    (['c', 'a', 'b'], [5, 2, 2])
-    >>> remap.tolist()
-    [2, 1, 0]
+    >>> vocabulary = Vocabulary(["c", "a", "b"], [5, 2, 1])
+    >>> vocabulary.prune(min_count=2).words
+    ['c', 'a']
     """
 
     def __init__(self, words: list[str], counts: np.ndarray) -> None:
@@ -71,9 +68,11 @@ class Vocabulary:
         return encode_words(self.words)
 
     @classmethod
-    def from_counts(
+    def from_bytes(
         cls,
-        words: Sequence[str],
+        text: np.ndarray,
+        starts: np.ndarray,
+        ends: np.ndarray,
         counts: np.ndarray,
         *,
         min_count: int = 1,
@@ -83,8 +82,8 @@ class Vocabulary:
 
         Parameters
         ----------
-        words : sequence of str
-            Distinct words, by provisional id.
+        text, starts, ends : ndarray
+            Distinct words in UTF-8: word i, its provisional id, is ``text[starts[i]:ends[i]]``.
         counts : array-like of shape (n_words,)
             How often each occurs.
         min_count : int, default=1
@@ -103,21 +102,6 @@ class Vocabulary:
         ValueError
             If no word is left.
         """
-        text, ptr = encode_words(words)
-        return cls.from_bytes(text, ptr[:-1], ptr[1:], counts, min_count=min_count, max_features=max_features)
-
-    @classmethod
-    def from_bytes(
-        cls,
-        text: np.ndarray,
-        starts: np.ndarray,
-        ends: np.ndarray,
-        counts: np.ndarray,
-        *,
-        min_count: int = 1,
-        max_features: int | None = None,
-    ) -> tuple[Vocabulary, np.ndarray]:
-        """Do what :meth:`from_counts` does, with words of which i is ``text[starts[i]:ends[i]]``, in UTF-8."""
         from ._word_order import gather_words  # numba takes a while to import
 
         text = np.append(text, np.zeros(8, np.uint8))  # compiled code reads eight bytes at a time

@@ -32,9 +32,7 @@ from ._kernels import barrier, below, random_bits, uniform, width_apart, zeros_a
 from ._negatives import Negatives, draw_negative, first_of_second_part, make_negatives
 from ._touches import Rows, Touches, Update, deal, make_touches, share_rows, update_rows
 from ._training import Matrix
-from ._vectors import combine, copy_scaled, dots, logistic, padded, prefetch_row
-
-ONE = np.float32(1.0)
+from ._vectors import ONE, combine, copy_scaled, dots, logistic, padded, prefetch_row
 
 
 class Draws(NamedTuple):

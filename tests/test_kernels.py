@@ -286,7 +286,7 @@ def test_each_thread_sums_its_part_of_the_words(mean, n_threads):
             words = [int(w) for w in tokens[ptr[sentence] : ptr[sentence + 1]] if w < n_words] if inside else []
             assert slots.document[slot] == (sentence // 7 if words else -1)
             scale = text.word_weight[words] / (len(words) if mean and words else 1)
-            total = slots.part_sums[slot] + slots.part_sums[len(slots.document) + slot]
+            total = slots.sums[slot] + slots.sums[len(slots.document) + slot]
             assert_allclose(total, scale @ weights[words], atol=1e-5)
             if words:
                 assert slots.sentence[slot] == sentence

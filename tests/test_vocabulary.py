@@ -12,6 +12,11 @@ from skembed._vocabulary import Vocabulary, check_limits, decode_words, encode_w
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)
 
 
+def from_counts(words, counts, **limits):
+    text, ptr = encode_words(words)
+    return Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts, **limits)
+
+
 @given(st.dictionaries(WORDS, st.integers(1, 5), min_size=1), st.integers(1, 6), st.none() | st.integers(1, 10))
 def test_order_and_limits(counts, min_count, max_features):
     words, numbers = list(counts), list(counts.values())
@@ -19,15 +24,15 @@ def test_order_and_limits(counts, min_count, max_features):
     expected = expected[:max_features]
     if not expected:
         with pytest.raises(ValueError, match=f"{len(words)} distinct words .* {max(numbers)} times.*Lower min_count"):
-            Vocabulary.from_counts(words, numbers, min_count=min_count, max_features=max_features)
+            from_counts(words, numbers, min_count=min_count, max_features=max_features)
         return
-    vocabulary, remap = Vocabulary.from_counts(words, numbers, min_count=min_count, max_features=max_features)
+    vocabulary, remap = from_counts(words, numbers, min_count=min_count, max_features=max_features)
     assert vocabulary.words == expected
     assert vocabulary.counts.tolist() == [counts[word] for word in expected]
     assert vocabulary.counts.dtype == np.int64 and remap.dtype == np.int32
     assert remap.tolist() == [vocabulary.index.get(word, -1) for word in words]
     # Pruning later gives what counting with the same limits gives: ids are a prefix.
-    assert Vocabulary.from_counts(words, numbers)[0].prune(min_count, max_features) == vocabulary
+    assert from_counts(words, numbers)[0].prune(min_count, max_features) == vocabulary
     assert pickle.loads(pickle.dumps(vocabulary)) == vocabulary
 
 
@@ -38,7 +43,7 @@ def test_order_of_words_that_begin_alike(n_words):
     parts = ["a", "b", "\x00", "_", "\u00e9", "\ufffd", "\U00010400", "sevenby", "sevenbytesandmore"]
     words = list({"".join(rng.choice(parts, rng.integers(0, 9), p=[0.1] * 7 + [0.15] * 2)) for _ in range(n_words)})
     counts = rng.choice([1, 2, 65534, 65535, 65536, 10**12], len(words)).tolist()
-    vocabulary, remap = Vocabulary.from_counts(words, counts)
+    vocabulary, remap = from_counts(words, counts)
     expected = sorted(zip(words, counts), key=lambda pair: (-pair[1], pair[0]))
     assert list(zip(vocabulary.words, vocabulary.counts.tolist())) == expected
     assert [vocabulary.words[i] for i in remap.tolist()] == words
@@ -59,7 +64,7 @@ def test_words_are_made_when_asked_for():
 
 def test_no_words_at_all():
     with pytest.raises(ValueError, match="The text has no words: it is empty, or token_pattern, stop_words"):
-        Vocabulary.from_counts([], [])
+        from_counts([], [])
     with pytest.raises(ValueError, match="no words"):
         Vocabulary([], np.zeros(0)).prune()
 
