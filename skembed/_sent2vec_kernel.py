@@ -11,7 +11,7 @@ from ._kernels import barrier, below, random_bits, uniform
 from ._negatives import Negatives, draw_negative, first_of_second_part, prefetch_draw
 from ._text import offsets
 from ._touches import Touches, deal, update_rows
-from ._vectors import add_scaled, blend, combine, dots, logistic, mean_square, prefetch_row
+from ._vectors import add_scaled, blend, combine, combine_two, dots, logistic, mean_square, prefetch_row
 
 NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program, so that equal ids share a bucket
 
@@ -188,7 +188,6 @@ def learn_sentence(
                 target.threshold[t + j] += np.float32(1.0)
         loss += logistic(sc.error, error, 1 + draws.negative)
         sc.error[error, 0] *= np.float32(-1.0)
-        combine(sc.own, own, error_flat, error * width, 1, target_weights, index, candidate, 1 + draws.negative)
         target.row[place], target.vector[place] = word, place
         target.scale[place], target.threshold[place] = sc.error[error, 0], np.float32(1.0)
         target.square[place] = square
@@ -198,11 +197,19 @@ def learn_sentence(
     n_targets = own - own0
     if n_targets == 0:
         return 0.0, 0, 0, 0
-    for j in range(draws.negative):
-        first = a * width + 1 + j
-        place = t + draws.negative
-        target.square[t + j] = combine(
-            target.vectors, t + j, error_flat, first, width, target.vectors, sc.number, place, n_targets
+    # Two at a time, for the targets have the same negatives, and the negatives the same targets.
+    place = t + draws.negative
+    for k in range(0, n_targets, 2):
+        m = min(k + 1, n_targets - 1)
+        e0, e1 = (a + k) * width + 1, (a + m) * width + 1
+        combine_two(sc.own, own0 + k, own0 + m, error_flat, e0, e1, 1, target_weights, target.row, t, draws.negative)
+        for i in range(k, m + 1):
+            add_scaled(sc.own, own0 + i, sc.error[a + i, 0], target_weights, target.row[place + i])
+    for j in range(0, draws.negative, 2):
+        m = min(j + 1, draws.negative - 1)
+        e0, e1 = a * width + 1 + j, a * width + 1 + m
+        target.square[t + j], target.square[t + m] = combine_two(
+            target.vectors, t + j, t + m, error_flat, e0, e1, width, target.vectors, sc.number, place, n_targets
         )
     # What all features share, less what comes from targets that hold them.
     shared = source.n_touches + i0

@@ -210,6 +210,46 @@ def combine(out, i, scale, s, stride, rows, index, first, n):
 
 
 @njit(**INLINE)
+def combine_two(out, i, j, scale, s, t, stride, rows, index, first, n):
+    """`combine` for two sums of the same rows, which are read once; returns both mean squares.
+
+    ``out[i]`` has the scales ``scale[s + k * stride]``, ``out[j]`` those from ``t`` on; i and j may be one.
+    """
+    width = out.shape[1]
+    if width < WIDTH:
+        square = combine(out, i, scale, s, stride, rows, index, first, n)
+        return square, combine(out, j, scale, t, stride, rows, index, first, n)
+    last = width - WIDTH
+    p = q = splat(np.float32(0.0))
+    for c in range(0, width, 4 * WIDTH):
+        c0, c1 = min(c, last), min(c + WIDTH, last)
+        c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
+        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
+        for k in range(n):
+            w, v, r = splat(scale[s + k * stride]), splat(scale[t + k * stride]), index[first + k]
+            x0, x1, x2, x3 = load(rows, r, c0), load(rows, r, c1), load(rows, r, c2), load(rows, r, c3)
+            s0, t0 = multiply_add(w, x0, s0), multiply_add(v, x0, t0)
+            s1, t1 = multiply_add(w, x1, s1), multiply_add(v, x1, t1)
+            s2, t2 = multiply_add(w, x2, s2), multiply_add(v, x2, t2)
+            s3, t3 = multiply_add(w, x3, s3), multiply_add(v, x3, t3)
+        store(out, i, c0, s0)
+        store(out, i, c1, s1)
+        store(out, i, c2, s2)
+        store(out, i, c3, s3)
+        store(out, j, c0, t0)
+        store(out, j, c1, t1)
+        store(out, j, c2, t2)
+        store(out, j, c3, t3)
+        s0, t0 = zero_first(s0, c - c0), zero_first(t0, c - c0)
+        s1, t1 = zero_first(s1, c + WIDTH - c1), zero_first(t1, c + WIDTH - c1)
+        s2, t2 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(t2, c + 2 * WIDTH - c2)
+        s3, t3 = zero_first(s3, c + 3 * WIDTH - c3), zero_first(t3, c + 3 * WIDTH - c3)
+        p = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, p))))
+        q = multiply_add(t0, t0, multiply_add(t1, t1, multiply_add(t2, t2, multiply_add(t3, t3, q))))
+    return total(p) / np.float32(width), total(q) / np.float32(width)
+
+
+@njit(**INLINE)
 def combine_parts(out, i, j, scale, rows, part, index, first, n):
     """``out[i] = sum_k scale[first + k] * rows[index[first + k]]``: those of part 0, plus those of part 1.
 

@@ -32,7 +32,7 @@ from ._kernels import barrier, below, random_bits, uniform, width_apart, zeros_a
 from ._negatives import Negatives, draw_negative, first_of_second_part, make_negatives
 from ._touches import Rows, Touches, Update, deal, make_touches, share_rows, update_rows
 from ._training import Matrix
-from ._vectors import ONE, combine, copy_scaled, dots, logistic, padded, prefetch_row
+from ._vectors import ONE, combine, combine_two, copy_scaled, dots, logistic, padded, prefetch_row
 
 
 class Draws(NamedTuple):
@@ -150,10 +150,12 @@ def learn_sentence(sentence, a, n, source_weights, target_weights, draws, part, 
         n_targets += n_predicted
     hidden, own = target.n_touches + a, source.n_touches + a
     width = sc.negative_error.shape[1]
-    for j in range(draws.negative):
-        target.vector[t + j], target.scale[t + j] = t + j, ONE
-        target.square[t + j] = combine(
-            target.vectors, t + j, sc.negative_error_flat, a * width + j, width, target.vectors, sc.number, hidden, n
+    for j in range(0, draws.negative, 2):
+        k = min(j + 1, draws.negative - 1)
+        target.vector[t + j], target.scale[t + j], target.vector[t + k], target.scale[t + k] = t + j, ONE, t + k, ONE
+        errors, e0, e1 = sc.negative_error_flat, a * width + j, a * width + k
+        target.square[t + j], target.square[t + k] = combine_two(
+            target.vectors, t + j, t + k, errors, e0, e1, width, target.vectors, sc.number, hidden, n
         )
     t += draws.negative
     for c in range(n):

@@ -9,6 +9,7 @@ from skembed._vectors import (
     add_scaled,
     blend,
     combine,
+    combine_two,
     copy_scaled,
     dots,
     logistic,
@@ -20,7 +21,7 @@ from skembed._vectors import (
 )
 
 add_scaled, copy_scaled, blend, mean_square = map(for_python, (add_scaled, copy_scaled, blend, mean_square))
-combine, dots, softmax, logistic = map(for_python, (combine, dots, softmax, logistic))
+combine, combine_two, dots, softmax, logistic = map(for_python, (combine, combine_two, dots, softmax, logistic))
 prefetch_row, prefetch_row_to_write = map(for_python, (prefetch_row, prefetch_row_to_write))
 
 pytestmark = pytest.mark.kernel
@@ -49,6 +50,19 @@ def test_dots_and_combine_are_products_of_matrices(length, n):
     np.testing.assert_allclose(result[1], scale[3 : 3 + 2 * n : 2] @ wanted, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(square, np.mean(result[1].astype(float) ** 2), rtol=1e-5)
     assert (result[[0, 2]] == 7).all()
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("n", [0, 1, 2, 7])
+@pytest.mark.parametrize(("i", "s", "j", "t"), [(1, 0, 3, 1), (3, 2, 1, 0), (2, 1, 2, 1)])
+def test_two_combinations_of_the_same_rows(length, n, i, s, j, t):
+    rows, rng = random_rows(6, length), np.random.default_rng(n)
+    index, scale = rng.integers(0, 6, n + 2).astype(np.int32), rng.normal(size=3 + 2 * n).astype(np.float32)
+    result, wanted = np.full((2, 4, length), 7, np.float32)
+    squares = combine_two(result, i, j, scale, s, t, 2, rows, index, 2, n)
+    of_each = [combine(wanted, row, scale, first, 2, rows, index, 2, n) for row, first in ((i, s), (j, t))]
+    np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(squares, of_each, rtol=1e-5)
 
 
 @pytest.mark.parametrize("length", LENGTHS)
