@@ -229,11 +229,12 @@ class Sent2VecVectorizer(TrainedVectorizer):
     Examples
     --------
     >>> from skembed import Sent2VecVectorizer
-    >>> sentences = ["The cat drinks milk.", "A cat likes milk.", "The bank lends money.", "A bank wants money."] * 50
+    >>> pets = ["The cat drinks milk.", "A cat likes milk.", "The kitten drinks milk.", "A kitten likes milk."]
+    >>> sentences = (pets + ["The bank lends money.", "A bank wants money."]) * 50
     >>> emb = Sent2VecVectorizer(16, ngram_range=(1, 2), n_buckets=1000, subsample=0.01, random_state=0).fit(sentences)
     >>> emb.transform(["The cat wants milk.", "A bank."]).shape
     (2, 16)
-    >>> emb.similarity("cat", "milk") > emb.similarity("cat", "money")
+    >>> emb.similarity("cat", "kitten") > emb.similarity("cat", "bank")
     True
     """
 
