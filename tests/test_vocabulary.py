@@ -112,6 +112,14 @@ def test_packed_words_round_trip(words):
     assert decode_words(text, ptr) == words
 
 
+def test_packed_words_with_every_ascii_character():
+    words = ["".join(map(chr, range(128))), "f\u00fcr", "", "\ud800", "\udc00"]
+    text, ptr = encode_words(words)
+    assert decode_words(text, ptr) == words, "there is no character to put between them"
+    with pytest.raises(UnicodeDecodeError):
+        decode_words(text, np.array([0, 130, len(text)]))
+
+
 def test_packed_words_that_begin_within_a_character():
     text, ptr = encode_words(["cat", "für", "\ud800", "\udc00"])
     assert decode_words(text, ptr) == ["cat", "für", "\ud800", "\udc00"], "surrogates of two words stay two"
