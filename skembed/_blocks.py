@@ -11,10 +11,10 @@ import numpy as np
 from numba import njit
 
 from ._compile import INLINE, LEAN
-from ._kernels import below, random_bits, share, width_apart, zeros_apart
+from ._kernels import barrier, below, random_bits, share, width_apart, zeros_apart
 from ._simd import prefetch_item
 from ._touches import N_PARTS, deal, keep_list, make_touches
-from ._vectors import ONE, add_scaled, combine_parts, fill_row, prefetch_row
+from ._vectors import ONE, add_scaled, combine_parts, fill_row, prefetch_row, prefetch_row_to_write
 
 # What a sentence costs beside its words, in words; for sharing out the work.
 WORDS_PER_SENTENCE = 8
@@ -51,6 +51,7 @@ class Slots(NamedTuple):
     sums: np.ndarray
     sentence: np.ndarray  # (n_slots,) int64
     document: np.ndarray  # (n_slots,) int64, -1 where there is no sentence
+    of_target: np.ndarray  # (n_targets,) int64, the slot of each sentence that is not there as border alone
 
 
 class Scores(NamedTuple):
@@ -67,14 +68,16 @@ def make_slots(plan, n_words, n_components, n_threads):
 
     The gradients come when the sums of the second part are no longer needed, and lie in their place.
     """
-    n_slots = plan.runs_per_block * (plan.run_length + 2 * plan.border)
+    width = plan.run_length + 2 * plan.border
+    n_slots = plan.runs_per_block * width
+    of_target = np.arange(n_slots).reshape(-1, width)[:, plan.border : plan.border + plan.run_length].ravel()
     sentence, document = zeros_apart(n_slots, np.int64), zeros_apart(n_slots, np.int64)
     document -= 1
     sums = zeros_apart((N_PARTS * n_slots, n_components), np.float32)
     # A thread writes one place past the words that it has found.
     n_touches = (n_words + n_threads) * (N_PARTS if n_threads > 1 else 1)
     touches = make_touches(n_touches, sums[n_slots:], n_threads, by_parts=True)
-    return Slots(sums, sentence, document), touches
+    return Slots(sums, sentence, document, of_target), touches
 
 
 def make_scores(n, n_threads):
@@ -176,26 +179,31 @@ def sentence_of_block(text, plan, run_ptr, block_start, i, weights, table):
 
 
 @njit(**INLINE)
-def list_words(text, part_of, mean, slot, sentence, part, touches, place):
-    """List the words of a sentence that belong to a part, or all if it is -1, as touches.
+def list_words(text, part_of, by_parts, mean, slot, sentence, touches, place, other):
+    """List the words of a sentence as touches, for its gradient will go to them with the same weights.
 
-    For the sentence's gradient will go to them with the same weights. Returns the next place, and how many known words
-    of any part there are.
+    All go to one list, from ``place`` on, or by parts those of the second part to a list from ``other`` on. Returns the
+    next place of both, and how many known words there are.
     """
     n_words = text.word_weight.shape[0]
-    first, n_known = place, np.int64(0)
+    first, first_other = place, other
     for p in range(np.uint64(text.sent_ptr[sentence]), np.uint64(text.sent_ptr[sentence + 1])):
-        known = text.tokens[p] < n_words
+        known = np.int64(text.tokens[p] < n_words)
         row = min(text.tokens[p], n_words - 1)
-        touches.row[np.uint64(place)] = row
         # No branch, for it would be guessed wrong half of the time.
-        place += np.int64(known & ((part_of[np.uint64(row)] == part) | (part < 0)))
-        n_known += np.int64(known)
-    scale = ONE / np.float32(n_known) if mean and n_known > 0 else ONE
-    for k in range(np.uint64(first), np.uint64(place)):
-        touches.vector[k] = slot
-        touches.scale[k] = scale * text.word_weight[np.uint64(touches.row[k])]
-    return place, n_known
+        second = np.int64(part_of[np.uint64(row)]) if by_parts else np.int64(0)
+        at = np.uint64(other if second else place)
+        touches.row[at], touches.vector[at], touches.scale[at] = row, slot, text.word_weight[np.uint64(row)]
+        place += known & ~second
+        other += known & second
+    n_known = place - first + other - first_other
+    if mean and n_known > 1:
+        scale = ONE / np.float32(n_known)
+        for k in range(np.uint64(first), np.uint64(place)):
+            touches.scale[k] *= scale
+        for k in range(np.uint64(first_other), np.uint64(other)):
+            touches.scale[k] *= scale
+    return place, other, n_known
 
 
 @njit(**INLINE)
@@ -207,36 +215,80 @@ def note_sentence(text, slots, slot, sentence, n_known):
 
 
 @njit(**LEAN)
-def sum_part(text, rows, mean, plan, block_start, first_run, last_run, part, slots, touches, place):
-    """Sum the words of a part for the sentences of some runs; the first touch goes to ``place``, returns the next.
+def list_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads):
+    """First, a thread lists the words of its sentences, those of each part by themselves.
 
-    First all words of the part are listed, then their rows are added one by one: so it is never guessed wrong how many
-    words of the part a sentence has.
+    One thread does so as it sums them. Of two, each asks for the places of the sums that it will make of its part,
+    which the other has read since the last block: memory has little to do here, and much then.
     """
-    n_slots, width = slots.document.shape[0], plan.run_length + 2 * plan.border
-    first = place
+    if n_threads == 1:
+        return
+    width = plan.run_length + 2 * plan.border
+    block_start, block_end = block_runs(plan, block)
+    first_run, last_run = share_runs(run_ptr, block_start, block_end, thread, n_threads)
+    first = run_ptr[first_run] - run_ptr[block_start] + thread
+    first_other = first + touches.n_touches // N_PARTS
+    place, other = first, first_other
+    own = thread * slots.document.shape[0]
+    last_own = own + (block_end - block_start) * width - 1
     for run in range(first_run, last_run):
         prefetch_run(text, plan, run)
         for position in range(width):
             slot = (run - block_start) * width + position
             sentence, n_known = plan.run_starts[run] - plan.border + position, np.int64(0)
             if 0 <= sentence < text.document.shape[0]:
-                place, n_known = list_words(text, rows.part, mean, slot, sentence, part, touches, place)
-            fill_row(slots.sums, part * n_slots + slot, np.float32(0.0))
-            if part == N_PARTS - 1:
-                note_sentence(text, slots, slot, sentence, n_known)
-    for k in range(first, place):
-        row = touches.row[k]
-        prefetch_row(rows.weights, touches.row[min(k + _AHEAD, place - 1)])
-        add_scaled(slots.sums, part * n_slots + touches.vector[k], touches.scale[k], rows.weights, row)
-    return place
+                place, other, n_known = list_words(text, rows.part, True, mean, slot, sentence, touches, place, other)
+            note_sentence(text, slots, slot, sentence, n_known)
+            if n_threads == N_PARTS and own < last_own:
+                prefetch_row_to_write(slots.sums, own)
+                prefetch_row_to_write(slots.sums, own + 1)
+                own += N_PARTS
+    if n_threads == N_PARTS:
+        keep_list(touches.dealt, N_PARTS * thread, 0, first, place, n_threads)
+        keep_list(touches.dealt, N_PARTS * thread + 1, 1, first_other, other, n_threads)
+    else:
+        deal(touches, N_PARTS * thread, rows.owner, first, place, n_threads)
+        deal(touches, N_PARTS * thread + 1, rows.owner, first_other, other, n_threads)
+
+
+@njit(**INLINE)
+def _first_touch_of(slot, touches, first, last):
+    """The first of some touches, in the order of the slots, that is of a slot or of a later one."""
+    while first < last:
+        middle = (first + last) // 2
+        if touches.vector[middle] < slot:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@njit(**LEAN)
+def sum_part(rows, part, first_slot, last_slot, slots, touches, n_threads):
+    """Sum the words of a part for some slots.
+
+    The rows are added one by one in the order of the lists: so it is never guessed wrong how many words of the part a
+    sentence has.
+    """
+    first_sum = part * slots.document.shape[0]
+    for slot in range(first_slot, last_slot):
+        fill_row(slots.sums, first_sum + slot, np.float32(0.0))
+    for lister in range(n_threads):
+        dealt = touches.dealt[N_PARTS * lister + part]
+        first = dealt[0] % touches.n_touches  # where they were listed, also if they have been dealt since
+        last = first + dealt[n_threads] - dealt[0]
+        first = _first_touch_of(first_slot, touches, first, last)
+        last = _first_touch_of(last_slot, touches, first, last)
+        for k in range(first, last):
+            prefetch_row(rows.weights, touches.row[min(k + _AHEAD, last - 1)])
+            add_scaled(slots.sums, first_sum + touches.vector[k], touches.scale[k], rows.weights, touches.row[k])
 
 
 @njit(**LEAN)
 def sum_all(text, rows, mean, plan, first_run, last_run, slots, touches):
-    """The same for both parts at once, and their sum; for one thread. Returns the number of touches."""
+    """List the words of all sentences, and sum those of both parts, for one thread; returns the number of touches."""
     width = plan.run_length + 2 * plan.border
-    place = 0
+    place = other = np.int64(0)
     for slot in range((last_run - first_run) * width):
         run, position = first_run + slot // width, slot % width
         if position == 0:
@@ -245,45 +297,39 @@ def sum_all(text, rows, mean, plan, first_run, last_run, slots, touches):
         if 0 <= sentence < text.document.shape[0]:
             prefetch_next_words(text, plan, run, position, rows.weights, text.word_weight)
             first = place
-            place, n_known = list_words(text, rows.part, mean, slot, sentence, -1, touches, place)
+            place, other, n_known = list_words(text, rows.part, False, mean, slot, sentence, touches, place, other)
             room = slots.document.shape[0] + slot
-            n = place - first
-            combine_parts(slots.sums, slot, room, touches.scale, rows.weights, rows.part, touches.row, first, n)
+            combine_parts(slots.sums, slot, room, touches.scale, rows.weights, rows.part, touches.row, first, n_known)
         note_sentence(text, slots, slot, sentence, n_known)
     return place
 
 
 @njit(**LEAN)
-def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads):
-    """Phase 1: ``sums[slot] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
-
-    It is the sum over the words of the first part plus that over the words of the second. A thread takes the words of
-    one part, in all sentences of the block or, in a team, in some of them; `join_parts` adds up.
-    """
+def sum_parts(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads):
+    """Second, a thread sums the words of one part, in all sentences of the block or, in a team, in some of them."""
     block_start, block_end = block_runs(plan, block)
     if n_threads == 1:
         last = sum_all(text, rows, mean, plan, block_start, block_end, slots, touches)
         keep_list(touches.dealt, 0, 0, 0, last, n_threads)
         return
+    width = plan.run_length + 2 * plan.border
     for part in range(N_PARTS):
         # Each part is n_threads shares; see `share_rows`.
         share_begin = min(max(N_PARTS * thread - part * n_threads, 0), n_threads)
         share_end = min(max(N_PARTS * (thread + 1) - part * n_threads, 0), n_threads)
         first_run = _first_run_of(share_begin, n_threads, run_ptr, block_start, block_end)
         last_run = _first_run_of(share_end, n_threads, run_ptr, block_start, block_end)
-        first = part * (touches.n_touches // N_PARTS) + run_ptr[first_run] - run_ptr[block_start] + thread
-        last = sum_part(text, rows, mean, plan, block_start, first_run, last_run, part, slots, touches, first)
-        if n_threads == N_PARTS:
-            keep_list(touches.dealt, N_PARTS * thread + part, part, first, last, n_threads)
-        else:
-            deal(touches, N_PARTS * thread + part, rows.owner, first, last, n_threads)
+        first_slot, last_slot = (first_run - block_start) * width, (last_run - block_start) * width
+        sum_part(rows, part, first_slot, last_slot, slots, touches, n_threads)
 
 
 @njit(**LEAN)
-def join_parts(slots, n_slots, thread, n_threads):
-    """Phase 2: the sum of each of a thread's slots is that over the words of both parts; one thread has it already."""
+def join_parts(plan, block, slots, thread, n_threads):
+    """Third, a sentence's sum is that over the words of both parts; one thread has it already."""
     if n_threads == 1:
         return
+    first_run, last_run = block_runs(plan, block)
+    n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
     # Another thread has written these; one cache line after the other would take long.
     for slot in range(0, n_slots, 8):
         prefetch_item(slots.document, slot)
@@ -291,6 +337,21 @@ def join_parts(slots, n_slots, thread, n_threads):
     first, last = share(n_slots, thread, n_threads)
     for slot in range(first, last):
         add_scaled(slots.sums, slot, ONE, slots.sums, slots.document.shape[0] + slot)
+
+
+@njit(**LEAN)
+def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, sync, n_passed, thread, n_threads):
+    """Phase 1: ``sums[slot] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
+
+    It is the sum over the words of the first part plus that over the words of the second. The threads meet between
+    the three steps; returns the number of barriers passed.
+    """
+    list_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
+    n_passed = barrier(sync, n_threads, n_passed)
+    sum_parts(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
+    n_passed = barrier(sync, n_threads, n_passed)
+    join_parts(plan, block, slots, thread, n_threads)
+    return n_passed
 
 
 @njit(**INLINE)
@@ -325,8 +386,9 @@ def draw_offsets(seed, block, n_targets, offsets):
 
 
 @njit(**INLINE)
-def target_slot(plan, i):
-    return i // plan.run_length * (plan.run_length + 2 * plan.border) + plan.border + i % plan.run_length
+def target_after(i, offset, n_targets):
+    """The target so many places on, from the last to the first; a division would take long."""
+    return i + offset - (n_targets if i + offset >= n_targets else 0)
 
 
 @njit(**LEAN)

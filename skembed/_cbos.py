@@ -26,12 +26,11 @@ from ._blocks import (
     block_runs,
     draw_offsets,
     is_neighbour,
-    join_parts,
     make_scores,
     make_slots,
     place_runs,
     sum_sentences,
-    target_slot,
+    target_after,
 )
 from ._compile import LEAN, lean_kernel
 from ._kernels import barrier, share, zeros_apart
@@ -58,12 +57,12 @@ class Targets(NamedTuple):
 
 @njit(**LEAN)
 def score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads):
-    """Phase 3: eq. 5 and 6. Each target's context against the target and the random sentences."""
+    """Phase 2: eq. 5 and 6. Each target's context against the target and the random sentences."""
     first, last = share(n_targets, thread, n_threads)
     values, flat, place = targets.scores.values, targets.scores.flat, thread * targets.scores.values.shape[1]
     candidates, column = targets.scores.which, targets.scores.column
     for i in range(first, last):
-        slot = target_slot(plan, i)
+        slot = slots.of_target[i]
         targets.loss[i] = -1.0
         for c in range(targets.error.shape[1]):
             targets.error[i, c] = 0.0
@@ -82,7 +81,7 @@ def score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads):
         candidates[place] = slot
         n = 1
         for r in range(offsets.shape[0]):
-            q = target_slot(plan, (i + offsets[r]) % n_targets)
+            q = slots.of_target[target_after(i, offsets[r], n_targets)]
             if slots.document[q] >= 0 and not is_neighbour(slots, plan, slot, q):
                 candidates[place + n], column[place + n] = q, 1 + r
                 n += 1
@@ -100,7 +99,7 @@ def score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads):
 
 @njit(**LEAN)
 def gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, n_threads):
-    """Phase 4: a sentence's gradient from its roles as target, as random sentence and as neighbour."""
+    """Phase 3: a sentence's gradient from its roles as target, as random sentence and as neighbour."""
     width = plan.run_length + 2 * plan.border
     first, last = share(n_slots, thread, n_threads)
     index, place = targets.scores.which, thread * targets.scores.values.shape[1]
@@ -115,14 +114,14 @@ def gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, 
         if plan.border <= position < plan.border + plan.run_length:
             i = run * plan.run_length + position - plan.border
             for r in range(1 + offsets.shape[0]):
-                t = i if r == 0 else (i - offsets[r - 1]) % n_targets
+                t = i if r == 0 else target_after(i, n_targets - offsets[r - 1], n_targets)
                 if targets.error[t, r] != 0.0:
                     index[place + n], flat[place + n] = t, targets.error[t, r]
                     n += 1
         combine(gradients, slot, flat, place, 1, targets.context, index, place, n)
         for j in range(max(0, position - 2 * plan.border), min(plan.run_length, position + 1)):
             i = run * plan.run_length + j
-            if targets.error[i, 0] != 0.0 and is_neighbour(slots, plan, slot, target_slot(plan, i)):
+            if targets.error[i, 0] != 0.0 and is_neighbour(slots, plan, slot, slots.of_target[i]):
                 add_scaled(gradients, slot, ONE, targets.context_gradient, i)
         targets.touches.square[slot] = mean_square(gradients, slot)
 
@@ -137,9 +136,9 @@ def train_cbos(text, rows, mean, targets, plan, update, sync, thread, n_threads)
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = targets.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        sum_sentences(text, rows, mean, plan, block, targets.run_ptr, slots, targets.touches, thread, n_threads)
-        n_passed = barrier(sync, n_threads, n_passed)
-        join_parts(slots, n_slots, thread, n_threads)
+        n_passed = sum_sentences(
+            text, rows, mean, plan, block, targets.run_ptr, slots, targets.touches, sync, n_passed, thread, n_threads
+        )
         n_passed = barrier(sync, n_threads, n_passed)
         score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)

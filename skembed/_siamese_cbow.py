@@ -26,19 +26,18 @@ from ._blocks import (
     block_runs,
     draw_offsets,
     is_neighbour,
-    join_parts,
     make_scores,
     make_slots,
     place_runs,
     sum_sentences,
-    target_slot,
+    target_after,
 )
 from ._compile import LEAN, lean_kernel
 from ._kernels import barrier, share, zeros_apart
 from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
-from ._vectors import add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
+from ._vectors import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
 
 
 class Pairs(NamedTuple):
@@ -67,24 +66,24 @@ def scale_to_length_one(slots, pairs, first, last):
                 slots.document[slot] = -1
             else:
                 pairs.norm[slot] = math.sqrt(square)
-                copy_scaled(pairs.unit, slot, np.float32(1.0) / pairs.norm[slot], slots.sums, slot)
+                copy_scaled(pairs.unit, slot, ONE / pairs.norm[slot], slots.sums, slot)
 
 
 @njit(**LEAN)
 def score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thread, n_threads):
-    """Phase 3: each target against its neighbours and the random sentences, eq. 1."""
+    """Phase 2: each target against its neighbours and the random sentences, eq. 1."""
     first, last = share(n_targets, thread, n_threads)
     span = 2 * plan.border + 1
     values, flat, place = pairs.scores.values, pairs.scores.flat, thread * pairs.scores.values.shape[1]
     candidates, column = pairs.scores.which, pairs.scores.column
     for i in range(first, last):
-        slot = target_slot(plan, i)
+        slot = slots.of_target[i]
         pairs.loss[i] = -1.0
         n = n_positive = 0
         for c in range(span + offsets.shape[0]):
             pairs.error[i, c] = 0.0
             is_near = c < span
-            q = slot + c - plan.border if is_near else target_slot(plan, (i + offsets[c - span]) % n_targets)
+            q = slot + c - plan.border if is_near else slots.of_target[target_after(i, offsets[c - span], n_targets)]
             if min(slots.document[slot], slots.document[q]) >= 0 and is_neighbour(slots, plan, slot, q) == is_near:
                 candidates[place + n], column[place + n] = q, c
                 n += 1
@@ -108,7 +107,7 @@ def score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thr
 
 @njit(**LEAN)
 def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_threads):
-    """Phase 4: a sentence's gradient from its roles as source, as random sentence and as neighbour."""
+    """Phase 3: a sentence's gradient from its roles as source, as random sentence and as neighbour."""
     width = plan.run_length + 2 * plan.border
     span = 2 * plan.border + 1
     first, last = share(n_slots, thread, n_threads)
@@ -124,25 +123,25 @@ def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_
         n = 0
         if is_target:
             for r in range(offsets.shape[0]):
-                t = (i - offsets[r]) % n_targets
+                t = target_after(i, n_targets - offsets[r], n_targets)
                 if pairs.error[t, span + r] != 0.0:
-                    index[place + n], flat[place + n] = target_slot(plan, t), pairs.error[t, span + r]
+                    index[place + n], flat[place + n] = slots.of_target[t], pairs.error[t, span + r]
                     n += 1
         for j in range(max(0, position - 2 * plan.border), min(plan.run_length, position + 1)):
             t = run * plan.run_length + j
-            source = target_slot(plan, t)
+            source = slots.of_target[t]
             error = pairs.error[t, slot - source + plan.border]
             if error != 0.0:
                 index[place + n], flat[place + n] = source, error
                 n += 1
         combine(gradients, slot, flat, place, 1, pairs.unit, index, place, n)
         if is_target and pairs.loss[i] != -1.0:
-            add_scaled(gradients, slot, np.float32(1.0), pairs.source_gradient, i)
+            add_scaled(gradients, slot, ONE, pairs.source_gradient, i)
         # From the unit vector u = s / |s| back to the sentence: ds = (du - (du . u) u) / |s|
         index[place] = slot
         dots(pairs.scores.values, thread, gradients, slot, pairs.unit, index, place, 1)
         add_scaled(gradients, slot, -flat[place], pairs.unit, slot)
-        copy_scaled(gradients, slot, np.float32(1.0) / pairs.norm[slot], gradients, slot)
+        copy_scaled(gradients, slot, ONE / pairs.norm[slot], gradients, slot)
         pairs.touches.square[slot] = mean_square(gradients, slot)
 
 
@@ -156,9 +155,9 @@ def train_siamese_cbow(text, rows, mean, inverse_temperature, pairs, plan, updat
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = pairs.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        sum_sentences(text, rows, mean, plan, block, pairs.run_ptr, slots, pairs.touches, thread, n_threads)
-        n_passed = barrier(sync, n_threads, n_passed)
-        join_parts(slots, n_slots, thread, n_threads)
+        n_passed = sum_sentences(
+            text, rows, mean, plan, block, pairs.run_ptr, slots, pairs.touches, sync, n_passed, thread, n_threads
+        )
         scale_to_length_one(slots, pairs, *share(n_slots, thread, n_threads))
         n_passed = barrier(sync, n_threads, n_passed)
         score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thread, n_threads)

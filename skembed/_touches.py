@@ -33,8 +33,8 @@ SQUARES, COUNT = 0, 1
 SHELF = 16
 # How many touches ahead the rows are fetched from memory.
 AHEAD = 8
-# For sharing out the rows: a block has about so many touches, and the first touch of a row in it costs so many more,
-# for the row must be fetched. Measured; only time depends on it.
+# For sharing out the rows: a block has about so many touches, and in an update the first touch of a row costs so many
+# more, for the row must be fetched. Measured; only time depends on it.
 TOUCHES, FETCH = 8192, 7
 
 
@@ -84,11 +84,14 @@ def make_rows(weights: np.ndarray, accumulator: np.ndarray, mass: np.ndarray, n_
 def share_rows(mass: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Part and owner of each row, (n_rows,) int16 each, with about the same work for each part and each owner.
 
-    With one thread there is no list of owners.
+    Of two threads each reads and updates the rows of a part. Reading takes as long as there are touches, the update
+    rather as long as there are different rows in a block, so the parts have the same of both. Owners in a team share
+    the update alone. With one thread there is no list of owners.
     """
     touches = mass * (TOUCHES / max(mass.sum(), 1e-300))
-    work = touches + FETCH * -np.expm1(-touches)  # a row is in a block with probability 1 - exp(-touches)
-    part = _deal_rows(work, np.zeros(len(mass), np.int16), [[(half, 1.0) for half in range(N_PARTS)]])
+    fetches = -np.expm1(-touches)  # a row is in a block with probability 1 - exp(-touches)
+    both = np.stack([touches / TOUCHES, fetches / max(fetches.sum(), 1e-300)])
+    part = _deal_rows(both, np.zeros(len(mass), np.int16), [[(half, 1.0) for half in range(N_PARTS)]])
     if n_threads <= N_PARTS:
         return part, part[: len(part) if n_threads > 1 else 0]
     teams = []
@@ -97,25 +100,27 @@ def share_rows(mass: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray
         first = N_PARTS * np.arange(n_threads) - half * n_threads
         share = np.diff(np.clip([first, first + N_PARTS], 0, n_threads), axis=0)[0]
         teams.append([(int(thread), float(share[thread])) for thread in np.flatnonzero(share)])
-    return part, _deal_rows(work, part, teams)
+    return part, _deal_rows((touches + FETCH * fetches)[None], part, teams)
 
 
-def _deal_rows(work: np.ndarray, team: np.ndarray, members: list[list[tuple[int, float]]]) -> np.ndarray:
+def _deal_rows(loads: np.ndarray, team: np.ndarray, members: list[list[tuple[int, float]]]) -> np.ndarray:
     """Give each row to a member of its team. ``members`` says who is in a team, and for how large a share.
 
     Rows go out in shelves of 16, whose accumulators fill two cache lines, the heaviest shelf first, each to the member
-    that has least.
+    that has least; of several ``loads``, (n_loads, n_rows), the one counts that a member has most of.
     """
-    shelves = np.add.reduceat(work, np.arange(0, len(work), SHELF))
-    owner = np.empty(len(shelves), np.int16)
-    heaps = [[(0.0, member, share) for member, share in team] for team in members]
-    teams, loads = team[::SHELF].tolist(), shelves.tolist()
-    for shelf in np.argsort(-shelves, kind="stable").tolist():
+    n_rows = loads.shape[1]
+    shelves = np.add.reduceat(loads, np.arange(0, n_rows, SHELF), axis=1)
+    owner = np.empty(shelves.shape[1], np.int16)
+    heaps = [[(0.0, member, share, (0.0,) * len(loads)) for member, share in team] for team in members]
+    teams, weights = team[::SHELF].tolist(), shelves.T.tolist()
+    for shelf in np.argsort(-shelves.max(axis=0), kind="stable").tolist():
         heap = heaps[teams[shelf]]
-        load, member, share = heap[0]
+        _, member, share, carried = heap[0]
         owner[shelf] = member
-        heapq.heapreplace(heap, (load + loads[shelf] / share, member, share))
-    return np.repeat(owner, SHELF)[: len(work)]
+        carried = tuple(have + weight / share for have, weight in zip(carried, weights[shelf]))
+        heapq.heapreplace(heap, (max(carried), member, share, carried))
+    return np.repeat(owner, SHELF)[:n_rows]
 
 
 def make_touches(n_touches, vectors, n_threads, by_parts=False):

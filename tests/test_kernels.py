@@ -20,12 +20,13 @@ from skembed._blocks import (
     EncodedText,
     Plan,
     block_runs,
+    list_sentences,
     make_scores,
     make_slots,
     place_runs,
     share_runs,
-    sum_sentences,
-    target_slot,
+    sum_parts,
+    target_after,
 )
 from skembed._kernels import (
     ABORTED,
@@ -53,9 +54,10 @@ from skembed._touches import (
 from skembed._training import Trainer
 
 barrier, share, shrink, take_step = map(for_python, (barrier, share, shrink, take_step))
-block_runs, share_runs, sum_sentences = map(for_python, (block_runs, share_runs, sum_sentences))
+block_runs, share_runs = map(for_python, (block_runs, share_runs))
+list_sentences, sum_parts = map(for_python, (list_sentences, sum_parts))
 deal, keep_list = map(for_python, (deal, keep_list))
-target_slot, update_rows = map(for_python, (target_slot, update_rows))
+target_after, update_rows = map(for_python, (target_after, update_rows))
 
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
 needs_threads = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
@@ -166,10 +168,10 @@ def test_share_is_a_fair_partition(n_items, n_threads):
     assert max(sizes) - min(sizes) <= 1
 
 
-def row_work(mass):
-    """What `share_rows` takes a row's work to be: its touches in a block, and fetching it."""
+def row_loads(mass):
+    """What a row costs a block: its touches, and fetching it if there is one."""
     touches = np.array(mass) * (TOUCHES / max(sum(mass), 1e-300))
-    return touches + FETCH * (1 - np.exp(-touches))
+    return touches, 1 - np.exp(-touches)
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=400), st.integers(2, 9))
@@ -180,15 +182,21 @@ def test_rows_have_one_part_and_one_owner_each(mass, n_threads):
     shelves = [slice(i, i + 16) for i in range(0, len(mass), 16)]
     for of in (part, owner):
         assert all(len(set(of[shelf].tolist())) == 1 for shelf in shelves), "a cache line has one owner"
-    work = row_work(mass)
-    heaviest = max(work[shelf].sum() for shelf in shelves)
-    assert np.bincount(part, weights=work, minlength=2).max() <= work.sum() / 2 + heaviest + 1e-6
-    of_threads = np.bincount(owner, weights=work, minlength=n_threads)
-    # Up to a shelf too many for the part, and one for the thread; the odd thread out may have one of each part.
-    assert of_threads.max() <= work.sum() / n_threads + 3 * heaviest + 1e-6
     if n_threads % 2 == 0:
         assert (part == owner // (n_threads // 2)).all(), "each part has a team"
     assert (share_rows(np.array(mass), 1)[0] == part).all(), "the parts do not depend on the number of threads"
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 4, 8])
+@pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0])
+def test_threads_share_out_words_as_a_text_has_them(exponent, n_threads):
+    mass = 10**6 / np.arange(1.0, 30_001) ** exponent
+    part, owner = share_rows(mass, n_threads)
+    touches, fetches = row_loads(mass)
+    for load in (touches, fetches):  # a third of the touches may be of the first shelf
+        assert np.bincount(part, weights=load).max() <= load.sum() / 2 * 1.05
+    work = touches + FETCH * fetches
+    assert np.bincount(owner, weights=work).max() <= work.sum() / n_threads * 1.05 + work[:16].sum()
 
 
 def test_one_thread_needs_no_list_of_owners():
@@ -273,7 +281,9 @@ def test_each_thread_sums_its_part_of_the_words(mean, n_threads):
     for block in range(2):
         n_slots = len(plan.run_starts[4 * block : 4 * block + 4]) * 10
         for thread in range(n_threads):
-            sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
+            list_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
+        for thread in range(n_threads):
+            sum_parts(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
         seen = {row: [] for row in range(n_words)}
         for number in range(len(touches.dealt)):
             for owner in range(n_threads):
@@ -415,7 +425,15 @@ def test_automatic_block_is_a_64th_of_the_text(n_sentences, expected):
 
 def test_slots_of_targets():
     plan = Plan(np.zeros(3, np.int64), 4, 2, 3, 0, 0, 0)  # each run has two slots of border on each side
-    assert [target_slot(plan, i) for i in range(12)] == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]
+    slots, _ = make_slots(plan, 9, 20, 1)
+    assert slots.of_target.tolist() == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]
+    assert [target_after(i, offset, 12) for i, offset in [(3, 2), (9, 2), (9, 3), (11, 11), (0, 0)]] == [
+        5,
+        11,
+        0,
+        10,
+        0,
+    ]
 
 
 @pytest.mark.parametrize("shape", [3, (2, 5), 1000])

@@ -22,12 +22,11 @@ from skembed._blocks import (
     block_runs,
     draw_offsets,
     is_neighbour,
-    join_parts,
     make_scores,
     make_slots,
     place_runs,
     sum_sentences,
-    target_slot,
+    target_after,
 )
 from skembed._compile import LEAN, lean_kernel
 from skembed._kernels import barrier, share
@@ -59,7 +58,7 @@ def score_pairs(plan, slots, pairs, offsets, n_targets, thread, n_threads):
     place = thread * scores.shape[1]  # of this thread's room in the lists
     first, last = share(n_targets, thread, n_threads)
     for i in range(first, last):
-        slot = target_slot(plan, i)
+        slot = slots.of_target[i]
         pairs.loss[i] = -1.0  # no target, unless there is a next sentence
         for c in range(pairs.error.shape[1]):
             pairs.error[i, c] = 0.0
@@ -68,7 +67,7 @@ def score_pairs(plan, slots, pairs, offsets, n_targets, thread, n_threads):
         which[place], column[place] = slot + 1, 0
         n = 1
         for r in range(offsets.shape[0]):
-            q = target_slot(plan, (i + offsets[r]) % n_targets)
+            q = slots.of_target[target_after(i, offsets[r], n_targets)]
             if slots.document[q] >= 0 and not is_neighbour(slots, plan, slot, q):
                 which[place + n], column[place + n] = q, 1 + r
                 n += 1
@@ -100,9 +99,10 @@ def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_
             which[place], weight[place] = min(slot + 1, n_slots - 1), pairs.error[i, 0]
             n = 1
             for r in range(offsets.shape[0]):
-                asked, asking = (i + offsets[r]) % n_targets, (i - offsets[r]) % n_targets
-                which[place + n], weight[place + n] = target_slot(plan, asked), pairs.error[i, 1 + r]
-                which[place + n + 1], weight[place + n + 1] = target_slot(plan, asking), pairs.error[asking, 1 + r]
+                asked = target_after(i, offsets[r], n_targets)
+                asking = target_after(i, n_targets - offsets[r], n_targets)
+                which[place + n], weight[place + n] = slots.of_target[asked], pairs.error[i, 1 + r]
+                which[place + n + 1], weight[place + n + 1] = slots.of_target[asking], pairs.error[asking, 1 + r]
                 n += 2
         if 0 < position <= plan.run_length:
             which[place + n], weight[place + n] = slot - 1, pairs.error[i - 1, 0]
@@ -122,9 +122,9 @@ def train_next_sentence(text, rows, pairs, plan, update, sync, thread, n_threads
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
         offsets = pairs.offsets[thread]
         offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
-        sum_sentences(text, rows, False, plan, block, pairs.run_ptr, slots, pairs.touches, thread, n_threads)
-        n_passed = barrier(sync, n_threads, n_passed)
-        join_parts(slots, n_slots, thread, n_threads)
+        n_passed = sum_sentences(
+            text, rows, False, plan, block, pairs.run_ptr, slots, pairs.touches, sync, n_passed, thread, n_threads
+        )
         n_passed = barrier(sync, n_threads, n_passed)
         score_pairs(plan, slots, pairs, offsets, n_targets, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
