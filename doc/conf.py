@@ -15,6 +15,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas are set without the network, too
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",

@@ -36,7 +36,7 @@ class ThreadChoice:
         How many to use, but for trials.
     """
 
-    TRIAL = 0.0625  # the share of the usual amount of work that a trial gets
+    TRIAL = 0.03125  # the share of the usual amount of work that a trial gets
     ENOUGH = 0.9  # the share of the time in which the other way must do the same to be kept
     # How often the usual amount is done before the next trial. Where one thread is in use, the others lie idle, and a
     # trial of them is cheap.
