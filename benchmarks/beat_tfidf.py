@@ -1,14 +1,15 @@
 """Sentence embeddings of 300 numbers beside tf-idf: similarity of sentences, and clustering.
 
-    python benchmarks/beat_tfidf.py --data DATA [--seeds 0 1 2] [--out doc/user_guide] [--csv FILE] [--aside]
+    python benchmarks/beat_tfidf.py --data DATA [--seeds 0 1 2] [--out doc/user_guide] [--csv FILE] [--aside PUBLISHED]
 
 Everything learns from the files of DATA/corpora together, simplewiki.txt.gz and books_small.txt.gz. DATA/eval/sts/2012,
 2013, 2014 and sick/trial.tsv are scored as in sts_table.py: Pearson correlation x 100 of the cosine. DATA/eval/clf/
 opinosis_topics.tsv and msrp_groups.tsv are clustered by k-means, the best of 100 starts (10 are far from it for so
 many groups), and by Ward's method on rows of length one, with as many clusters as there are groups; the score is the
 adjusted mutual information x 100. A seed is that of learning and of the clustering. Rows that FILE has already are not
-measured again: a stopped run goes on. With --aside it prints, in their place, the figures of two sets that nothing was
-chosen by: eval/sts/sick/test.tsv, and the pairs of eval/clf/MSRP.*.tsv, the area under the ROC curve x 100.
+measured again: a stopped run goes on. With --aside it prints, in their place, the figures of sets that nothing was
+chosen by: STS 2015 and 2016, means over their sets, from the published files in PUBLISHED/sts2015 and sts2016 where
+they are; eval/sts/sick/test.tsv; and the pairs of eval/clf/MSRP.*.tsv, the area under the ROC curve x 100.
 """
 
 import argparse
@@ -32,6 +33,8 @@ from sts_table import pearson, read_pairs
 from trec_grid_search import read_labelled
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
+from skembed.datasets import read_sts
+from skembed.evaluation import sts_scores, sts_similarities
 from skembed.metrics import paired_cosine_similarity
 
 SETS = {"Opinosis": "opinosis_topics", "MSRP": "msrp_groups"}
@@ -103,11 +106,15 @@ def measure(model, data, seed):
     return scores
 
 
-def kept_aside(model, data):
+def kept_aside(model, data, published):
+    folders = {year: published / f"sts{year}" for year in (2015, 2016)}
+    sets = {year: read_sts(folder, year=year) for year, folder in folders.items() if folder.is_dir()}
+    rows = sts_scores(sts_similarities(model, sets)) if sets else []
+    years = [100 * row["pearson"] for row in rows if row["set"] == "mean" and row["year"] != "all"]
     pairs = [read_pairs(data / "eval" / "clf" / f"MSRP.{part}.tsv") for part in ("train", "test")]
     labels, first, second = (list(chain(*column)) for column in zip(*pairs))
     cosine = paired_cosine_similarity(model.transform(first), model.transform(second))
-    return [pearson(model, data / "eval" / "sts" / "sick" / "test.tsv"), 100 * roc_auc_score(labels, cosine)]
+    return [*years, pearson(model, data / "eval" / "sts" / "sick" / "test.tsv"), 100 * roc_auc_score(labels, cosine)]
 
 
 def read_rows(path):
@@ -144,7 +151,9 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--csv", type=Path, help="figures of each seed, and what to go on from")
     parser.add_argument("--out", type=Path, help="folder for the table, beat_tfidf.inc")
-    parser.add_argument("--aside", action="store_true", help="print the figures of the sets kept aside, no others")
+    parser.add_argument(
+        "--aside", type=Path, metavar="PUBLISHED", help="print the figures of sets kept aside, no others"
+    )
     options = parser.parse_args()
     folder = options.data / "corpora"
     words, stems = SentenceCorpus.from_file(folder), SentenceCorpus.from_file(folder, stemmer="english")
@@ -152,7 +161,7 @@ def main():
     if options.aside:
         for seed in options.seeds:
             for name, fit in make_methods(words, stems, seed).items():
-                found = kept_aside(fit(), options.data)
+                found = kept_aside(fit(), options.data, options.aside)
                 print(f"{name:60s}{seed:3d} " + " ".join(f"{value:6.2f}" for value in found), flush=True)
         return
     rows = read_rows(options.csv)
