@@ -37,7 +37,8 @@ class CommonComponents(PooledVectorizer):
             rows = np.asarray(self._pool(self._encode(corpus[start : start + _STEP])), np.float64)
             self._moments += rows.T @ rows
         self.components_ = strongest_directions(self._moments, self.n_removed_components)
-        self._freed_vectors = self._free(self._freed_vectors)
+        # Vectors with other numbers are a copy already.
+        self._freed_vectors = self._free(self._freed_vectors if self.numbers == "hash" else self.word_vectors_.copy())
 
     def _with_hashed_numbers(self) -> np.ndarray:
         numbers = {word: row for word, row in self.vocabulary_.items() if any(map(str.isdigit, word))}
@@ -46,7 +47,7 @@ class CommonComponents(PooledVectorizer):
         return vectors
 
     def _free(self, vectors: np.ndarray) -> np.ndarray:
-        vectors = vectors.copy()
+        """Take the common components out of some vectors, in place."""
         for start in range(0, len(vectors), _STEP):
             part = vectors[start : start + _STEP]
             for component in self.components_:

@@ -36,7 +36,7 @@ def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, renumber: b
             copies += weights + accumulators + (corpus.tokens.nbytes if renumber else 0)
         if vectorizer.early_stopping:
             copies += encoded + max(encoded, weights)  # the split, and then its renumbered tokens or the best weights
-        if getattr(vectorizer, "n_removed_components", 0):
+        if getattr(vectorizer, "n_removed_components", 0) or getattr(vectorizer, "numbers", "") == "hash":
             copies += arrays[vectorizer._vectors_name].nbytes
     memory = {
         "weights": weights,

@@ -74,8 +74,9 @@ def test_copies_are_counted():
     assert copies(warm) == memory["weights"] + memory["accumulators"]
     other = SentenceCorpus.from_sentences(OTHER_TEXT)
     assert copies(warm, other) == memory["weights"] + memory["accumulators"] + other.tokens.nbytes
-    freed = make("MeanEmbeddingVectorizer-removed")
-    assert copies(freed) == freed.estimate_memory(corpus())["weights"] // 2  # of the source vectors
+    for options in [{"n_removed_components": 2}, {"numbers": "hash"}, {"n_removed_components": 2, "numbers": "hash"}]:
+        freed = make("MeanEmbeddingVectorizer-removed").set_params(**{"n_removed_components": 0} | options)
+        assert copies(freed) == freed.estimate_memory(corpus())["weights"] // 2  # of the source vectors
 
 
 def test_contradicting_options_are_refused():
