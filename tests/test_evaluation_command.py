@@ -137,6 +137,7 @@ def test_every_row_is_there(finished):
 def test_tables_have_the_published_figures_beside_ours(finished):
     text = (finished / "sts.md").read_text(encoding="utf-8")
     assert "1,800 words" in text and "a billion words" in text
+    assert ("2015/belief" in text) == ("In 2015 the papers" in text)
     by_set_table = text[text.index("| set ") :].splitlines()
     assert "CBOS (Yuan and Zhang 2017)" in by_set_table[0] and "Siamese CBOW (Kenter et al. 2016)" in by_set_table[0]
     onwn = next(line for line in by_set_table if line.startswith("| 2012/OnWN"))
