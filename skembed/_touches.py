@@ -150,12 +150,38 @@ def keep_list(dealt, number, owner, first, last, n_threads):
             dealt[other, 0] = dealt[other, 1] = 0
 
 
+@njit(**INLINE)
+def _copy_touch(touches, place, k):
+    touches.row[place], touches.vector[place] = touches.row[k], touches.vector[k]
+    touches.scale[place], touches.threshold[place] = touches.scale[k], touches.threshold[k]
+
+
+@njit(**INLINE)
+def _deal_to_two(touches, number, owner, first, last):
+    """The same for two threads, with both places in registers."""
+    n_second = np.int64(0)
+    for k in range(np.uint64(first), np.uint64(last)):
+        n_second += np.int64(owner[np.uint64(touches.row[k])])
+    place = touches.n_touches + first
+    other = place + last - first - n_second
+    touches.dealt[number, 0], touches.dealt[number, 1] = place, other
+    for k in range(np.uint64(first), np.uint64(last)):
+        second = np.int64(owner[np.uint64(touches.row[k])])
+        _copy_touch(touches, np.uint64(other if second else place), k)  # no branch, it would be guessed wrong
+        place += 1 - second
+        other += second
+    touches.dealt[number, 2] = other
+
+
 @njit(**LEAN)
 def deal(touches, number, owner, first, last, n_threads):
     """Sort a list of touches, from ``first`` to ``last``, by the owner of the row, keeping their order."""
     dealt = touches.dealt
     if n_threads == 1:
         keep_list(dealt, number, 0, first, last, n_threads)
+        return
+    if n_threads == 2:
+        _deal_to_two(touches, number, owner, first, last)
         return
     for o in range(n_threads + 1):
         dealt[number, o] = 0
@@ -166,10 +192,8 @@ def deal(touches, number, owner, first, last, n_threads):
         dealt[number, o + 1] += dealt[number, o]
     for k in range(np.uint64(first), np.uint64(last)):
         o = np.uint64(owner[np.uint64(touches.row[k])])
-        place = np.uint64(dealt[number, o])
-        touches.row[place], touches.vector[place] = touches.row[k], touches.vector[k]
-        touches.scale[place], touches.threshold[place] = touches.scale[k], touches.threshold[k]
-        dealt[number, o] = place + 1
+        _copy_touch(touches, np.uint64(dealt[number, o]), k)
+        dealt[number, o] += 1
     # Each border has moved to the next one's place.
     for o in range(n_threads, 0, -1):
         dealt[number, o] = dealt[number, o - 1]

@@ -226,14 +226,14 @@ def test_every_touch_is_dealt_to_its_owner_in_order(n, n_threads, seed):
 def test_each_owner_takes_the_steps_of_its_rows():
     rng = np.random.default_rng(3)
     results = []
-    for n_threads in (1, 3):
+    for n_threads in (1, 2, 3):
         rng = np.random.default_rng(3)
         touches = make_touches(80, np.zeros((5, 20), np.float32), n_threads)
         touches.row[:80], touches.vector[:80] = rng.integers(0, 9, 80), rng.integers(0, 5, 80)
         touches.scale[:80], touches.vectors[:] = rng.normal(size=80), rng.normal(size=(5, 20))
         touches.square[:] = (touches.vectors**2).mean(axis=1)
         touches.vectors[2] = touches.square[2] = 0.0
-        owner = np.array([0, 1, 2] * 3, np.int16)[: 9 if n_threads > 1 else 0]
+        owner = (np.arange(9 if n_threads > 1 else 0) % n_threads).astype(np.int16)
         weights = rng.normal(size=(9, 20)).astype(np.float32)
         rows = Rows(weights, np.zeros((9, 2), np.float32), np.zeros(9, np.int16), owner)
         for thread in range(n_threads):
@@ -243,7 +243,7 @@ def test_each_owner_takes_the_steps_of_its_rows():
             update_rows(rows, touches, update, np.float32(0.1), 0.0, thread, n_threads)
         assert not rows.accumulator[:, COUNT].any()
         results.append(rows.weights.tobytes() + rows.accumulator.tobytes())
-    assert results[0] == results[1]
+    assert results[0] == results[1] == results[2]
 
 
 @pytest.mark.parametrize("n_threads", [2, 3, 4, 5])

@@ -31,8 +31,8 @@ REMARK = (
     "this run, {sentences:,} sentences and {words:,} words."
 )
 UNJUDGED = (
-    "In 2015 the papers of Yuan and Zhang and of Kenter et al. seem to count pairs without a judgement as 0; ours leave "
-    "them out, as the organisers do.\n"
+    "In 2015 the papers of Yuan and Zhang and of Kenter et al. seem to count pairs without a judgement as 0; ours "
+    "leave them out, as the organisers do.\n"
 )
 
 
