@@ -158,7 +158,7 @@ def _copy_touch(touches, place, k):
 
 @njit(**INLINE)
 def _deal_to_two(touches, number, owner, first, last):
-    """The same for two threads, with both places in registers."""
+    """What `deal` does, for two threads, with both places in registers."""
     n_second = np.int64(0)
     for k in range(np.uint64(first), np.uint64(last)):
         n_second += np.int64(owner[np.uint64(touches.row[k])])

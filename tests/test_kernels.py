@@ -182,8 +182,17 @@ def test_rows_have_one_part_and_one_owner_each(mass, n_threads):
     shelves = [slice(i, i + 16) for i in range(0, len(mass), 16)]
     for of in (part, owner):
         assert all(len(set(of[shelf].tolist())) == 1 for shelf in shelves), "a cache line has one owner"
+    touches, fetches = row_loads(mass)
+    loads = np.stack([touches / TOUCHES, fetches / max(fetches.sum(), 1e-300)])
+    most = [loads[:, part == half].sum(axis=1).max(initial=0) for half in range(2)]
+    heaviest = max(loads[:, shelf].sum(axis=1).max() for shelf in shelves)
+    assert abs(most[0] - most[1]) <= heaviest + 1e-6, "no shelf too much for either part"
     if n_threads % 2 == 0:
         assert (part == owner // (n_threads // 2)).all(), "each part has a team"
+        work = touches + FETCH * fetches
+        heaviest = max(work[shelf].sum() for shelf in shelves)
+        for team in np.bincount(owner, weights=work, minlength=n_threads).reshape(2, -1):
+            assert team.max() <= team.mean() + heaviest + 1e-6, "no shelf too much for anyone"
     assert (share_rows(np.array(mass), 1)[0] == part).all(), "the parts do not depend on the number of threads"
 
 
