@@ -106,9 +106,18 @@ def measure(model, data, seed):
     return scores
 
 
-def kept_aside(model, data, published):
-    folders = {year: published / f"sts{year}" for year in (2015, 2016)}
-    sets = {year: read_sts(folder, year=year) for year, folder in folders.items() if folder.is_dir()}
+def read_published(folder):
+    """STS 2015 and 2016, as far as they are there."""
+    sets = {}
+    for year in (2015, 2016):
+        if (folder / f"sts{year}").is_dir():
+            sets[year] = read_sts(folder / f"sts{year}", year=year)
+        else:
+            print(f"skipped: {folder / f'sts{year}'} is not there")
+    return sets
+
+
+def kept_aside(model, data, sets):
     rows = sts_scores(sts_similarities(model, sets)) if sets else []
     years = [100 * row["pearson"] for row in rows if row["set"] == "mean" and row["year"] != "all"]
     pairs = [read_pairs(data / "eval" / "clf" / f"MSRP.{part}.tsv") for part in ("train", "test")]
@@ -159,9 +168,11 @@ def main():
     words, stems = SentenceCorpus.from_file(folder), SentenceCorpus.from_file(folder, stemmer="english")
     print(words, stems, flush=True)
     if options.aside:
+        sets = read_published(options.aside)
+        print(f"{'row':60s} seed", *(f"STS {year}" for year in sets), "SICK test", "MSRP pairs", sep="  ")
         for seed in options.seeds:
             for name, fit in make_methods(words, stems, seed).items():
-                found = kept_aside(fit(), options.data, options.aside)
+                found = kept_aside(fit(), options.data, sets)
                 print(f"{name:60s}{seed:3d} " + " ".join(f"{value:6.2f}" for value in found), flush=True)
         return
     rows = read_rows(options.csv)

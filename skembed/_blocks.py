@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._compile import INLINE, LEAN
+from ._compile import INLINE, LEAN, lean_kernel
 from ._kernels import barrier, below, random_bits, share, width_apart, zeros_apart
 from ._simd import prefetch_item
 from ._touches import N_PARTS, deal, keep_list, make_touches
@@ -18,8 +18,9 @@ from ._vectors import ONE, add_scaled, combine_parts, fill_row, prefetch_row, pr
 
 # What a sentence costs beside its words, in words; for sharing out the work.
 WORDS_PER_SENTENCE = 8
-# How many touches ahead the rows are fetched from memory, and how many runs ahead their words; longer runs in part.
-_AHEAD, _RUNS_AHEAD, _MOST_WORDS_AHEAD = 16, 4, 256
+# How many touches ahead the rows are fetched from memory, and how many runs ahead their words, longer runs in part, and
+# where these begin.
+_AHEAD, _RUNS_AHEAD, _MOST_WORDS_AHEAD, _BORDERS_AHEAD = 16, 4, 256, 24
 
 
 class EncodedText(NamedTuple):
@@ -87,14 +88,25 @@ def make_scores(n, n_threads):
 
 def place_runs(text, plan):
     """How many words all runs before a run have, borders included, (n_runs + 1,) int64; and the most of any block."""
-    # First in the order of the text, for there the borders are read one after the other.
-    first = np.pad(text.sent_ptr, (plan.border, plan.run_length + plan.border), "edge")
-    last = first[plan.run_length + 2 * plan.border :: plan.run_length]
-    sizes = last - first[:: plan.run_length][: len(last)]
     run_ptr = np.zeros(len(plan.run_starts) + 1, np.int64)
-    np.cumsum(sizes[plan.run_starts // plan.run_length], out=run_ptr[1:])
-    of_block = np.diff(np.append(run_ptr[: -1 : plan.runs_per_block], run_ptr[-1]))
-    return run_ptr, max(1, int(of_block.max()))
+    most = _count_words(text.sent_ptr, plan.run_starts, plan.run_length, plan.border, plan.runs_per_block, run_ptr)
+    return run_ptr, max(1, most)
+
+
+@lean_kernel
+def _count_words(sent_ptr, run_starts, run_length, border, runs_per_block, run_ptr):
+    """Fill ``run_ptr``; returns the most words of any block."""
+    n_sentences, n_runs = sent_ptr.shape[0] - 1, run_starts.shape[0]
+    n_words = most = np.int64(0)
+    for run in range(n_runs):
+        later = run_starts[min(run + _BORDERS_AHEAD, n_runs - 1)]
+        prefetch_item(sent_ptr, max(later - border, 0))
+        prefetch_item(sent_ptr, min(later + run_length + border, n_sentences))
+        start = run_starts[run]
+        n_words += sent_ptr[min(start + run_length + border, n_sentences)] - sent_ptr[max(start - border, 0)]
+        run_ptr[run + 1] = n_words
+        most = max(most, n_words - run_ptr[run - run % runs_per_block])
+    return most
 
 
 @njit(**INLINE)

@@ -113,8 +113,10 @@ class Trainer:
     def _plan(self, text: EncodedText, epoch: int) -> Plan:
         """Runs of consecutive sentences in random order; the shape of a block follows from the size of the corpus."""
         n_sentences = len(text.document)
-        # A context never leaves its document, so a larger border would only be empty places.
-        border = min(self.objective.border, int(np.bincount(text.document).max()) - 1)
+        border = self.objective.border
+        if not np.any(text.document[border:] == text.document[: max(0, n_sentences - border)]):
+            # A context never leaves its document, so a larger border would only be empty places.
+            border = int(np.bincount(text.document).max()) - 1
         longest_run = max(self.run_length, 2 * border)
         if isinstance(self.batch_size, str):
             # At least some tens of updates an epoch, however small the corpus.

@@ -320,6 +320,8 @@ def test_missing_files(tmp_path, read, files, source):
 def test_missing_file(tmp_path, read):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read(tmp_path / "nowhere")
+    with pytest.raises(IsADirectoryError, match=re.escape(f"{tmp_path} is a folder; give the path of a file in it")):
+        read(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from skembed.datasets._files import (
     data_and_target,
     decode_lines,
     description,
+    one_file,
     row_error,
     sentence,
 )
@@ -36,7 +37,7 @@ class _Archive:
     """The text files of a zip archive."""
 
     def __init__(self, path: PathLike) -> None:
-        self.path = Path(path)
+        self.path = one_file(path)
         try:
             with zipfile.ZipFile(self.path) as archive:
                 self.files = {info.filename: archive.read(info) for info in archive.infolist() if not info.is_dir()}
@@ -82,6 +83,9 @@ def read_paraphrase_zip(path: PathLike, *, min_group_size: int = 3, complete: bo
     ------
     FileNotFoundError
         If there is no such file.
+
+    IsADirectoryError
+        If it is a folder.
 
     ValueError
         If the archive is not what was published; the message names the file, the line and the reason.
@@ -183,6 +187,9 @@ def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
     ------
     FileNotFoundError
         If there is no such file.
+
+    IsADirectoryError
+        If it is a folder.
 
     ValueError
         If the archive is not what was published; the message names the file, the line and the reason.

@@ -64,6 +64,14 @@ def find_file(folder: PathLike, *names: str, source: str) -> Path:
     raise FileNotFoundError(f"{folder} {reason}; skembed.datasets.{source} downloads what is missing")
 
 
+def one_file(path: PathLike) -> Path:
+    """Return the path of a file, or say that it is that of a folder, which other readers take."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the path of a file in it")
+    return path
+
+
 def read_lines(path: Path, *, cp1252: bool = False) -> list[str]:
     """Return the lines of a text file, see `decode_lines`."""
     return decode_lines(path.read_bytes(), path, cp1252=cp1252)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from skembed.datasets._download import fetch_files
-from skembed.datasets._files import PathLike, check_choice, data_and_target, description, read_table, score, sentence
+from skembed.datasets._files import (
+    PathLike,
+    check_choice,
+    data_and_target,
+    description,
+    one_file,
+    read_table,
+    score,
+    sentence,
+)
 
 __all__ = ["fetch_sts_benchmark", "read_sts_benchmark"]
 
@@ -51,6 +59,9 @@ def read_sts_benchmark(path: PathLike, *, complete: bool = True) -> Bunch:
     FileNotFoundError
         If there is no such file.
 
+    IsADirectoryError
+        If it is a folder.
+
     ValueError
         If the file is not what was published; the message names the file, the line and the reason.
 
@@ -70,7 +81,7 @@ def read_sts_benchmark(path: PathLike, *, complete: bool = True) -> Bunch:
     >>> sts.data, sts.target
     ([('It rains.', 'Rain falls.')], array([4.5]))
     """
-    path = Path(path)
+    path = one_file(path)
     data, target, subset = [], [], []
     # genre, file, year, number in the file, score, two sentences, and where known their sources
     for number, fields in read_table(path, columns=(7, 20)):
