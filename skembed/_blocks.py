@@ -1,8 +1,6 @@
-"""Blocks of sentences: which ones, who works on what, and their sums.
+"""The sentences of a block (see `_runs`), their sums, and their scores.
 
-A block is ``runs_per_block`` runs of ``run_length`` consecutive sentences. Runs are taken in random order, so a block
-is a sample of the corpus, and yet each sentence has its neighbours beside it. With a ``border`` the sentences just
-before and after a run are there too, as context. Each sentence of a block, border included, has a *slot*.
+Each sentence of a block, border included, has a *slot*. What two or more methods do with slots stands here.
 """
 
 from typing import NamedTuple
@@ -10,38 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._compile import INLINE, LEAN, lean_kernel
+from ._compile import INLINE, LEAN
 from ._kernels import barrier, below, random_bits, share, width_apart, zeros_apart
+from ._runs import block_runs, first_run_of, prefetch_next_words, prefetch_run, share_runs
 from ._simd import prefetch_item
 from ._touches import N_PARTS, deal, keep_list, make_touches
 from ._vectors import ONE, add_scaled, combine_parts, fill_row, prefetch_row, prefetch_row_to_write
 
-# What a sentence costs beside its words, in words; for sharing out the work.
-WORDS_PER_SENTENCE = 8
-# How many touches ahead the rows are fetched from memory, and how many runs ahead their words, longer runs in part, and
-# where these begin.
-_AHEAD, _RUNS_AHEAD, _MOST_WORDS_AHEAD, _BORDERS_AHEAD = 16, 4, 256, 24
-
-
-class EncodedText(NamedTuple):
-    """The corpus as the kernels see it: word ids, sentence borders, the document of each sentence, word weights."""
-
-    tokens: np.ndarray  # (n_tokens,) int32; ids of n_words and above are unknown words, which are skipped
-    sent_ptr: np.ndarray  # (n_sentences + 1,) int64
-    document: np.ndarray  # (n_sentences,) int64
-    word_weight: np.ndarray  # (n_words,) float32
-
-
-class Plan(NamedTuple):
-    """What to work through: the runs in order, and the shape of a block."""
-
-    run_starts: np.ndarray  # (n_runs,) int64, first sentence of each run: multiples of run_length
-    run_length: int
-    border: int
-    runs_per_block: int
-    first_block: int
-    last_block: int
-    seed: int
+# How many touches ahead the rows are fetched from memory.
+_AHEAD = 16
 
 
 class Slots(NamedTuple):
@@ -84,110 +59,6 @@ def make_slots(plan, n_words, n_components, n_threads):
 def make_scores(n, n_threads):
     values = zeros_apart((n_threads, width_apart(n)), np.float32)
     return Scores(values, values.reshape(-1), *zeros_apart((2, values.size), np.int32))
-
-
-def place_runs(text, plan):
-    """How many words all runs before a run have, borders included, (n_runs + 1,) int64; and the most of any block."""
-    run_ptr = np.zeros(len(plan.run_starts) + 1, np.int64)
-    most = _count_words(text.sent_ptr, plan.run_starts, plan.run_length, plan.border, plan.runs_per_block, run_ptr)
-    return run_ptr, max(1, most)
-
-
-@lean_kernel
-def _count_words(sent_ptr, run_starts, run_length, border, runs_per_block, run_ptr):
-    """Fill ``run_ptr``; returns the most words of any block."""
-    n_sentences, n_runs = sent_ptr.shape[0] - 1, run_starts.shape[0]
-    n_words = most = np.int64(0)
-    for run in range(n_runs):
-        later = run_starts[min(run + _BORDERS_AHEAD, n_runs - 1)]
-        prefetch_item(sent_ptr, max(later - border, 0))
-        prefetch_item(sent_ptr, min(later + run_length + border, n_sentences))
-        start = run_starts[run]
-        n_words += sent_ptr[min(start + run_length + border, n_sentences)] - sent_ptr[max(start - border, 0)]
-        run_ptr[run + 1] = n_words
-        most = max(most, n_words - run_ptr[run - run % runs_per_block])
-    return most
-
-
-@njit(**INLINE)
-def block_runs(plan, block):
-    """First and last+1 of the runs of a block."""
-    first = block * plan.runs_per_block
-    return first, min(first + plan.runs_per_block, plan.run_starts.shape[0])
-
-
-@njit(**LEAN)
-def _first_run_of(thread, n_threads, run_ptr, first_run, last_run):
-    n_runs = last_run - first_run
-    work = run_ptr[last_run] - run_ptr[first_run] + n_runs * WORDS_PER_SENTENCE
-    wanted = work * thread // n_threads
-    low, high = first_run, last_run
-    while low < high:
-        middle = (low + high) // 2
-        if run_ptr[middle] - run_ptr[first_run] + (middle - first_run) * WORDS_PER_SENTENCE < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@njit(**LEAN)
-def share_runs(run_ptr, first_run, last_run, thread, n_threads):
-    """First and last+1 of a thread's runs: contiguous, with about the same number of words for each thread."""
-    return (
-        _first_run_of(thread, n_threads, run_ptr, first_run, last_run),
-        _first_run_of(thread + 1, n_threads, run_ptr, first_run, last_run),
-    )
-
-
-@njit(**INLINE)
-def prefetch_run(text, plan, run):
-    """Ask for the words of a run that comes soon; where they are must have been asked for before that."""
-    n_runs, n_sentences = plan.run_starts.shape[0], text.document.shape[0]
-    later = plan.run_starts[min(run + 2 * _RUNS_AHEAD, n_runs - 1)]
-    soon = plan.run_starts[min(run + _RUNS_AHEAD, n_runs - 1)]
-    prefetch_item(text.sent_ptr, later - plan.border)
-    prefetch_item(text.sent_ptr, later + plan.run_length)
-    prefetch_item(text.document, soon - plan.border)
-    prefetch_item(text.document, soon + plan.run_length)
-    first = text.sent_ptr[max(soon - plan.border, 0)]
-    last = text.sent_ptr[min(soon + plan.run_length + plan.border, n_sentences)]
-    for word in range(first, min(last, first + _MOST_WORDS_AHEAD), 16):
-        prefetch_item(text.tokens, word)
-
-
-@njit(**INLINE)
-def prefetch_next_words(text, plan, run, position, weights, table):
-    """Ask for the rows of the words of the sentence that a block has next, and for their places in a table.
-
-    ``position`` is the place in the run of the sentence at hand, the border before the run included.
-    """
-    if position == plan.run_length + 2 * plan.border - 1:
-        run, position = min(run + 1, plan.run_starts.shape[0] - 1), -1
-    following = plan.run_starts[run] - plan.border + position + 1
-    following = max(0, min(following, text.document.shape[0] - 1))
-    for p in range(text.sent_ptr[following], text.sent_ptr[following + 1]):
-        word = min(np.int64(text.tokens[p]), table.shape[0] - 1)
-        prefetch_row(weights, word)
-        prefetch_item(table, word)
-
-
-@njit(**INLINE)
-def sentence_of_block(text, plan, run_ptr, block_start, i, weights, table):
-    """Sentence number i of a block whose first run is ``block_start``, and how many words stand before it there.
-
-    The last run may go past the end of the text; there the number is -1. For blocks without a border. What the next
-    sentence will need of the weights and of a table of words is asked for.
-    """
-    run, position = block_start + i // plan.run_length, i % plan.run_length
-    if position == 0:
-        prefetch_run(text, plan, run)
-    start = plan.run_starts[run]
-    sentence = start + position
-    if sentence >= text.document.shape[0]:
-        return np.int64(-1), np.int64(0)
-    prefetch_next_words(text, plan, run, position, weights, table)
-    return sentence, run_ptr[run] - run_ptr[block_start] + text.sent_ptr[sentence] - text.sent_ptr[start]
 
 
 @njit(**INLINE)
@@ -329,8 +200,8 @@ def sum_parts(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_
         # Each part is n_threads shares; see `share_rows`.
         share_begin = min(max(N_PARTS * thread - part * n_threads, 0), n_threads)
         share_end = min(max(N_PARTS * (thread + 1) - part * n_threads, 0), n_threads)
-        first_run = _first_run_of(share_begin, n_threads, run_ptr, block_start, block_end)
-        last_run = _first_run_of(share_end, n_threads, run_ptr, block_start, block_end)
+        first_run = first_run_of(share_begin, n_threads, run_ptr, block_start, block_end)
+        last_run = first_run_of(share_end, n_threads, run_ptr, block_start, block_end)
         first_slot, last_slot = (first_run - block_start) * width, (last_run - block_start) * width
         sum_part(rows, part, first_slot, last_slot, slots, touches, n_threads)
 
@@ -410,9 +281,3 @@ def add_losses(loss, n_targets, total):
         if loss[i] != -1.0:
             total[0] += loss[i]
             total[1] += 1.0
-
-
-def keep_probability(counts: np.ndarray, n_tokens: int, subsample: float) -> np.ndarray:
-    """``q_p(w) = min(1, sqrt(t / f_w) + t / f_w)``, the probability that an occurrence of a word is taken."""
-    ratio = subsample * n_tokens / np.maximum(counts, 1)
-    return np.minimum(1.0, np.sqrt(ratio) + ratio).astype(np.float32)

@@ -18,22 +18,19 @@ from numba import njit
 from sklearn.utils._param_validation import Interval
 
 from ._blocks import (
-    EncodedText,
-    Plan,
     Scores,
     Slots,
     add_losses,
-    block_runs,
     draw_offsets,
     is_neighbour,
     make_scores,
     make_slots,
-    place_runs,
     sum_sentences,
     target_after,
 )
 from ._compile import LEAN, lean_kernel
 from ._kernels import barrier, share, zeros_apart
+from ._runs import EncodedText, Plan, block_runs, place_runs
 from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._blocks import EncodedText
 from ._corpus import SentenceCorpus
+from ._runs import EncodedText
 from ._training import Trainer
 
 _BYTES_A_WORD = 100  # the numbers of the words, in a dict of the corpus and in one of the estimator

@@ -17,9 +17,9 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from ._base import EncodedSentences
-from ._blocks import EncodedText, Plan, keep_probability, place_runs
 from ._kernels import width_apart, zeros_apart
 from ._negatives import make_negatives
+from ._runs import EncodedText, Plan, keep_probability, place_runs
 from ._sent2vec_kernel import Draws, Sentences, add_ngrams, train_sent2vec
 from ._touches import Rows, Update, make_touches, share_rows
 from ._trained import TrainedVectorizer

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._blocks import block_runs, sentence_of_block, share_runs
 from ._compile import INLINE, lean_kernel
 from ._kernels import barrier, below, random_bits, uniform
 from ._negatives import Negatives, draw_negative, first_of_second_part, prefetch_draw
+from ._runs import block_runs, sentence_of_block, share_runs
 from ._text import offsets
 from ._touches import Touches, deal, update_rows
 from ._vectors import add_scaled, blend, combine, combine_two, dots, logistic, mean_square, prefetch_row

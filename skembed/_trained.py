@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, PooledVectorizer, warn_if_unordered
-from ._blocks import EncodedText
 from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform, zeros_apart
 from ._memory import estimate
+from ._runs import EncodedText
 from ._threads import count_threads
 from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
 

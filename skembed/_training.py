@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, Protocol
 import numba
 import numpy as np
 
-from ._blocks import EncodedText, Plan
 from ._corpus import SentenceCorpus
 from ._kernels import ABORTED, SYNC_SIZE, zeros_apart
+from ._runs import EncodedText, Plan
 from ._threads import ThreadChoice
 from ._touches import Rows, Update, make_rows
 

@@ -18,18 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ._blocks import (
-    EncodedText,
-    Plan,
-    block_runs,
-    keep_probability,
-    place_runs,
-    sentence_of_block,
-    share_runs,
-)
 from ._compile import INLINE, lean_kernel
 from ._kernels import barrier, below, random_bits, uniform, width_apart, zeros_apart
 from ._negatives import Negatives, draw_negative, first_of_second_part, make_negatives
+from ._runs import EncodedText, Plan, block_runs, keep_probability, place_runs, sentence_of_block, share_runs
 from ._touches import Rows, Touches, Update, deal, make_touches, share_rows, update_rows
 from ._training import Matrix
 from ._vectors import ONE, combine, combine_two, copy_scaled, dots, logistic, padded, prefetch_row

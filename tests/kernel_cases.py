@@ -7,9 +7,9 @@ import numpy as np
 import reference
 
 from skembed import _blocks, _kernels, _negatives
-from skembed._blocks import EncodedText, Plan
 from skembed._kernels import SYNC_SIZE
 from skembed._negatives import ALIAS, CERTAIN, THRESHOLD, WORD
+from skembed._runs import EncodedText, Plan
 from skembed._touches import COUNT, Update
 from skembed._training import Trainer
 

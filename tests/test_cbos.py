@@ -24,8 +24,8 @@ from kernel_cases import (
 from reference import Text, cbos_block, numeric_gradient, take_steps
 
 from skembed import CBOSVectorizer, SiameseCBOWVectorizer
-from skembed._blocks import Plan
 from skembed._kernels import SYNC_SIZE
+from skembed._runs import Plan
 from skembed._touches import Update
 from skembed._training import Trainer
 

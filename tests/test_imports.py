@@ -47,6 +47,7 @@ RANKS = [
     ["_joined_vectors"],
     ["_touches"],
     ["_negatives"],
+    ["_runs"],
     ["_blocks"],
     ["_training"],
     ["_memory"],

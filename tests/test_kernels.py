@@ -16,18 +16,7 @@ from kernel_cases import below, bits, draw_offsets, encode, for_python, uniform
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from skembed._blocks import (
-    EncodedText,
-    Plan,
-    block_runs,
-    list_sentences,
-    make_scores,
-    make_slots,
-    place_runs,
-    share_runs,
-    sum_parts,
-    target_after,
-)
+from skembed._blocks import list_sentences, make_scores, make_slots, sum_parts, target_after
 from skembed._kernels import (
     ABORTED,
     SYNC_SIZE,
@@ -36,6 +25,7 @@ from skembed._kernels import (
     share,
     zeros_apart,
 )
+from skembed._runs import EncodedText, Plan, block_runs, place_runs, share_runs
 from skembed._touches import (
     COUNT,
     FETCH,

@@ -27,7 +27,7 @@ from reference import keep_probability, numeric_gradient, sif, take_steps, word2
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._blocks import Plan
+from skembed._runs import Plan
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 PLAIN = {"pooling": "mean", "weighting": None, "n_removed_components": 0, "unknown": "zero"}

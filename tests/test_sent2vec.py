@@ -28,7 +28,7 @@ from kernel_cases import (
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
 from skembed import Sent2VecVectorizer
-from skembed._blocks import Plan
+from skembed._runs import Plan
 from skembed._sent2vec_kernel import list_features
 from skembed._touches import make_touches
 from skembed._training import Trainer

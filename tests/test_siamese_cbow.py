@@ -23,7 +23,7 @@ from reference import cosine, numeric_gradient, siamese_block, take_steps
 from sklearn.exceptions import NotFittedError
 
 from skembed import SiameseCBOWVectorizer
-from skembed._blocks import Plan
+from skembed._runs import Plan
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 

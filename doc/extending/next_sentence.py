@@ -19,17 +19,16 @@ from skembed._blocks import (
     Scores,
     Slots,
     add_losses,
-    block_runs,
     draw_offsets,
     is_neighbour,
     make_scores,
     make_slots,
-    place_runs,
     sum_sentences,
     target_after,
 )
 from skembed._compile import LEAN, lean_kernel
 from skembed._kernels import barrier, share
+from skembed._runs import block_runs, place_runs
 from skembed._touches import Touches, update_rows
 from skembed._trained import TrainedVectorizer
 from skembed._training import Matrix
