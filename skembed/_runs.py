@@ -2,7 +2,8 @@
 
 A block is ``runs_per_block`` runs of ``run_length`` consecutive sentences. Runs are taken in random order, so a block
 is a sample of the corpus, and yet each sentence has its neighbours beside it. With a ``border`` the sentences just
-before and after a run are there too, as context.
+before and after a run are there too, as context. Of frequent words only some occurrences are taken, where a method
+says so.
 """
 
 from typing import NamedTuple
@@ -73,6 +74,7 @@ def block_runs(plan, block):
 
 @njit(**LEAN)
 def first_run_of(thread, n_threads, run_ptr, first_run, last_run):
+    """First run of a thread's share, and so the one after the share before."""
     n_runs = last_run - first_run
     work = run_ptr[last_run] - run_ptr[first_run] + n_runs * WORDS_PER_SENTENCE
     wanted = work * thread // n_threads

@@ -237,12 +237,13 @@ def test_a_block_too_small_for_random_sentences_is_refused():
         CBOSVectorizer(4, min_count=1, batch_size=3).fit(["a b", "b c", "c d", "d e", "e f"])
 
 
+@pytest.mark.parametrize("window", [5, 79, 80, 100, 10**9])  # of 80 sentences
 @pytest.mark.parametrize("cls", [CBOSVectorizer, SiameseCBOWVectorizer])
-def test_a_window_beyond_the_document_and_more_negatives_than_sentences_cost_nothing(cls):
+def test_a_window_beyond_the_document_and_more_negatives_than_sentences_cost_nothing(cls, window):
     text = ["a b", "b c", "c d", "d e", "e a"] * 16
     groups = np.repeat(np.arange(16), 5)
     options = {"n_components": 4, "min_count": 1, "random_state": 0}
     whole = cls(window=4, negative=15, **options).fit(text, groups=groups)
-    vast = cls(window=10**9, negative=10**9, **options).fit(text, groups=groups)
+    vast = cls(window=window, negative=10**9, **options).fit(text, groups=groups)
     assert (vast.word_vectors_ == whole.word_vectors_).all()
     assert vast.loss_curve_ == whole.loss_curve_
