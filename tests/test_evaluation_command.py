@@ -273,6 +273,15 @@ def test_options_that_are_wrong(folder, tmp_path, more):
     assert stop.value.code == 2
 
 
+def test_a_file_where_the_results_should_go(folder, tmp_path, capsys):
+    (tmp_path / "out").write_text("notes")
+    with pytest.raises(SystemExit) as stop:
+        main(options(folder, tmp_path / "out"))
+    assert stop.value.code == 2
+    assert "this is a file, give a folder" in capsys.readouterr().err
+    assert (tmp_path / "out").read_text() == "notes"
+
+
 def test_files_that_are_no_models(folder, tmp_path, capsys):
     write(tmp_path / "text.joblib", ["no pickle"])
     joblib.dump([1, 2], tmp_path / "list.pkl")
