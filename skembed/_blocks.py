@@ -17,6 +17,8 @@ from ._vectors import ONE, add_scaled, combine_parts, fill_row, prefetch_row, pr
 
 # How many touches ahead the rows are fetched from memory.
 _AHEAD = 16
+# A block of so many targets, and so many for each random one, is halved: then there is still enough to draw from.
+HALVED_FROM, _TARGETS_PER_DRAW = 256, 16
 
 
 class Slots(NamedTuple):
@@ -247,31 +249,64 @@ def is_neighbour(slots, plan, a, b):
     return slots.document[a] == slots.document[b] and slots.document[a] >= 0 and 0 < distance <= plan.border
 
 
-@njit(**LEAN)
-def draw_offsets(seed, block, n_targets, offsets):
-    """Distinct random distances in [1, n_targets): target i is compared with target i + offset of the same block.
+class Draws(NamedTuple):
+    """Which targets of a block each one is compared with: those so many places on.
 
-    Returns how many there are: fewer than asked for where the block is too small.
+    In a large block they are in the same half of it. A half is a random sample of the text as well, and of two threads
+    each has the sums of one half in its cache.
     """
-    n = min(offsets.shape[0], n_targets - 1)
+
+    offsets: np.ndarray  # (at least n_random,) int64, distances, distinct and the same for all targets
+    n_random: int
+    n_targets: int
+    half: int  # how many targets the first half has; 0 if the block is too small to be halved
+
+
+@njit(**LEAN)
+def draw_targets(plan, block, n_targets, offsets):
+    """Draw as many distances as ``offsets`` has room for, or fewer where the block is too small.
+
+    Sentences of one run are mostly of one document, and so no random ones for each other: those at hand are drawn only
+    where there are not enough further away.
+    """
+    half = n_targets // 2 if n_targets >= max(HALVED_FROM, _TARGETS_PER_DRAW * offsets.shape[0]) else 0
+    n_compared = half if half > 0 else n_targets
+    nearest = max(1, min(plan.run_length, (n_compared + 1 - offsets.shape[0]) // 2))
+    n_distances = n_compared - 2 * nearest + 1
+    n = min(offsets.shape[0], n_distances)
     draw = 0
     for i in range(n):
         fresh = False
         while not fresh:
-            offsets[i] = 1 + below(
-                random_bits(np.uint64(seed), np.uint64(1), np.uint64(block), np.uint64(draw)), n_targets - 1
-            )
+            bits = random_bits(np.uint64(plan.seed), np.uint64(1), np.uint64(block), np.uint64(draw))
+            offsets[i] = nearest + below(bits, n_distances)
             draw += 1
             fresh = True
             for j in range(i):
                 fresh = fresh and offsets[j] != offsets[i]
-    return n
+    return Draws(offsets, n, n_targets, half)
 
 
 @njit(**INLINE)
-def target_after(i, offset, n_targets):
-    """The target so many places on, from the last to the first; a division would take long."""
-    return i + offset - (n_targets if i + offset >= n_targets else 0)
+def _half_of(draws, i):
+    """First and last+1 of the targets that one may be compared with."""
+    return (0, draws.half) if i < draws.half else (draws.half, draws.n_targets)
+
+
+@njit(**INLINE)
+def random_target(draws, i, r):
+    """The target that is random sentence number ``r`` of target ``i``. No division, which would take long."""
+    first, last = _half_of(draws, i)
+    place = i + draws.offsets[r]
+    return place - (last - first if place >= last else 0)
+
+
+@njit(**INLINE)
+def asking_target(draws, i, r):
+    """The target whose random sentence number ``r`` is target ``i``."""
+    first, last = _half_of(draws, i)
+    place = i - draws.offsets[r]
+    return place + (last - first if place < first else 0)
 
 
 @njit(**LEAN)

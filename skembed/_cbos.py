@@ -21,12 +21,13 @@ from ._blocks import (
     Scores,
     Slots,
     add_losses,
-    draw_offsets,
+    asking_target,
+    draw_targets,
     is_neighbour,
     make_scores,
     make_slots,
+    random_target,
     sum_sentences,
-    target_after,
 )
 from ._compile import LEAN, lean_kernel
 from ._kernels import barrier, share, zeros_apart
@@ -53,9 +54,9 @@ class Targets(NamedTuple):
 
 
 @njit(**LEAN)
-def score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads):
+def score_targets(plan, slots, targets, draws, thread, n_threads):
     """Phase 2: eq. 5 and 6. Each target's context against the target and the random sentences."""
-    first, last = share(n_targets, thread, n_threads)
+    first, last = share(draws.n_targets, thread, n_threads)
     values, flat, place = targets.scores.values, targets.scores.flat, thread * targets.scores.values.shape[1]
     candidates, column = targets.scores.which, targets.scores.column
     for i in range(first, last):
@@ -77,8 +78,8 @@ def score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads):
         combine(targets.context, i, flat, place, 1, slots.sums, candidates, place, n_context)
         candidates[place] = slot
         n = 1
-        for r in range(offsets.shape[0]):
-            q = slots.of_target[target_after(i, offsets[r], n_targets)]
+        for r in range(draws.n_random):
+            q = slots.of_target[random_target(draws, i, r)]
             if slots.document[q] >= 0 and not is_neighbour(slots, plan, slot, q):
                 candidates[place + n], column[place + n] = q, 1 + r
                 n += 1
@@ -95,7 +96,7 @@ def score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads):
 
 
 @njit(**LEAN)
-def gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, n_threads):
+def gather_gradients(plan, slots, targets, draws, n_slots, thread, n_threads):
     """Phase 3: a sentence's gradient from its roles as target, as random sentence and as neighbour."""
     width = plan.run_length + 2 * plan.border
     first, last = share(n_slots, thread, n_threads)
@@ -110,8 +111,8 @@ def gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, 
         n = 0
         if plan.border <= position < plan.border + plan.run_length:
             i = run * plan.run_length + position - plan.border
-            for r in range(1 + offsets.shape[0]):
-                t = i if r == 0 else target_after(i, n_targets - offsets[r - 1], n_targets)
+            for r in range(1 + draws.n_random):
+                t = i if r == 0 else asking_target(draws, i, r - 1)
                 if targets.error[t, r] != 0.0:
                     index[place + n], flat[place + n] = t, targets.error[t, r]
                     n += 1
@@ -131,18 +132,17 @@ def train_cbos(text, rows, mean, targets, plan, update, sync, thread, n_threads)
         first_run, last_run = block_runs(plan, block)
         n_targets = (last_run - first_run) * plan.run_length
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
-        offsets = targets.offsets[thread]
-        offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
+        draws = draw_targets(plan, block, n_targets, targets.offsets[thread])
         n_passed = sum_sentences(
             text, rows, mean, plan, block, targets.run_ptr, slots, targets.touches, sync, n_passed, thread, n_threads
         )
         n_passed = barrier(sync, n_threads, n_passed)
-        score_targets(plan, slots, targets, offsets, n_targets, thread, n_threads)
+        score_targets(plan, slots, targets, draws, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
             add_losses(targets.loss, n_targets, targets.total)
         if update.learn:
-            gather_gradients(plan, slots, targets, offsets, n_slots, n_targets, thread, n_threads)
+            gather_gradients(plan, slots, targets, draws, n_slots, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
             rate = np.float32(update.rate - update.rate_decay * block)
             update_rows(rows, targets.touches, update, rate, 0.0, thread, n_threads)
@@ -326,7 +326,7 @@ class CBOSVectorizer(TrainedVectorizer):
     }
     _needs_order = True
     _default_batch_size = 512
-    _run_length = 4
+    _run_length = 8
 
     def __init__(
         self,

@@ -21,12 +21,13 @@ from ._blocks import (
     Scores,
     Slots,
     add_losses,
-    draw_offsets,
+    asking_target,
+    draw_targets,
     is_neighbour,
     make_scores,
     make_slots,
+    random_target,
     sum_sentences,
-    target_after,
 )
 from ._compile import LEAN, lean_kernel
 from ._kernels import barrier, share, zeros_apart
@@ -67,9 +68,9 @@ def scale_to_length_one(slots, pairs, first, last):
 
 
 @njit(**LEAN)
-def score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thread, n_threads):
+def score_pairs(plan, slots, pairs, draws, inverse_temperature, thread, n_threads):
     """Phase 2: each target against its neighbours and the random sentences, eq. 1."""
-    first, last = share(n_targets, thread, n_threads)
+    first, last = share(draws.n_targets, thread, n_threads)
     span = 2 * plan.border + 1
     values, flat, place = pairs.scores.values, pairs.scores.flat, thread * pairs.scores.values.shape[1]
     candidates, column = pairs.scores.which, pairs.scores.column
@@ -77,10 +78,10 @@ def score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thr
         slot = slots.of_target[i]
         pairs.loss[i] = -1.0
         n = n_positive = 0
-        for c in range(span + offsets.shape[0]):
+        for c in range(span + draws.n_random):
             pairs.error[i, c] = 0.0
             is_near = c < span
-            q = slot + c - plan.border if is_near else slots.of_target[target_after(i, offsets[c - span], n_targets)]
+            q = slot + c - plan.border if is_near else slots.of_target[random_target(draws, i, c - span)]
             if min(slots.document[slot], slots.document[q]) >= 0 and is_neighbour(slots, plan, slot, q) == is_near:
                 candidates[place + n], column[place + n] = q, c
                 n += 1
@@ -103,7 +104,7 @@ def score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thr
 
 
 @njit(**LEAN)
-def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_threads):
+def gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads):
     """Phase 3: a sentence's gradient from its roles as source, as random sentence and as neighbour."""
     width = plan.run_length + 2 * plan.border
     span = 2 * plan.border + 1
@@ -119,8 +120,8 @@ def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_
         i, is_target = run * plan.run_length + position - plan.border, 0 <= position - plan.border < plan.run_length
         n = 0
         if is_target:
-            for r in range(offsets.shape[0]):
-                t = target_after(i, n_targets - offsets[r], n_targets)
+            for r in range(draws.n_random):
+                t = asking_target(draws, i, r)
                 if pairs.error[t, span + r] != 0.0:
                     index[place + n], flat[place + n] = slots.of_target[t], pairs.error[t, span + r]
                     n += 1
@@ -150,19 +151,18 @@ def train_siamese_cbow(text, rows, mean, inverse_temperature, pairs, plan, updat
         first_run, last_run = block_runs(plan, block)
         n_targets = (last_run - first_run) * plan.run_length
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
-        offsets = pairs.offsets[thread]
-        offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
+        draws = draw_targets(plan, block, n_targets, pairs.offsets[thread])
         n_passed = sum_sentences(
             text, rows, mean, plan, block, pairs.run_ptr, slots, pairs.touches, sync, n_passed, thread, n_threads
         )
         scale_to_length_one(slots, pairs, *share(n_slots, thread, n_threads))
         n_passed = barrier(sync, n_threads, n_passed)
-        score_pairs(plan, slots, pairs, offsets, inverse_temperature, n_targets, thread, n_threads)
+        score_pairs(plan, slots, pairs, draws, inverse_temperature, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
             add_losses(pairs.loss, n_targets, pairs.total)
         if update.learn:
-            gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_threads)
+            gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
             rate = np.float32(update.rate - update.rate_decay * block)
             update_rows(rows, pairs.touches, update, rate, 0.0, thread, n_threads)
@@ -345,7 +345,7 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     }
     _needs_order = True
     _default_batch_size = 512
-    _run_length = 4
+    _run_length = 8
 
     def __init__(
         self,

@@ -20,6 +20,8 @@ from ._touches import Rows, Update, make_rows
 
 # A row that occurs more often than this in a block takes smaller steps; measured, see the user guide.
 MAX_TOUCHES = 8
+# Long runs are for blocks that have many of them, or their sentences would be of few documents; measured, too.
+SHORT_RUN, RUNS_OF_BLOCK = 4, 32
 # How many tokens a compiled call works through before Python looks for Ctrl-C and for divergence.
 TOKENS_PER_CALL = 2_000_000
 # No useful weight, and no useful mean loss of a target, comes near this.
@@ -117,13 +119,13 @@ class Trainer:
         if not np.any(text.document[border:] == text.document[: max(0, n_sentences - border)]):
             # A context never leaves its document, so a larger border would only be empty places.
             border = int(np.bincount(text.document).max()) - 1
-        longest_run = max(self.run_length, 2 * border)
-        if isinstance(self.batch_size, str):
+        batch = self.batch_size
+        if isinstance(batch, str):
             # At least some tens of updates an epoch, however small the corpus.
             batch = int(np.clip(n_sentences // 64, min(16, self.default_batch_size), self.default_batch_size))
+        longest_run = max(min(self.run_length, max(SHORT_RUN, batch // RUNS_OF_BLOCK)), 2 * border)
+        if isinstance(self.batch_size, str):
             batch = max(longest_run, batch - batch % longest_run)
-        else:
-            batch = self.batch_size
         # The longest run that divides the block evenly.
         length = max(n for n in range(1, longest_run + 1) if batch % n == 0)
         starts = np.arange(0, n_sentences, length, dtype=np.int64)

@@ -23,7 +23,7 @@ def for_python(function):
 
 below, draw_negative = for_python(_kernels.below), for_python(_negatives.draw_negative)
 random_bits, uniform = for_python(_kernels.random_bits), for_python(_kernels.uniform)
-draw_offsets = for_python(_blocks.draw_offsets)
+draw_targets = for_python(_blocks.draw_targets)
 
 # 21 numbers are one vector and five more, which overlap.
 N_WORDS, N_COMPONENTS, SEED = 9, 21, 11
@@ -98,6 +98,12 @@ def starts_of(plan):
     return plan.run_starts[first : first + plan.runs_per_block].tolist()
 
 
+def draws_of(plan, negative):
+    """With which targets each one of the block is compared."""
+    n_targets = len(starts_of(plan)) * plan.run_length
+    return draw_targets(plan, plan.first_block, n_targets, np.zeros(negative, np.int64))
+
+
 def bits(*numbers):
     """64 random bits of four numbers; compiled, `random_bits` gives a Python int."""
     return np.uint64(random_bits(*map(np.uint64, numbers)))
@@ -158,12 +164,21 @@ def random_text(n_sentences=240, n_words=40, seed=0):
     return encode(sentences, documents, rng.uniform(0.5, 1, n_words).astype(np.float32)), sentences
 
 
-def weights_after_epochs(estimator, solver, n_threads, n_epochs=2, n_components=6):
+def large_block(estimator):
+    """A block whose halves are compared apart: the objective, the text, the twin's text, and the plan."""
+    text, sentences = random_text(266)  # the last run is short, and the first half ends within a run
+    objective = estimator._make_objective(start(estimator, sentences, len(text.word_weight), 6))
+    slow_text = reference.Text(sentences, text.document.tolist(), text.word_weight.astype(np.float64))
+    starts = np.random.default_rng(1).permutation(np.arange(0, 266, RUN_LENGTH))
+    return objective, text, slow_text, Plan(starts, RUN_LENGTH, objective.border, len(starts), 0, 1, 5)
+
+
+def weights_after_epochs(estimator, solver, n_threads, n_epochs=2, n_components=6, n_sentences=240, batch_size="auto"):
     """Bytes of all weights and accumulators, and the losses, after some epochs of a random text."""
-    text, sentences = random_text()
+    text, sentences = random_text(n_sentences)
     n_words = len(text.word_weight)
     objective = estimator._make_objective(start(estimator, sentences, n_words, n_components))
-    trainer = Trainer(objective, solver == "adagrad", 0.05, "auto", 64, estimator._run_length, 3, n_threads)
+    trainer = Trainer(objective, solver == "adagrad", 0.05, batch_size, 64, estimator._run_length, 3, n_threads)
     assert trainer.n_threads == n_threads
     losses = [trainer.run_epoch(text, epoch, rates=(0.05, 0.02)) for epoch in range(n_epochs)]
     assert np.isfinite(losses).all()

@@ -92,9 +92,11 @@ def places_of(text, starts, run_length):
     return [(r, i if i < n else None) for r, start in enumerate(starts) for i in range(start, start + run_length)]
 
 
-def random_sentences(places, t, offsets, near, alive):
+def random_sentences(places, t, draws, near, alive):
     """S-: the targets at the drawn distances, less those that are neighbours of target t or hold no word."""
-    drawn = [places[(t + offset) % len(places)] for offset in offsets]
+    half = places[: draws.half] if t < draws.half else places[draws.half :]
+    t -= 0 if t < draws.half else draws.half
+    drawn = [half[(t + offset) % len(half)] for offset in draws.offsets[: draws.n_random]]
     return [(r, j) for r, j in drawn if j is not None and alive[j] and j not in near]
 
 
@@ -109,7 +111,7 @@ def word_touches(text, starts, run_length, window, gradients, pooling):
     return touches
 
 
-def cbos_block(text, vectors, starts, run_length, offsets, window, pooling):
+def cbos_block(text, vectors, starts, run_length, draws, window, pooling):
     """CBOS, eq. 5 to 7, where 2k is the number of neighbours that there are."""
     s = [sentence_vector(text, vectors, i, pooling) for i in range(len(text.sentences))]
     alive = [len(text.words(i)) > 0 for i in range(len(text.sentences))]
@@ -121,7 +123,7 @@ def cbos_block(text, vectors, starts, run_length, offsets, window, pooling):
             continue
         near = neighbours(text, i, window, alive)
         context = sum(s[j] for j in near) / len(near)
-        candidates = [(run, i), *random_sentences(places, t, offsets, near, alive)]
+        candidates = [(run, i), *random_sentences(places, t, draws, near, alive)]
         p = softmax([s[j] @ context for _, j in candidates])
         loss -= math.log(p[0])
         n_targets += 1
@@ -142,7 +144,7 @@ def cosine_gradient(a, b):
     return b / math.sqrt((a @ a) * (b @ b)) - cosine(a, b) * a / (a @ a)
 
 
-def siamese_block(text, vectors, starts, run_length, offsets, window, temperature, pooling):
+def siamese_block(text, vectors, starts, run_length, draws, window, temperature, pooling):
     """Siamese CBOW, eq. 1 and the cross-entropy with 1 / |S+|; the paper's temperature is 1."""
     s = [sentence_vector(text, vectors, i, pooling) for i in range(len(text.sentences))]
     alive = [bool(np.any(vector)) for vector in s]
@@ -153,7 +155,7 @@ def siamese_block(text, vectors, starts, run_length, offsets, window, temperatur
         if i is None or not alive[i] or not neighbours(text, i, window, alive):
             continue
         positive = neighbours(text, i, window, alive)
-        candidates = [(run, j) for j in positive] + random_sentences(places, t, offsets, positive, alive)
+        candidates = [(run, j) for j in positive] + random_sentences(places, t, draws, positive, alive)
         wanted = [1 / len(positive)] * len(positive) + [0.0] * (len(candidates) - len(positive))
         p = softmax([cosine(s[i], s[j]) / temperature for _, j in candidates])
         loss -= sum(wanted[c] * math.log(p[c]) for c in range(len(candidates)))

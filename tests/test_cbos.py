@@ -11,9 +11,10 @@ from kernel_cases import (
     UNCAPPED,
     assert_same_state,
     doubles,
-    draw_offsets,
+    draws_of,
     encode,
     kernel_gradients,
+    large_block,
     make_plan,
     run_block,
     start,
@@ -37,14 +38,8 @@ def make_objective(**options):
     return estimator._make_objective(start(estimator))
 
 
-def offsets_of(plan, negative):
-    offsets = np.zeros(negative, np.int64)
-    n_targets = len(starts_of(plan)) * plan.run_length
-    return offsets[: draw_offsets(plan.seed, plan.first_block, n_targets, offsets)].tolist()
-
-
 def twin(text, vectors, plan, window=1, pooling="sum", negative=3):
-    return cbos_block(text, vectors, starts_of(plan), plan.run_length, offsets_of(plan, negative), window, pooling)
+    return cbos_block(text, vectors, starts_of(plan), plan.run_length, draws_of(plan, negative), window, pooling)
 
 
 @pytest.mark.kernel
@@ -173,6 +168,19 @@ def test_extreme_scores_stay_finite():
 
 
 @pytest.mark.kernel
+def test_a_large_block_is_the_twin_too():
+    objective, text, slow_text, plan = large_block(CBOSVectorizer(window=2, negative=3))
+    assert draws_of(plan, 3).half == 134
+    expected = doubles(objective)
+    vectors, accumulator = expected[0]
+    loss, n_targets, touches = twin(slow_text, vectors, plan, window=2)
+    take_steps(vectors, accumulator, touches, 0.1, "adagrad", 8)
+    total = run_block(objective, text, plan, "adagrad", 0.1, 8)
+    np.testing.assert_allclose(total, (loss, n_targets), rtol=1e-5)
+    assert_same_state(objective, expected)
+
+
+@pytest.mark.kernel
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
 @pytest.mark.parametrize("options", [{}, {"window": 2, "pooling": "mean", "negative": 5}])
@@ -180,6 +188,14 @@ def test_extreme_scores_stay_finite():
 def test_any_number_of_threads_gives_the_same_bits(options, solver, n_components):
     estimator = CBOSVectorizer(**options)
     results = [weights_after_epochs(estimator, solver, n, n_components=n_components) for n in (1, 2, 3, 4)]
+    assert all(result == results[0] for result in results)
+
+
+@pytest.mark.kernel
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
+def test_large_blocks_give_the_same_bits():
+    options = {"n_sentences": 700, "batch_size": 332}
+    results = [weights_after_epochs(CBOSVectorizer(), "adagrad", n, **options) for n in (1, 2, 3, 4)]
     assert all(result == results[0] for result in results)
 
 

@@ -13,7 +13,7 @@ from kernel_cases import (
     UNCAPPED,
     assert_same_state,
     doubles,
-    draw_offsets,
+    draws_of,
     kernel_gradients,
     make_plan,
     run_block,
@@ -61,8 +61,7 @@ def make_objective(**options):
 def twin(text, vectors, plan, negative=3):
     """Loss, number of targets and touches of a block, from the formula, in double precision."""
     starts = starts_of(plan)
-    offsets = np.zeros(negative, np.int64)
-    offsets = offsets[: draw_offsets(plan.seed, plan.first_block, len(starts) * plan.run_length, offsets)]
+    draws = draws_of(plan, negative)
     s = [sentence_vector(text, vectors, i, "sum") for i in range(len(text.sentences))]
     alive = [len(text.words(i)) > 0 for i in range(len(text.sentences))]
     places = places_of(text, starts, plan.run_length)
@@ -74,7 +73,7 @@ def twin(text, vectors, plan, negative=3):
         if i + 1 not in near:
             continue
         n_targets += 1
-        pairs = [(run, i + 1, -1), *((r, j, 1) for r, j in random_sentences(places, t, offsets, near, alive))]
+        pairs = [(run, i + 1, -1), *((r, j, 1) for r, j in random_sentences(places, t, draws, near, alive))]
         for r, j, sign in pairs:
             loss += logistic_loss(-sign * s[i] @ s[j])
             error = sign * sigmoid(sign * s[i] @ s[j])

@@ -12,11 +12,19 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import below, bits, draw_offsets, encode, for_python, uniform
+from kernel_cases import below, bits, draw_targets, encode, for_python, uniform
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from skembed._blocks import list_sentences, make_scores, make_slots, sum_parts, target_after
+from skembed._blocks import (
+    HALVED_FROM,
+    asking_target,
+    list_sentences,
+    make_scores,
+    make_slots,
+    random_target,
+    sum_parts,
+)
 from skembed._kernels import (
     ABORTED,
     SYNC_SIZE,
@@ -47,7 +55,7 @@ barrier, share, shrink, take_step = map(for_python, (barrier, share, shrink, tak
 block_runs, share_runs = map(for_python, (block_runs, share_runs))
 list_sentences, sum_parts = map(for_python, (list_sentences, sum_parts))
 deal, keep_list = map(for_python, (deal, keep_list))
-target_after, update_rows = map(for_python, (target_after, update_rows))
+asking_target, random_target, update_rows = map(for_python, (asking_target, random_target, update_rows))
 
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
 needs_threads = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
@@ -348,21 +356,38 @@ def test_a_waiting_thread_can_be_told_to_give_up():
 # -- blocks ------------------------------------------------------------------------------------------------------------
 
 
-@given(st.integers(0, 2**62), st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 40))
+def plan_to_draw(run_length, seed=9):
+    return Plan(np.zeros(1, np.int64), run_length, 1, 1, 0, 1, seed)
+
+
+@given(
+    seed=st.integers(0, 2**62),
+    block=st.integers(0, 10**6),
+    run_length=st.integers(1, 9),
+    n_targets=st.integers(1, 30) | st.integers(240, 600),
+    n_wanted=st.integers(1, 40),
+)
 @settings(max_examples=60)
-def test_offsets_are_distinct_and_reach_another_target(seed, block, n_targets, n_wanted):
-    offsets = np.zeros(n_wanted, np.int64)
-    n = draw_offsets(seed, block, n_targets, offsets)
-    assert n == min(n_wanted, n_targets - 1)
-    assert len(set(offsets[:n].tolist())) == n
-    assert ((offsets[:n] >= 1) & (offsets[:n] < n_targets)).all()
+def test_draws_are_other_targets_of_the_same_half_and_of_other_runs(seed, block, run_length, n_targets, n_wanted):
+    draws = draw_targets(plan_to_draw(run_length, seed), block, n_targets, np.zeros(n_wanted, np.int64))
+    halved = n_targets >= HALVED_FROM and n_targets >= 16 * n_wanted
+    assert draws.half == (n_targets // 2 if halved else 0)
+    n, n_compared = draws.n_random, draws.half or n_targets
+    assert n == min(n_wanted, n_compared - 1)
+    nearest = min(run_length, max(1, (n_compared + 1 - n_wanted) // 2))  # in a small block there are not enough others
+    assert ((draws.offsets[:n] >= nearest) & (draws.offsets[:n] <= n_compared - nearest)).all()
+    drawn = [[random_target(draws, i, r) for r in range(n)] for i in range(n_targets)]
+    for i in range(n_targets):
+        assert len({i, *drawn[i]}) == n + 1
+        assert all(0 <= j < n_targets and (j < draws.half) == (i < draws.half) for j in drawn[i])
+        assert [drawn[asking_target(draws, i, r)][r] for r in range(n)] == [i] * n
 
 
 def test_offsets_are_even_and_change_with_the_block():
     drawn = np.zeros(15, np.int64)
     offsets = np.zeros(3, np.int64)
     for block in range(600):
-        drawn[offsets[: draw_offsets(9, block, 16, offsets)] - 1] += 1
+        drawn[draw_targets(plan_to_draw(1), block, 16, offsets).offsets - 1] += 1
     assert drawn.sum() == 1800 and stats.chisquare(drawn).pvalue > 1e-6
 
 
@@ -422,17 +447,16 @@ def test_automatic_block_is_a_64th_of_the_text(n_sentences, expected):
     assert plan.run_length == 4 and plan.runs_per_block * plan.run_length == expected
 
 
+@pytest.mark.parametrize(("batch_size", "expected"), [(8, 4), (10, 2), (128, 4), (160, 5), (256, 8), (512, 8)])
+def test_only_large_blocks_have_long_runs(batch_size, expected):
+    plan = make_trainer(batch_size, run_length=8)._plan(make_text(5000), 0)
+    assert (plan.run_length, plan.runs_per_block) == (expected, batch_size // expected)
+
+
 def test_slots_of_targets():
     plan = Plan(np.zeros(3, np.int64), 4, 2, 3, 0, 0, 0)  # each run has two slots of border on each side
     slots, _ = make_slots(plan, 9, 20, 1)
     assert slots.of_target.tolist() == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]
-    assert [target_after(i, offset, 12) for i, offset in [(3, 2), (9, 2), (9, 3), (11, 11), (0, 0)]] == [
-        5,
-        11,
-        0,
-        10,
-        0,
-    ]
 
 
 @pytest.mark.parametrize("shape", [3, (2, 5), 1000])

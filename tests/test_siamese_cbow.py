@@ -9,9 +9,10 @@ from kernel_cases import (
     UNCAPPED,
     assert_same_state,
     doubles,
-    draw_offsets,
+    draws_of,
     encode,
     kernel_gradients,
+    large_block,
     make_plan,
     run_block,
     start,
@@ -34,10 +35,8 @@ def make_objective(n_words=9, **options):
 
 
 def twin(text, vectors, plan, window=1, temperature=0.5, pooling="mean", negative=3):
-    offsets = np.zeros(negative, np.int64)
-    starts = starts_of(plan)
-    n = draw_offsets(plan.seed, plan.first_block, len(starts) * plan.run_length, offsets)
-    return siamese_block(text, vectors, starts, plan.run_length, offsets[:n], window, temperature, pooling)
+    draws = draws_of(plan, negative)
+    return siamese_block(text, vectors, starts_of(plan), plan.run_length, draws, window, temperature, pooling)
 
 
 @pytest.mark.kernel
@@ -170,6 +169,19 @@ def test_a_sentence_without_direction_takes_no_part():
 
 
 @pytest.mark.kernel
+def test_a_large_block_is_the_twin_too():
+    objective, text, slow_text, plan = large_block(SiameseCBOWVectorizer(window=2, negative=3, temperature=0.5))
+    assert draws_of(plan, 3).half == 134
+    expected = doubles(objective)
+    vectors, accumulator = expected[0]
+    loss, n_targets, touches = twin(slow_text, vectors, plan, window=2)
+    take_steps(vectors, accumulator, touches, 0.1, "adagrad", 8)
+    total = run_block(objective, text, plan, "adagrad", 0.1, 8)
+    np.testing.assert_allclose(total, (loss, n_targets), rtol=1e-5)
+    assert_same_state(objective, expected)
+
+
+@pytest.mark.kernel
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
 @pytest.mark.parametrize("options", [{}, {"window": 2, "pooling": "sum", "negative": 5}])
@@ -177,6 +189,14 @@ def test_a_sentence_without_direction_takes_no_part():
 def test_any_number_of_threads_gives_the_same_bits(options, solver, n_components):
     estimator = SiameseCBOWVectorizer(**options)
     results = [weights_after_epochs(estimator, solver, n, n_components=n_components) for n in (1, 2, 3, 4)]
+    assert all(result == results[0] for result in results)
+
+
+@pytest.mark.kernel
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
+def test_large_blocks_give_the_same_bits():
+    options = {"n_sentences": 700, "batch_size": 332}
+    results = [weights_after_epochs(SiameseCBOWVectorizer(), "adagrad", n, **options) for n in (1, 2, 3, 4)]
     assert all(result == results[0] for result in results)
 
 

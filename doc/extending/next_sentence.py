@@ -19,12 +19,13 @@ from skembed._blocks import (
     Scores,
     Slots,
     add_losses,
-    draw_offsets,
+    asking_target,
+    draw_targets,
     is_neighbour,
     make_scores,
     make_slots,
+    random_target,
     sum_sentences,
-    target_after,
 )
 from skembed._compile import LEAN, lean_kernel
 from skembed._kernels import barrier, share
@@ -51,11 +52,11 @@ class Pairs(NamedTuple):
 
 
 @njit(**LEAN)
-def score_pairs(plan, slots, pairs, offsets, n_targets, thread, n_threads):
+def score_pairs(plan, slots, pairs, draws, thread, n_threads):
     """Score each sentence against the next one and against the random ones: losses and errors."""
     scores, which, column = pairs.scores.values, pairs.scores.which, pairs.scores.column
     place = thread * scores.shape[1]  # of this thread's room in the lists
-    first, last = share(n_targets, thread, n_threads)
+    first, last = share(draws.n_targets, thread, n_threads)
     for i in range(first, last):
         slot = slots.of_target[i]
         pairs.loss[i] = -1.0  # no target, unless there is a next sentence
@@ -65,8 +66,8 @@ def score_pairs(plan, slots, pairs, offsets, n_targets, thread, n_threads):
             continue
         which[place], column[place] = slot + 1, 0
         n = 1
-        for r in range(offsets.shape[0]):
-            q = slots.of_target[target_after(i, offsets[r], n_targets)]
+        for r in range(draws.n_random):
+            q = slots.of_target[random_target(draws, i, r)]
             if slots.document[q] >= 0 and not is_neighbour(slots, plan, slot, q):
                 which[place + n], column[place + n] = q, 1 + r
                 n += 1
@@ -81,7 +82,7 @@ def score_pairs(plan, slots, pairs, offsets, n_targets, thread, n_threads):
 
 
 @njit(**LEAN)
-def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_threads):
+def gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads):
     """Add up the gradient of each sentence: as the one that asks, as a random one, and as the next one."""
     weight, which = pairs.scores.flat, pairs.scores.which
     place = thread * pairs.scores.values.shape[1]
@@ -97,9 +98,8 @@ def gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_
         if 0 <= position < plan.run_length:
             which[place], weight[place] = min(slot + 1, n_slots - 1), pairs.error[i, 0]
             n = 1
-            for r in range(offsets.shape[0]):
-                asked = target_after(i, offsets[r], n_targets)
-                asking = target_after(i, n_targets - offsets[r], n_targets)
+            for r in range(draws.n_random):
+                asked, asking = random_target(draws, i, r), asking_target(draws, i, r)
                 which[place + n], weight[place + n] = slots.of_target[asked], pairs.error[i, 1 + r]
                 which[place + n + 1], weight[place + n + 1] = slots.of_target[asking], pairs.error[asking, 1 + r]
                 n += 2
@@ -119,18 +119,17 @@ def train_next_sentence(text, rows, pairs, plan, update, sync, thread, n_threads
         first_run, last_run = block_runs(plan, block)
         n_targets = (last_run - first_run) * plan.run_length
         n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
-        offsets = pairs.offsets[thread]
-        offsets = offsets[: draw_offsets(plan.seed, block, n_targets, offsets)]
+        draws = draw_targets(plan, block, n_targets, pairs.offsets[thread])
         n_passed = sum_sentences(
             text, rows, False, plan, block, pairs.run_ptr, slots, pairs.touches, sync, n_passed, thread, n_threads
         )
         n_passed = barrier(sync, n_threads, n_passed)
-        score_pairs(plan, slots, pairs, offsets, n_targets, thread, n_threads)
+        score_pairs(plan, slots, pairs, draws, thread, n_threads)
         n_passed = barrier(sync, n_threads, n_passed)
         if thread == 0:
             add_losses(pairs.loss, n_targets, pairs.total)
         if update.learn:
-            gather_gradients(plan, slots, pairs, offsets, n_slots, n_targets, thread, n_threads)
+            gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads)
             n_passed = barrier(sync, n_threads, n_passed)
             rate = np.float32(update.rate - update.rate_decay * block)
             update_rows(rows, pairs.touches, update, rate, 0.0, thread, n_threads)
