@@ -292,9 +292,9 @@ class CBOSVectorizer(TrainedVectorizer):
     *Context.* Eq. 5 always divides by 2k. Here the sum is divided by the number of neighbours that exist, so a
     sentence at the border of a document has a context of the same scale as the others.
 
-    *Blocks.* A block is a random sample of short runs of the text. Its negatives are other sentences of the block,
-    never a neighbour. All gradients come from the same weights; then each word's row is updated, in the order of the
-    block. A row with c > 8 updates in one block takes steps of 8/c the size.
+    *Blocks.* A block is a random sample of short runs of the text. Negatives are sentences of its other runs, never a
+    neighbour. All gradients come from the same weights; then each word's row is updated, in the order of the block. A
+    row with c > 8 updates in one block takes steps of 8/c the size.
 
     *The paper's own setting:* ``CBOSVectorizer(100, window=1, negative=2, pooling="sum", weighting=None,
     unknown="zero", solver="sgd", learning_rate=0.01, max_iter=10, batch_size=10, min_count=5, stemmer="english")``. The

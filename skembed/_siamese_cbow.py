@@ -313,7 +313,7 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     bits; both are errors, and not repeated here. It takes negatives that may be neighbours, and crosses the borders of
     documents; here neither happens. A sentence at a border has one neighbour, with target probability 1.
 
-    *Blocks.* A block is a random sample of short runs of the text, and its negatives are other sentences of it. All
+    *Blocks.* A block is a random sample of short runs of the text. Negatives are sentences of its other runs. All
     gradients come from the same weights; then each word's row is updated, in the order of the block. A row with c > 8
     updates in one block takes steps of 8/c the size. Gradients are added, where the program averages them over a batch.
 
