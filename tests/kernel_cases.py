@@ -164,13 +164,21 @@ def random_text(n_sentences=240, n_words=40, seed=0):
     return encode(sentences, documents, rng.uniform(0.5, 1, n_words).astype(np.float32)), sentences
 
 
-def large_block(estimator):
-    """A block whose halves are compared apart: the objective, the text, the twin's text, and the plan."""
+def assert_large_block_is(estimator, twin):
+    """A block whose halves are compared apart is that of the twin; for a window of 2."""
     text, sentences = random_text(266)  # the last run is short, and the first half ends within a run
     objective = estimator._make_objective(start(estimator, sentences, len(text.word_weight), 6))
     slow_text = reference.Text(sentences, text.document.tolist(), text.word_weight.astype(np.float64))
     starts = np.random.default_rng(1).permutation(np.arange(0, 266, RUN_LENGTH))
-    return objective, text, slow_text, Plan(starts, RUN_LENGTH, objective.border, len(starts), 0, 1, 5)
+    plan = Plan(starts, RUN_LENGTH, objective.border, len(starts), 0, 1, 5)
+    assert draws_of(plan, estimator.negative).half == 134
+    expected = doubles(objective)
+    vectors, accumulator = expected[0]
+    loss, n_targets, touches = twin(slow_text, vectors, plan, window=2)
+    reference.take_steps(vectors, accumulator, touches, 0.1, "adagrad", 8)
+    total = run_block(objective, text, plan, "adagrad", 0.1, 8)
+    np.testing.assert_allclose(total, (loss, n_targets), rtol=1e-5)
+    assert_same_state(objective, expected)
 
 
 def weights_after_epochs(estimator, solver, n_threads, n_epochs=2, n_components=6, n_sentences=240, batch_size="auto"):

@@ -7,12 +7,12 @@ from kernel_cases import (
     BLOCKS,
     N_COMPONENTS,
     UNCAPPED,
+    assert_large_block_is,
     assert_same_state,
     doubles,
     draws_of,
     encode,
     kernel_gradients,
-    large_block,
     make_plan,
     run_block,
     start,
@@ -170,15 +170,7 @@ def test_a_sentence_without_direction_takes_no_part():
 
 @pytest.mark.kernel
 def test_a_large_block_is_the_twin_too():
-    objective, text, slow_text, plan = large_block(SiameseCBOWVectorizer(window=2, negative=3, temperature=0.5))
-    assert draws_of(plan, 3).half == 134
-    expected = doubles(objective)
-    vectors, accumulator = expected[0]
-    loss, n_targets, touches = twin(slow_text, vectors, plan, window=2)
-    take_steps(vectors, accumulator, touches, 0.1, "adagrad", 8)
-    total = run_block(objective, text, plan, "adagrad", 0.1, 8)
-    np.testing.assert_allclose(total, (loss, n_targets), rtol=1e-5)
-    assert_same_state(objective, expected)
+    assert_large_block_is(SiameseCBOWVectorizer(window=2, negative=3, temperature=0.5), twin)
 
 
 @pytest.mark.kernel
