@@ -80,7 +80,8 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
     max_iter : int, default=5
         Passes over the text.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64.
+        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64 (112 if
+        they are very short).
     min_count : int, default=5
         Words that occur less often are not learned. Given vectors are all kept.
     max_features : int or None, default=None

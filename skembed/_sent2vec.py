@@ -137,7 +137,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
         Passes over the text. The paper makes 3 to 13.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The published program goes word by word; 1 comes
-        nearest. "auto" is 1/64 of the sentences, but between 16 and 64.
+        nearest. "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
     min_count : int, default=5
         Words that occur less often are not learned. The paper uses 5 to 20.
     max_features : int or None, default=None

@@ -14,7 +14,7 @@ import numpy as np
 
 from ._corpus import SentenceCorpus
 from ._kernels import ABORTED, SYNC_SIZE, zeros_apart
-from ._runs import EncodedText, Plan
+from ._runs import WORDS_PER_SENTENCE, EncodedText, Plan
 from ._threads import ThreadChoice
 from ._touches import Rows, Update, make_rows
 
@@ -22,6 +22,8 @@ from ._touches import Rows, Update, make_rows
 MAX_TOUCHES = 8
 # Long runs are for blocks that have many of them, or their sentences would be of few documents; measured, too.
 SHORT_RUN, RUNS_OF_BLOCK = 4, 32
+# As many ids as a cache line has, and about as many words as a sentence of prose.
+USUAL_WORDS = 16
 # How many tokens a compiled call works through before Python looks for Ctrl-C and for divergence.
 TOKENS_PER_CALL = 2_000_000
 # No useful weight, and no useful mean loss of a target, comes near this.
@@ -119,11 +121,17 @@ class Trainer:
         if not np.any(text.document[border:] == text.document[: max(0, n_sentences - border)]):
             # A context never leaves its document, so a larger border would only be empty places.
             border = int(np.bincount(text.document).max()) - 1
+        largest_batch, run_length = self.default_batch_size, self.run_length
+        short_run, runs_of_block = SHORT_RUN, RUNS_OF_BLOCK
+        if run_length == 1:
+            # Targets are words: of short sentences, a block and a run have more.
+            largest_batch, run_length = _adapt_to_words(largest_batch, text)
+            short_run, runs_of_block = 1, RUNS_OF_BLOCK // 2
         batch = self.batch_size
         if isinstance(batch, str):
             # At least some tens of updates an epoch, however small the corpus.
-            batch = int(np.clip(n_sentences // 64, min(16, self.default_batch_size), self.default_batch_size))
-        longest_run = max(min(self.run_length, max(SHORT_RUN, batch // RUNS_OF_BLOCK)), 2 * border)
+            batch = int(np.clip(n_sentences // 64, min(16, self.default_batch_size), largest_batch))
+        longest_run = max(min(run_length, max(short_run, batch // runs_of_block)), 2 * border)
         if isinstance(self.batch_size, str):
             batch = max(longest_run, batch - batch % longest_run)
         # The longest run that divides the block evenly.
@@ -157,6 +165,19 @@ class Trainer:
                 ready.abort()
                 sync[ABORTED] = 1
                 raise
+
+
+def _adapt_to_words(batch_size: int, text: EncodedText) -> tuple[int, int]:
+    """Sentences of a block and of a run, for sentences of the usual length and for shorter ones.
+
+    A run has about as many words as a usual sentence, a block half way to as much work as one of usual sentences: with
+    less, threads meet too often, and with more, what one thread needs of a block leaves its cache.
+    """
+    n_words = max(1.0, (text.sent_ptr[-1] - text.sent_ptr[0]) / len(text.document))
+    work = (USUAL_WORDS + WORDS_PER_SENTENCE) / (n_words + WORDS_PER_SENTENCE)
+    # A multiple of 16, so that runs divide it.
+    n_sentences = int(batch_size * (1 + work) / 2) // 16 * 16
+    return max(batch_size, n_sentences), int(np.clip(USUAL_WORDS // n_words, 1, SHORT_RUN))
 
 
 def hold_out(corpus: SentenceCorpus, fraction: float, seed: int) -> tuple[SentenceCorpus, SentenceCorpus]:

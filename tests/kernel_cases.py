@@ -181,6 +181,19 @@ def assert_large_block_is(estimator, twin):
     assert_same_state(objective, expected)
 
 
+def assert_runs_are_their_sentences(estimator):
+    """A block of runs has the bits of one with the same sentences in the same order, each a run of its own."""
+    text, sentences = random_text(48)
+    starts = np.random.default_rng(1).permutation(np.arange(0, 48, 4))
+    results = []
+    for run_starts, length in ((starts, 4), ((starts[:, None] + np.arange(4)).ravel(), 1)):
+        objective = estimator._make_objective(start(estimator, sentences, len(text.word_weight), 6))
+        plan = Plan(run_starts, length, 0, len(run_starts), 0, 1, 5)
+        total = run_block(objective, text, plan, "adagrad", 0.1, 8)
+        results.append((total, [matrix.weights.tobytes() for matrix in objective.matrices]))
+    assert results[0][0][1] > 0 and results[0] == results[1]
+
+
 def weights_after_epochs(estimator, solver, n_threads, n_epochs=2, n_components=6, n_sentences=240, batch_size="auto"):
     """Bytes of all weights and accumulators, and the losses, after some epochs of a random text."""
     text, sentences = random_text(n_sentences)

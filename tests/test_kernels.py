@@ -411,7 +411,8 @@ def test_plan_takes_every_sentence_once(n_sentences, batch_size, run_length):
     assert sorted(i for run in runs for i in run) == list(range(n_sentences))
     assert sum(len(run) < plan.run_length for run in runs) == (n_sentences % plan.run_length > 0)
     assert plan.border == min(1, n_sentences - 1)  # one document, which a context never leaves
-    assert 1 <= plan.run_length <= max(run_length, 2 * plan.border)
+    longest = run_length if run_length > 1 else 4  # where the sentences are short, which they are here
+    assert 1 <= plan.run_length <= max(longest, 2 * plan.border)
     if batch_size != "auto":
         assert plan.run_length * plan.runs_per_block == batch_size
     n_blocks = -(-len(runs) // plan.runs_per_block)
@@ -451,6 +452,33 @@ def test_automatic_block_is_a_64th_of_the_text(n_sentences, expected):
 def test_only_large_blocks_have_long_runs(batch_size, expected):
     plan = make_trainer(batch_size, run_length=8)._plan(make_text(5000), 0)
     assert (plan.run_length, plan.runs_per_block) == (expected, batch_size // expected)
+
+
+@pytest.mark.parametrize(
+    ("n_words", "batch_size", "expected"),
+    [
+        (2000, "auto", (1, 64)),
+        (16, "auto", (1, 64)),
+        (15, "auto", (1, 64)),
+        (8, "auto", (2, 40)),
+        (4, "auto", (4, 24)),
+        (1, "auto", (4, 28)),
+        (4, 256, (4, 64)),
+        (4, 64, (4, 16)),
+        (4, 48, (3, 16)),
+        (4, 31, (1, 31)),
+        (4, 1, (1, 1)),
+        (16, 256, (1, 256)),
+    ],
+)
+def test_where_words_are_targets_short_sentences_have_longer_runs_and_larger_blocks(n_words, batch_size, expected):
+    text = make_text(20_000)
+    text = text._replace(sent_ptr=np.arange(20_001) * n_words)
+    plan = make_trainer(batch_size, run_length=1, border=0)._plan(text, 0)
+    assert (plan.run_length, plan.runs_per_block) == expected
+    # A text that is a slice of a larger one, as where kernels are compiled, has sentences of the same length.
+    later = text._replace(sent_ptr=text.sent_ptr + 10**6)
+    assert make_trainer(batch_size, run_length=1, border=0)._plan(later, 0)[1:4] == plan[1:4]
 
 
 def test_slots_of_targets():

@@ -7,6 +7,7 @@ from kernel_cases import (
     BLOCKS,
     N_WORDS,
     UNCAPPED,
+    assert_runs_are_their_sentences,
     assert_same_state,
     below,
     bits,
@@ -315,6 +316,20 @@ def test_any_number_of_threads_gives_the_same_bits(options, solver):
     estimator = Sent2VecVectorizer(subsample=0.01, **options)
     results = [weights_after_epochs(estimator, solver, n) for n in (1, 2, 3)]
     assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("options", MODELS)
+def test_a_run_is_its_sentences(options):
+    assert_runs_are_their_sentences(Sent2VecVectorizer(**options))
+
+
+@pytest.mark.kernel
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
+def test_runs_of_short_sentences_give_the_same_bits():
+    options = {"n_sentences": 701, "batch_size": 160}  # about six words each, so runs of two, the last one short
+    results = [weights_after_epochs(Sent2VecVectorizer(subsample=0.01), "adagrad", n, **options) for n in (1, 2, 3, 4)]
+    assert all(result == results[0] for result in results)
 
 
 @pytest.mark.kernel
