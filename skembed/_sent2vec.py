@@ -249,7 +249,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
         "alpha": [Interval(Real, 0.0, None, closed="left")],
     }
     _default_batch_size = 64
-    _run_length = 1
+    _run_length = 1  # targets are words; of short sentences a run has more
     _vectors_name = "_source_vectors"
 
     def __init__(

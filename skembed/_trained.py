@@ -58,7 +58,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     _needs_order = False
     _vectors_name = "word_vectors_"
     _default_batch_size = 64
-    _run_length = 1
+    _run_length = 1  # targets are words; of short sentences a run has more
 
     n_components: int
     window: int
