@@ -45,25 +45,13 @@ POOLING_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 class EncodedSentences(NamedTuple):
-    """Sentences as positions in a list of their distinct words."""
+    """Sentences as word ids."""
 
     ids: np.ndarray  # (n_tokens,) int32
     ptr: np.ndarray  # (n_sentences + 1,) int64
-    words: Sequence[str]
-    rows: np.ndarray  # (n_words,) int64: number of each of the words in the vocabulary, -1 where it is not there
-
-
-class _Words(Sequence[str]):
-    """Those of the vocabulary, and then those of some sentences that are not in it."""
-
-    def __init__(self, known: list[str], others: list[str]) -> None:
-        self.known, self.others, self.n_known = known, others, len(known)
-
-    def __len__(self) -> int:
-        return self.n_known + len(self.others)
-
-    def __getitem__(self, i: Any) -> Any:
-        return self.known[i] if i < self.n_known else self.others[i - self.n_known]
+    words: Sequence[str]  # of the ids from `first_word` on; those before are in the vocabulary
+    rows: np.ndarray  # (n_words,) int64: number of each id in the vocabulary, -1 where it is not there
+    first_word: int = 0
 
 
 class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -238,36 +226,42 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         TypeError
             If an item is not a string; names the row.
         ValueError
-            If `X` is one string or a table.
+            If `X` is one string or a table, or does not give as many sentences as it says to have.
         """
         check_is_fitted(self)
         if not isinstance(X, SentenceCorpus):
             iter_sentences(X)  # before its length is asked for
         n_threads = count_threads(getattr(self, "n_jobs", None))
-        pieces = in_order(self._embed_piece, self._pieces(X, n_threads), n_threads)
-        n_components = self._summed_vectors.shape[1]
+        out = np.empty((len(X) if isinstance(X, Sized) else 0, self._summed_vectors.shape[1]), np.float32)
+
+        def embed(piece: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
+            sentences, first_row = self._encode_piece(*piece), piece[1]
+            n_rows = len(sentences.ptr) - 1
+            # Where it is known how many sentences there are, each thread writes where its rows belong.
+            place = out[first_row : first_row + n_rows]
+            return self._pool(sentences, place if len(place) == n_rows else None)
+
+        embedded = list(in_order(embed, self._pieces(X, n_threads), n_threads))
         if not isinstance(X, Sized):
-            return np.concatenate([np.empty((0, n_components), np.float32), *pieces])
-        out = np.empty((len(X), n_components), np.float32)
-        done = 0
-        for piece in pieces:
-            out[done : done + len(piece)] = piece
-            done += len(piece)
+            return np.concatenate([out, *embedded])
+        n_rows = sum(map(len, embedded))
+        if n_rows != len(out):
+            raise ValueError(f"X says that it has {len(out)} sentences, but gives {n_rows}. Pass list(X).")
         return out
 
-    def _pieces(self, X: Any, n_threads: int) -> Iterator[Any]:
-        """What `_embed_piece` takes: some sentences at a time, encoded or yet to be encoded."""
+    def _pieces(self, X: Any, n_threads: int) -> Iterator[tuple[EncodedSentences | Batch, int]]:
+        """Some sentences at a time, encoded or yet to be encoded, and the number of the first."""
         if isinstance(X, SentenceCorpus):
             self._check_corpus(X)
             words = X.vocabulary.words
             rows = self._rows_of(words)
             for part in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words
                 ptr = X.sent_ptr[part.start : part.stop + 1]
-                yield EncodedSentences(X.tokens[ptr[0] : ptr[-1]], ptr - ptr[0], words, rows)
+                yield EncodedSentences(X.tokens[ptr[0] : ptr[-1]], ptr - ptr[0], words, rows), part.start
             return
         batches = iter_pieces(X, self._tokenizer)
+        n_rows = 0
         if self._tokenizer.is_compiled and self._tokenizer.stemmer is None and not self._tokenizer.stop_words:
-            n_rows = 0
             for batch in batches:
                 yield batch, n_rows
                 n_rows += len(batch)
@@ -276,17 +270,18 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         rows = np.empty(0, np.int64)
         for ids, ptr, *_ in encoder.stream((batch, []) for batch in batches):
             rows = np.concatenate([rows, self._rows_of(encoder.words[len(rows) :])])
-            yield EncodedSentences(ids, ptr, encoder.words, rows)
+            yield EncodedSentences(ids, ptr, encoder.words, rows), n_rows
+            n_rows += len(ptr) - 1
 
-    def _embed_piece(self, piece: EncodedSentences | tuple[Batch, int]) -> np.ndarray:
-        if not isinstance(piece, EncodedSentences):
-            known, rows, words = known_words(self)
-            ids, ptr, new = naming_rows(known.scan, *piece)
-            rows = np.concatenate([rows, np.full(len(new), -1)])
-            piece = EncodedSentences(ids, ptr, _Words(words, new), rows)
-        return self._pool(piece)
+    def _encode_piece(self, piece: EncodedSentences | Batch, first_row: int) -> EncodedSentences:
+        if isinstance(piece, EncodedSentences):
+            return piece
+        known, rows = known_words(self)
+        ids, ptr, new = naming_rows(known.scan, piece, first_row)
+        return EncodedSentences(ids, ptr, new, np.concatenate([rows, np.full(len(new), -1)]), len(rows))
 
-    def _pool(self, sentences: EncodedSentences) -> np.ndarray:
+    def _pool(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+        """The rows of some sentences, written to `out` if that is given."""
         from ._pooling import sum_rows  # numba takes a while to import
 
         rows, weights, is_unknown, ptr = self._features(sentences)
@@ -297,11 +292,13 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             rows = rows.copy()
             if self.unknown == "hash":
                 distinct, places = np.unique(rows[unknown], return_inverse=True)
-                others = read_only(self._unknown_vectors([sentences.words[i] for i in distinct.tolist()]))
+                words = [sentences.words[i] for i in (distinct - sentences.first_word).tolist()]
+                others = read_only(self._unknown_vectors(words))
                 rows[unknown] = -1 - places
             else:
                 rows[unknown] = -1
-        out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
+        if out is None:
+            out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
         sum_rows(rows, weights, ptr, vectors, others, self.pooling == "mean", out)
         return out
 
@@ -313,7 +310,9 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         """Vectors of words that were never learned: a direction that depends on the word's text alone."""
         from ._pooling import hash_vectors  # numba takes a while to import
 
-        return hash_vectors(words, self._summed_vectors.shape[1]) * self._unknown_length
+        vectors = hash_vectors(words, self._summed_vectors.shape[1])
+        vectors *= self._unknown_length
+        return vectors
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What is summed: row of `word_vectors_` (or, where unknown, position in `words`), weight, unknown?, ptr."""
@@ -351,17 +350,16 @@ _TABLES: weakref.WeakKeyDictionary[Any, tuple[Any, ...]] = weakref.WeakKeyDictio
 _TABLES_LOCK = threading.Lock()
 
 
-def known_words(estimator: Any) -> tuple[KnownWords, np.ndarray, list[str]]:
-    """Return the table of the estimator's vocabulary, the row of each of its words, and the words."""
+def known_words(estimator: Any) -> tuple[KnownWords, np.ndarray]:
+    """Return the table of the estimator's vocabulary, and the row of each of its words."""
     vocabulary = estimator.vocabulary_
     with _TABLES_LOCK:
         found = _TABLES.get(estimator)
-        if found is None or found[0] is not vocabulary or len(found[3]) != len(vocabulary):
+        if found is None or found[0] is not vocabulary or len(found[2]) != len(vocabulary):
             from ._word_scan import KnownWords  # numba takes a while to import
 
-            words = list(vocabulary)
-            rows = np.fromiter(vocabulary.values(), np.int64, len(words))
-            found = _TABLES[estimator] = (vocabulary, KnownWords(words), rows, words)
+            rows = np.fromiter(vocabulary.values(), np.int64, len(vocabulary))
+            found = _TABLES[estimator] = (vocabulary, KnownWords(list(vocabulary)), rows)
         return found[1:]
 
 

@@ -13,7 +13,8 @@ from ._vectors import add_scaled, prefetch_row
 
 _AHEAD = 8  # words
 _FNV_OFFSET, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-_U0 = np.uint64(0)
+_U0, _U16, _U32 = np.uint64(0), np.uint64(16), np.uint64(32)
+_LOW_HALVES, _LOW_HALF = np.uint64(0x0000FFFF0000FFFF), np.uint64(0xFFFFFFFF)
 
 
 @lean_kernel
@@ -113,16 +114,15 @@ def _fill_directions(text, ptr, vectors):
         seed = _FNV_OFFSET
         for i in range(ptr[word], ptr[word + 1]):
             seed = (seed ^ np.uint64(text[i])) * _FNV_PRIME
-        squares = 0.0
+        squares = np.int64(0)
         for c in range(vectors.shape[1]):
             bits = random_bits(seed, _U0, _U0, np.uint64(c))
-            total = np.int64(0)
-            for lane in range(4):
-                total += np.int64((bits >> np.uint64(16 * lane)) & np.uint64(0xFFFF))
+            pairs = (bits & _LOW_HALVES) + ((bits >> _U16) & _LOW_HALVES)  # two sums of two numbers
+            total = np.int64((pairs + (pairs >> _U32)) & _LOW_HALF)
             entry = 2 * total - (4 * 0xFFFF - 1)
             vectors[word, c] = entry  # exact: it is below 2**24
-            squares += float(entry * entry)
-        norm = np.sqrt(squares)
+            squares += entry * entry
+        norm = np.sqrt(float(squares))
         for c in range(vectors.shape[1]):
             vectors[word, c] = float(vectors[word, c]) / norm
 

@@ -54,6 +54,21 @@ def test_any_input_and_any_number_of_threads(monkeypatch, unknown, stemmer, weig
                 assert model.transform(make()).tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_given", [0, 3, 12])
+def test_a_length_that_is_not_true(monkeypatch, n_jobs, n_given):
+    class Sentences:
+        def __len__(self):
+            return 8
+
+        def __iter__(self):
+            return iter(TEXT[:n_given])
+
+    small_batches(monkeypatch, 5)
+    with pytest.raises(ValueError, match=rf"X says that it has 8 sentences, but gives {n_given}\. Pass list\(X\)\."):
+        embedding().set_params(n_jobs=n_jobs).transform(Sentences())
+
+
 def test_nothing_to_transform():
     for nothing in ([], iter([])):
         assert embedding().transform(nothing).shape == (0, 37)

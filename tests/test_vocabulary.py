@@ -1,6 +1,7 @@
 """Vocabulary: order, pruning, messages; packed words."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -109,6 +110,8 @@ def test_wrong_limits(limits, error):
 def test_packed_words_round_trip(words):
     text, ptr = encode_words(words)
     assert text.dtype == np.uint8 and ptr.dtype == np.int64 and len(ptr) == len(words) + 1
+    encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+    assert [text[first:last].tobytes() for first, last in pairwise(ptr)] == encoded
     assert decode_words(text, ptr) == words
 
 
