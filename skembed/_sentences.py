@@ -19,7 +19,7 @@ from ._tokenizer import Tokenizer
 
 # Sentences that are worked on at a time, at the most, and about how many characters or bytes; then there are several
 # batches for the threads whether sentences are short or long.
-BATCH_SIZE = 4096
+BATCH_SIZE = 8192
 BATCH_LENGTH = 1 << 19
 READ_SIZE = 1 << 18  # characters, or bytes, of a file that are read at a time
 
