@@ -1,4 +1,4 @@
-"""What all sentences share, taken out of word vectors; and numbers, which get vectors of their own."""
+"""What all sentences share, taken out of word vectors; numbers, which get vectors of their own; and spelling."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import numpy as np
 
 from ._base import PooledVectorizer
 from ._corpus import SentenceCorpus
+from ._spelling import add_spelling
 
 _STEP = 10_000  # sentences, or words, at a time, or there would be more copies of all of them
 
 
 class CommonComponents(PooledVectorizer):
-    """Base of an estimator that sums other vectors than it learned: freed of common components, numbers exchanged."""
+    """Base of an estimator that sums other vectors than it learned.
+
+    Numbers get random ones, then spelling is added, then common components are removed.
+    """
 
     n_removed_components: int
     numbers: str
+    subwords: float
     n_features_out_: int
     word_vectors_: np.ndarray
 
@@ -31,14 +36,19 @@ class CommonComponents(PooledVectorizer):
         self._freed_vectors = self.word_vectors_
         if self.numbers == "hash":
             self._freed_vectors = self._with_hashed_numbers()
+        if self.subwords:
+            self._freed_vectors = add_spelling(self._own(self._freed_vectors), list(self.vocabulary_), self.subwords)
         if self.n_removed_components == 0:
             return
         for start in range(0, corpus.n_sentences, _STEP):
             rows = np.asarray(self._pool(self._encode(corpus[start : start + _STEP])), np.float64)
             self._moments += rows.T @ rows
         self.components_ = strongest_directions(self._moments, self.n_removed_components)
-        # Vectors with other numbers are a copy already.
-        self._freed_vectors = self._free(self._freed_vectors if self.numbers == "hash" else self.word_vectors_.copy())
+        self._freed_vectors = self._free(self._own(self._freed_vectors))
+
+    def _own(self, vectors: np.ndarray) -> np.ndarray:
+        """Vectors that may be changed: a copy of those that were learned, others as they are."""
+        return vectors.copy() if vectors is self.word_vectors_ else vectors
 
     def _with_hashed_numbers(self) -> np.ndarray:
         numbers = {word: row for word, row in self.vocabulary_.items() if any(map(str.isdigit, word))}
@@ -60,7 +70,10 @@ class CommonComponents(PooledVectorizer):
         return self._freed_vectors
 
     def _unknown_vectors(self, words: list[str]) -> np.ndarray:
-        return self._free(super()._unknown_vectors(words))
+        vectors = super()._unknown_vectors(words)
+        if self.subwords:
+            add_spelling(vectors, words, self.subwords)
+        return self._free(vectors)
 
 
 def strongest_directions(moments: np.ndarray, n_directions: int) -> np.ndarray:

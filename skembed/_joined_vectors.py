@@ -8,6 +8,14 @@ of the rows as they weigh in sentences, it is projected on the strongest directi
     \sum_w n_w \Big(\frac{a}{a + f_w}\Big)^2 J_w^T J_w = Q \Lambda Q^T, \qquad
     v_w = \frac{J_w Q_{k + 1 \dots k + d}}{\lVert J_w Q_{k + 1 \dots k + d} \rVert}
 
+or, whitened, where :math:`J_w` has the lengths and weights with which each model sums its vectors, each model scaled so
+that :math:`\sum_w n_w \lVert J_w \rVert^2 = \sum_w n_w`,
+
+.. math::
+
+    \sum_w n_w J_w^T J_w = Q \Lambda Q^T \sum_w n_w, \qquad
+    v_w = \frac{1}{\sqrt{d}} J_w Q_{k + 1 \dots k + d} \Lambda_{k + 1 \dots k + d}^{-1/2}
+
 where :math:`n_w` is the count of a word in the text and :math:`f_w` its frequency. Nearly all words share the first
 directions, which say how frequent a word is more than what it means; :math:`k = d / 100` as J. Mu and P. Viswanath,
 "All-but-the-Top: Simple and Effective Postprocessing for Word Representations", ICLR 2018, choose it.
@@ -56,7 +64,7 @@ def _is_fitted(estimator: Any) -> bool:
 
 
 def join_word_vectors(
-    sources: Sequence[Any], corpus: SentenceCorpus, n_components: int
+    sources: Sequence[Any], corpus: SentenceCorpus, n_components: int, *, whiten: bool = False
 ) -> tuple[list[str], np.ndarray, None]:
     """Join word vectors of one or more sources, in at most `n_components` numbers.
 
@@ -68,13 +76,15 @@ def join_word_vectors(
         Text whose counts say how much a word matters. Other words are projected, but have no say.
     n_components : int
         Joined vectors that are longer are projected, as above.
+    whiten : bool, default=False
+        Keep lengths and weights, and make the directions that are left equally strong.
 
     Returns
     -------
     words : list of str
         All words, those of the first source first.
     vectors : ndarray of shape (n_words, min(n_components, sum of the lengths)), dtype float32
-        Rows of length one; zero for a word whose vectors are all zero.
+        Rows of length one, but for `whiten`; zero for a word whose vectors are all zero.
     counts : None
         For the form of :func:`read_word_vectors`.
 
@@ -85,27 +95,50 @@ def join_word_vectors(
     """
     if not sources:
         raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")
-    found = [read_word_vectors(source)[:2] for source in sources]
+    found = [_weighed(source) if whiten else read_word_vectors(source)[:2] for source in sources]
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
     joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)
     first = 0
     for words, vectors in found:
         last = first + vectors.shape[1]
-        joined[[rows[word] for word in words], first:last] = unit_rows(vectors)
+        joined[[rows[word] for word in words], first:last] = vectors if whiten else unit_rows(vectors)
         first = last
+    counts = _counts(list(rows), corpus)
+    if whiten:
+        first = 0
+        for _, vectors in found:
+            _scale(joined[:, first : first + vectors.shape[1]], counts)
+            first += vectors.shape[1]
+        return list(rows), _project(joined, counts, min(n_components, joined.shape[1]), whiten=True), None
     if n_components < joined.shape[1]:
-        joined = _project(joined, _weights(list(rows), corpus), n_components)
+        weights = counts * np.square(SIF_A / (SIF_A + counts / max(1, corpus.n_tokens)))
+        joined = _project(joined, weights, n_components)
     return list(rows), unit_rows(joined), None
 
 
-def _weights(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
+def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
+    """Words and vectors of a source, times its weights of words if it has such."""
+    words, vectors, _ = read_word_vectors(source)
+    if hasattr(source, "word_weights_"):
+        vectors *= source.word_weights_[[source.vocabulary_[word] for word in words], None]
+    return words, vectors
+
+
+def _counts(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
     index = corpus.vocabulary.index
     ids = np.fromiter((index.get(word, -1) for word in words), np.int64, len(words))
-    counts = np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0)
-    return np.asarray(counts * np.square(SIF_A / (SIF_A + counts / max(1, corpus.n_tokens))))
+    return np.asarray(np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0))
 
 
-def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int) -> np.ndarray:
+def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:
+    """Make the mean squared length of the words of the text one, in place; vectors of none of them stay."""
+    parts = (slice(start, start + _STEP) for start in range(0, len(vectors), _STEP))
+    total = sum(float(counts[part] @ np.square(vectors[part], dtype=np.float64).sum(axis=1)) for part in parts)
+    if total > 0:
+        vectors *= np.float32(np.sqrt(counts.sum() / total))
+
+
+def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int, *, whiten: bool = False) -> np.ndarray:
     moments = np.zeros((vectors.shape[1], vectors.shape[1]))
     for start in range(0, len(vectors), _STEP):
         part = vectors[start : start + _STEP].astype(np.float64)
@@ -117,6 +150,12 @@ def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int) -> np.
         )
     n_common = min(n_components // 100, vectors.shape[1] - n_components)
     directions = strongest_directions(moments, n_common + n_components)[n_common:]
+    if whiten:
+        strengths = ((directions @ moments) * directions).sum(axis=1) / weights.sum()
+        # A direction in which no word lies has no strength but what rounding gives it, and gets none.
+        sound = strengths > np.finfo(np.float32).eps * strengths.max()
+        scale = np.divide(1, np.sqrt(n_components * strengths), out=np.zeros_like(strengths), where=sound)
+        directions *= scale.astype(np.float32)[:, None]
     out = np.empty((len(vectors), n_components), np.float32)
     for start in range(0, len(vectors), _STEP):
         out[start : start + _STEP] = vectors[start : start + _STEP] @ directions.T

@@ -66,6 +66,12 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
     numbers : {"word", "hash"}, default="word"
         What a word with a digit is at transform. "word" treats it as any other. "hash" gives it a random direction, as
         `unknown` does: numbers are used alike, so learned vectors of 1914 and 1945 are close, but they differ.
+    subwords : float, default=0.0
+        How much a word's spelling counts at transform, from 0 to 1. Its vector, also of an unknown word, is turned
+        towards a direction made of its character n-grams, which words of like spelling share. Its length stays.
+    whiten : bool, default=False
+        How a list of `word_vectors` is joined, see Notes. False gives all words the same length. True keeps how much a
+        word matters in each of the models, and makes all directions equally strong.
     n_removed_components : int, default=0
         Strongest common directions of the sentences to remove; fewer than `n_components`. Arora et al. remove 1.
     unknown : {"zero", "hash"}, default="hash"
@@ -122,7 +128,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
     vocabulary_ : dict
         The words that have a vector, and their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
-        Vectors of the words, before common components are removed and numbers get others.
+        Vectors of the words, before numbers get others, spelling counts and common components are removed.
     target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Target vectors of learned words. They are not used after training.
     components_ : ndarray of shape (n_removed_components, n_features_out), dtype float32
@@ -156,9 +162,11 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
 
     *Joined vectors.* A list gives each word its vectors of length one side by side. If these are more than
     `n_components` numbers, they are projected on the strongest directions of the words, a word that occurs ``n`` times
-    with weight ``n * (a / (a + f)) ** 2``, but for the first one in a hundred; then rows get length one again. What is
-    not fitted is copied and learns from the text of `fit`, with `random_state` and `n_jobs` from here if its own is
-    None. :func:`~sklearn.base.clone` makes estimators forget: keep them in a :class:`~sklearn.frozen.FrozenEstimator`.
+    with weight ``n * (a / (a + f)) ** 2``, but for the first one in a hundred; then rows get length one again. With
+    ``whiten=True`` an estimator's vectors have the lengths and the weights with which it sums them, all sources are
+    equally strong in the text, and after the projection, with weight ``n``, so are all directions. What is not fitted
+    is copied and learns from the text of `fit`, with `random_state` and `n_jobs` from here if its own is None.
+    :func:`~sklearn.base.clone` makes estimators forget: keep them in a :class:`~sklearn.frozen.FrozenEstimator`.
 
     *The papers' own settings:* MOWE of [1]_ is ``MeanEmbeddingVectorizer(word_vectors=path, lowercase=False,
     pooling="mean", weighting=None, n_removed_components=0, unknown="zero")`` with the Google News vectors at ``path``,
@@ -205,6 +213,8 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         "subsample": [Interval(Real, 0.0, None, closed="neither")],
         "binary": ["boolean"],
         "numbers": [StrOptions({"word", "hash"})],
+        "subwords": [Interval(Real, 0.0, 1.0, closed="both")],
+        "whiten": ["boolean"],
         "n_removed_components": [Interval(Integral, 0, None, closed="left")],
     }
     _default_batch_size = 64
@@ -223,6 +233,8 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         weighting: str | None = None,
         binary: bool = False,
         numbers: str = "word",
+        subwords: float = 0.0,
+        whiten: bool = False,
         n_removed_components: int = 0,
         unknown: str = "hash",
         solver: str = "adagrad",
@@ -256,6 +268,8 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         self.weighting = weighting
         self.binary = binary
         self.numbers = numbers
+        self.subwords = subwords
+        self.whiten = whiten
         self.n_removed_components = n_removed_components
         self.unknown = unknown
         self.solver = solver
@@ -343,7 +357,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
     def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
         if isinstance(self.word_vectors, (list, tuple)):
             sources = learn_sources(self.word_vectors, corpus, self.random_state, self.n_jobs)
-            words, vectors, _ = join_word_vectors(sources, corpus, self.n_components)
+            words, vectors, _ = join_word_vectors(sources, corpus, self.n_components, whiten=self.whiten)
         else:
             words, vectors, _ = read_word_vectors(self.word_vectors)
         if self.n_removed_components >= vectors.shape[1]:

@@ -11,6 +11,8 @@ from ._corpus import SentenceCorpus
 from ._runs import EncodedText
 from ._training import Trainer
 
+# Options with which other vectors are summed than those that were learned, and their values without effect.
+_SUMMED_OTHERWISE = {"n_removed_components": 0, "numbers": "word", "subwords": 0}
 _BYTES_A_WORD = 100  # the numbers of the words, in a dict of the corpus and in one of the estimator
 
 
@@ -36,7 +38,7 @@ def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, renumber: b
             copies += weights + accumulators + (corpus.tokens.nbytes if renumber else 0)
         if vectorizer.early_stopping:
             copies += encoded + max(encoded, weights)  # the split, and then its renumbered tokens or the best weights
-        if getattr(vectorizer, "n_removed_components", 0) or getattr(vectorizer, "numbers", "") == "hash":
+        if any(getattr(vectorizer, name, off) != off for name, off in _SUMMED_OTHERWISE.items()):
             copies += arrays[vectorizer._vectors_name].nbytes
     memory = {
         "weights": weights,

@@ -89,10 +89,16 @@ VARIANTS = {
         "given": {"word_vectors": GIVEN, "unknown": "zero"},
         "given-hash": {"word_vectors": GIVEN, "n_removed_components": 1, "unknown": "hash", "weighting": "idf"},
         "once": {"binary": True, "numbers": "hash", "weighting": "sif"},
+        "spelled": {"numbers": "hash", "subwords": 0.4, "n_removed_components": 1},
         "joined": {
             "word_vectors": [skembed.CBOSVectorizer(6, min_count=1, max_iter=1), GIVEN],
             "n_removed_components": 1,
             "weighting": "sif",
+        },
+        "whitened": {
+            "word_vectors": [skembed.CBOSVectorizer(6, min_count=1, max_iter=1), GIVEN],
+            "whiten": True,
+            "subwords": 0.4,
         },
     },
     "BOWPCA": {

@@ -42,6 +42,7 @@ RANKS = [
     ["_simd"],
     ["_vectors"],
     ["_pooling"],
+    ["_spelling"],
     ["_base"],
     ["_common_components"],
     ["_joined_vectors"],

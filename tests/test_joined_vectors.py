@@ -57,6 +57,35 @@ def test_projection_keeps_the_directions_of_frequent_words_of_weight():
     assert np.abs(joined @ joined.T / 2 - expected @ expected.T).max() > 0.1  # something was lost
 
 
+def test_whitening_makes_models_and_directions_equally_strong():
+    words = ["cat", "dog", "soup", "the", "rain", "ticket", "spoon", "nowhere"]
+    rng = np.random.default_rng(0)
+    first, second = ({word: rng.normal(size=n) for word in words} for n in (4, 3))
+    second = {word: 100 * vector for word, vector in second.items()}
+    weighted = MeanEmbeddingVectorizer(word_vectors=first, weighting="sif").fit(TEXT)
+    model = join([weighted, second], n_components=5, whiten=True)
+    counts = np.array([sum(sentence.lower().strip(".").split().count(word) for sentence in TEXT) for word in words])
+    sources = [np.array([first[w] for w in words]) * weighted.word_weights_[:, None], np.array(list(second.values()))]
+    joined = np.hstack([vectors / np.sqrt(counts @ (vectors**2).sum(axis=1) / counts.sum()) for vectors in sources])
+    moments = joined.T @ (joined * counts[:, None]) / counts.sum()
+    strengths, directions = np.linalg.eigh(moments)
+    expected = joined @ directions[:, -5:] / np.sqrt(5 * strengths[-5:])
+    np.testing.assert_allclose(model.word_vectors_ @ model.word_vectors_.T, expected @ expected.T, rtol=1e-3, atol=1e-4)
+    found = model.word_vectors_.astype(float)
+    np.testing.assert_allclose(found.T @ (found * counts[:, None]) / counts.sum(), np.eye(5) / 5, atol=1e-5)
+    assert model.vocabulary_ == weighted.vocabulary_
+
+
+def test_whitening_with_fewer_words_than_directions():
+    model = join([FIRST, SECOND], n_components=4, whiten=True)
+    strengths = np.linalg.svd(model.word_vectors_[[0, 1, 4]], compute_uv=False)  # of the words that the text has
+    assert np.isfinite(model.word_vectors_).all() and strengths[2] > 0.01
+    assert np.abs(model.word_vectors_).max() < 100
+    assert not model.word_vectors_[3].any()
+    one = join([SECOND], whiten=True)
+    assert one.word_vectors_.shape == (3, 2) and np.isfinite(one.word_vectors_).all()
+
+
 @pytest.mark.parametrize(("n_components", "n_left_out"), [(100, 1), (249, 1), (250, 0)])
 def test_projection_leaves_out_the_directions_that_all_words_share(n_components, n_left_out):
     """One in a hundred, where there are more directions than are kept."""
@@ -101,8 +130,10 @@ def test_their_own_seed_wins():
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, 7])
-def test_number_of_threads_changes_no_bit(n_jobs):
-    one, more = (join(models(), 7, random_state=0, n_jobs=n, n_removed_components=1) for n in (1, n_jobs))
+@pytest.mark.parametrize("options", [{}, {"whiten": True, "subwords": 0.4}])
+def test_number_of_threads_changes_no_bit(n_jobs, options):
+    options = {"random_state": 0, "n_removed_components": 1, **options}
+    one, more = (join(models(), 7, n_jobs=n, **options) for n in (1, n_jobs))
     assert learned(one) == learned(more)
 
 
@@ -148,8 +179,9 @@ def test_partial_fit_learns_the_models_once():
         ([FIRST, SECOND], 100, "would leave nothing"),
     ],
 )
-def test_errors(sources, n_components, message):
-    model = MeanEmbeddingVectorizer(n_components, word_vectors=sources, n_removed_components=5)
+@pytest.mark.parametrize("whiten", [False, True])
+def test_errors(sources, n_components, message, whiten):
+    model = MeanEmbeddingVectorizer(n_components, word_vectors=sources, n_removed_components=5, whiten=whiten)
     with pytest.raises(ValueError, match=message):
         model.fit(TEXT)
     assert not learned(model)
