@@ -154,8 +154,8 @@ def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int, *, whi
         strengths = ((directions @ moments) * directions).sum(axis=1) / weights.sum()
         # A direction in which no word lies has no strength but what rounding gives it, and gets none.
         sound = strengths > np.finfo(np.float32).eps * strengths.max()
-        scale = np.divide(1, np.sqrt(n_components * strengths), out=np.zeros_like(strengths), where=sound)
-        directions *= scale.astype(np.float32)[:, None]
+        strengths[~sound] = np.inf
+        directions /= np.sqrt(n_components * strengths).astype(np.float32)[:, None]
     out = np.empty((len(vectors), n_components), np.float32)
     for start in range(0, len(vectors), _STEP):
         out[start : start + _STEP] = vectors[start : start + _STEP] @ directions.T
