@@ -60,7 +60,12 @@ def make_methods(words, stems, seed):
         return learn(Sent2VecVectorizer(300, **common))
 
     def joined(*sources, **options):
-        return MeanEmbeddingVectorizer(300, word_vectors=list(sources), weighting="sif", **options).fit(stems)
+        options = {"weighting": "sif", **options}
+        return MeanEmbeddingVectorizer(300, word_vectors=list(sources), **options).fit(stems)
+
+    def whitened(**options):
+        options = {"weighting": None, "whiten": True, "binary": True, "numbers": "hash", **options}
+        return joined(joined(cbos()), sent2vec(), **options)
 
     tfidf = BOWPCA(n_components=None, weighting="idf")
     once = make_pipeline(BOWPCA(n_components=None), Binarizer(), TfidfTransformer())
@@ -76,9 +81,10 @@ def make_methods(words, stems, seed):
         "both joined": lambda: joined(cbos(), sent2vec()),
         "both joined, 1 direction of sentences removed": lambda: joined(cbos(), sent2vec(), n_removed_components=1),
         "both joined, each word once": lambda: joined(cbos(), sent2vec(), binary=True),
-        "both joined, each word once, numbers hashed (the recipe)": lambda: joined(
-            cbos(), sent2vec(), binary=True, numbers="hash"
-        ),
+        "both joined, each word once, numbers hashed": lambda: joined(cbos(), sent2vec(), binary=True, numbers="hash"),
+        "the same, whitened, Sent2Vec with its own lengths": whitened,
+        "the same, spelling 0.4": lambda: whitened(subwords=0.4),
+        "the same, spelling 0.8 (the recipe)": lambda: whitened(subwords=0.8),
     }
 
 

@@ -76,6 +76,19 @@ def test_whitening_makes_models_and_directions_equally_strong():
     assert model.vocabulary_ == weighted.vocabulary_
 
 
+def test_a_joined_model_is_a_model_to_join():
+    cbos, sent2vec = models()
+    unit = MeanEmbeddingVectorizer(6, word_vectors=[cbos], weighting="sif")
+    options = {"whiten": True, "subwords": 0.8, "binary": True, "numbers": "hash"}
+    model = join([unit, sent2vec], 7, random_state=0, **options)
+    assert model.word_vectors_.shape == (len(model.vocabulary_), 7) and not hasattr(unit, "vocabulary_")
+    seeds = np.random.RandomState(0).randint(2**31 - 1, size=2)
+    by_hand = [
+        source.set_params(random_state=int(s)).fit(TEXT, groups=GROUPS) for source, s in zip((unit, sent2vec), seeds)
+    ]
+    assert learned(join(by_hand, 7, **options)) == learned(model)
+
+
 def test_whitening_with_fewer_words_than_directions():
     model = join([FIRST, SECOND], n_components=4, whiten=True)
     strengths = np.linalg.svd(model.word_vectors_[[0, 1, 4]], compute_uv=False)  # of the words that the text has
