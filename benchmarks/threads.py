@@ -56,7 +56,8 @@ def prepare_training(folder, cls, settings, length):
 
     corpus = cut_anew(skembed.SentenceCorpus.load(f"{folder}/simplewiki", verify=False), length)
     make = getattr(skembed, cls)
-    make(max_iter=1, **settings).fit(corpus[:200])  # compiles
+    # Compiles. With its own rate CBOS may diverge on so few sentences, if they are very long.
+    make(max_iter=1, learning_rate=0.01, **settings).fit(corpus[:200])
 
     def task(n_jobs):
         model = make(random_state=0, max_iter=1, n_jobs=n_jobs, **settings).fit(corpus)

@@ -36,8 +36,9 @@ class CommonComponents(PooledVectorizer):
         self._freed_vectors = self.word_vectors_
         if self.numbers == "hash":
             self._freed_vectors = self._with_hashed_numbers()
-        if self.subwords:
-            self._freed_vectors = add_spelling(self._own(self._freed_vectors), list(self.vocabulary_), self.subwords)
+        self._subwords = self.subwords  # another value waits for the next fit, as it does for known words
+        if self._subwords:
+            self._freed_vectors = add_spelling(self._own(self._freed_vectors), list(self.vocabulary_), self._subwords)
         if self.n_removed_components == 0:
             return
         for start in range(0, corpus.n_sentences, _STEP):
@@ -71,8 +72,8 @@ class CommonComponents(PooledVectorizer):
 
     def _unknown_vectors(self, words: list[str]) -> np.ndarray:
         vectors = super()._unknown_vectors(words)
-        if self.subwords:
-            add_spelling(vectors, words, self.subwords)
+        if self._subwords:
+            add_spelling(vectors, words, self._subwords)
         return self._free(vectors)
 
 

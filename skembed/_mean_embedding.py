@@ -406,4 +406,5 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         model = copy(self)
         model.__dict__.update(fitted)
         model._remove_components(corpus, fresh="_moments" not in fitted)
-        return fitted | {name: getattr(model, name) for name in ("components_", "_freed_vectors", "_moments")}
+        names = ("components_", "_freed_vectors", "_moments", "_subwords")
+        return fitted | {name: getattr(model, name) for name in names}

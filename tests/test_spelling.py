@@ -70,6 +70,24 @@ def test_words_of_like_spelling_become_alike():
     assert spelled.most_similar("cat", n_words=1)[0][0] != "cat"
 
 
+def test_another_share_waits_for_the_next_fit():
+    one = model(subwords=0.5)
+    rows = one.transform(["cat teacher quagga"])
+    assert one.set_params(subwords=0.0).transform(["cat teacher quagga"]).tobytes() == rows.tobytes()
+    assert one.fit(["the cat"]).transform(["cat teacher quagga"]).tobytes() != rows.tobytes()
+
+
+def test_learned_vectors_are_spelled_too():
+    text = ["in 1914 and 1939 there was war", "war is in 1914", "no war in 1939"] * 20
+    options = {"n_components": 5, "random_state": 0, "min_count": 1}
+    spelled = MeanEmbeddingVectorizer(**options, subwords=0.5).fit(text).partial_fit(text)
+    plain = MeanEmbeddingVectorizer(**options).fit(text).partial_fit(text)
+    assert spelled.word_vectors_.tobytes() == plain.word_vectors_.tobytes()
+    words = [*plain.vocabulary_, "wars"]
+    expected = add_spelling(plain.transform(words), words, 0.5)
+    np.testing.assert_allclose(spelled.transform(words), expected, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("n_removed", [0, 1])
 def test_a_number_has_the_row_that_it_has_where_it_is_unknown(n_removed):
     known = model(subwords=0.6, numbers="hash", n_removed_components=n_removed)
