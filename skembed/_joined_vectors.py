@@ -98,17 +98,15 @@ def join_word_vectors(
     found = [_weighed(source) if whiten else read_word_vectors(source)[:2] for source in sources]
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
     joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)
+    counts = _counts(list(rows), corpus)
     first = 0
     for words, vectors in found:
         last = first + vectors.shape[1]
         joined[[rows[word] for word in words], first:last] = vectors if whiten else unit_rows(vectors)
+        if whiten:
+            _scale(joined[:, first:last], counts)
         first = last
-    counts = _counts(list(rows), corpus)
     if whiten:
-        first = 0
-        for _, vectors in found:
-            _scale(joined[:, first : first + vectors.shape[1]], counts)
-            first += vectors.shape[1]
         return list(rows), _project(joined, counts, min(n_components, joined.shape[1]), whiten=True), None
     if n_components < joined.shape[1]:
         weights = counts * np.square(SIF_A / (SIF_A + counts / max(1, corpus.n_tokens)))
