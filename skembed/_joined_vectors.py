@@ -98,7 +98,7 @@ def join_word_vectors(
     found = [_weighed(source) if whiten else read_word_vectors(source)[:2] for source in sources]
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
     joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)
-    counts = _counts(list(rows), corpus)
+    counts = counts_of(list(rows), corpus)
     first = 0
     for words, vectors in found:
         last = first + vectors.shape[1]
@@ -122,7 +122,8 @@ def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
     return words, vectors
 
 
-def _counts(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
+def counts_of(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
+    """Return how often each word occurs in the text, (n_words,) int64."""
     index = corpus.vocabulary.index
     ids = np.fromiter((index.get(word, -1) for word in words), np.int64, len(words))
     return np.asarray(np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0))

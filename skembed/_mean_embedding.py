@@ -17,13 +17,12 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import Any
 
-import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ._common_components import CommonComponents
 from ._corpus import SentenceCorpus
-from ._joined_vectors import join_word_vectors, learn_sources
+from ._joined_vectors import counts_of, join_word_vectors, learn_sources
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
 from ._word_vectors import read_word_vectors
@@ -366,12 +365,9 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
                 f"{vectors.shape[1]} components."
             )
         vocabulary = {word: row for row, word in enumerate(words)}
-        index = corpus.vocabulary.index
-        ids = np.fromiter((index.get(word, -1) for word in words), np.int64, len(words))
-        counts = np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0)
         fitted = self._word_weights(corpus, vocabulary) | {
             "vocabulary_": vocabulary,
-            "word_counts_": counts,
+            "word_counts_": counts_of(words, corpus),
             "word_vectors_": vectors,
             "n_features_out_": vectors.shape[1],
             "n_iter_": 0,
