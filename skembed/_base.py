@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 import weakref
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._corpus import SentenceCorpus
 from ._encoder import Encoder, naming_rows
 from ._inspection import WordVectorInspection
-from ._sentences import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices
+from ._sentences import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices, length_of
 from ._text import Batch
 from ._threads import count_threads, in_order
 from ._tokenizer import Tokenizer
@@ -97,7 +97,7 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X_new : ndarray of shape (n_sentences, n_features_out)
             The same as `fit(X).transform(X)`.
         """
-        if not isinstance(X, Sized):  # a generator can be read only once
+        if length_of(X) is None:  # a generator can be read only once
             X = list(iter_sentences(X))
         return self.fit(X, y, **fit_params).transform(X)
 
@@ -232,7 +232,8 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         if not isinstance(X, SentenceCorpus):
             iter_sentences(X)  # before its length is asked for
         n_threads = count_threads(getattr(self, "n_jobs", None))
-        out = np.empty((len(X) if isinstance(X, Sized) else 0, self._summed_vectors.shape[1]), np.float32)
+        length = length_of(X)
+        out = np.empty((length or 0, self._summed_vectors.shape[1]), np.float32)
 
         def embed(piece: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
             sentences, first_row = self._encode_piece(*piece), piece[1]
@@ -242,7 +243,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             return self._pool(sentences, place if len(place) == n_rows else None)
 
         embedded = list(in_order(embed, self._pieces(X, n_threads), n_threads))
-        if not isinstance(X, Sized):
+        if length is None:
             return np.concatenate([out, *embedded])
         n_rows = sum(map(len, embedded))
         if n_rows != len(out):

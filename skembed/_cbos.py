@@ -157,8 +157,8 @@ class CBOSObjective:
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"]
         self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], counts.astype(np.float64))]
-        self.border = vectorizer.window
-        self.negative = vectorizer.negative
+        self.border = int(vectorizer.window)
+        self.negative = int(vectorizer.negative)
         self.mean = vectorizer.pooling == "mean"
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Targets:

@@ -30,6 +30,11 @@ class CommonComponents(PooledVectorizer):
         independent of the other rows. Their second moments are summed over calls of `partial_fit`.
         """
         n_features = self.n_features_out_
+        if self.n_removed_components >= n_features:
+            raise ValueError(
+                f"n_removed_components={self.n_removed_components} would leave nothing of vectors with {n_features} "
+                "components."
+            )
         if fresh or not hasattr(self, "_moments"):
             self._moments = np.zeros((n_features, n_features))
         self.components_ = np.zeros((0, n_features), np.float32)
@@ -43,7 +48,7 @@ class CommonComponents(PooledVectorizer):
             return
         for start in range(0, corpus.n_sentences, _STEP):
             rows = np.asarray(self._pool(self._encode(corpus[start : start + _STEP])), np.float64)
-            self._moments += rows.T @ rows
+            self._moments = self._moments + rows.T @ rows  # not in place: a copy of the estimator may share them
         self.components_ = strongest_directions(self._moments, self.n_removed_components)
         self._freed_vectors = self._free(self._own(self._freed_vectors))
 

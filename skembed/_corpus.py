@@ -270,10 +270,11 @@ class SentenceCorpus:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        return (
-            f"SentenceCorpus(n_documents={self.n_documents}, n_sentences={self.n_sentences}, "
-            f"n_tokens={self.n_tokens}, n_words={len(self.vocabulary)})"
-        )
+        try:
+            sizes = self.n_documents, self.n_sentences, self.n_tokens, len(self.vocabulary)
+        except (FileNotFoundError, ValueError):  # a model that holds it can be printed without it
+            return f"SentenceCorpus(path={self._path!r}, which is gone or was replaced)"
+        return "SentenceCorpus(n_documents={}, n_sentences={}, n_tokens={}, n_words={})".format(*sizes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SentenceCorpus):

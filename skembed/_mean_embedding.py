@@ -312,8 +312,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         """
         corpus = self._corpus_to_learn_from(X, groups)
         if self.word_vectors is not None:
-            self._take_word_vectors(corpus)
-            self._remove_components(corpus, fresh=True)
+            self._take_given(corpus, fresh=True)
         else:
             keep = self.warm_start and hasattr(self, "target_vectors_")
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
@@ -348,10 +347,16 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
             fitted = self._start(corpus) if first else self._keep_vocabulary(corpus)
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
             return self
-        if first:
-            self._take_word_vectors(corpus)
-        self._remove_components(corpus, fresh=first)
+        self._take_given(corpus, fresh=first)
         return self
+
+    def _take_given(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
+        """Take the given vectors and find common components; the estimator changes only when all has gone well."""
+        model = copy(self)
+        if fresh:
+            model._take_word_vectors(corpus)
+        model._remove_components(corpus, fresh=fresh)
+        self.__dict__ = model.__dict__
 
     def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
         if isinstance(self.word_vectors, (list, tuple)):
@@ -359,11 +364,6 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
             words, vectors, _ = join_word_vectors(sources, corpus, self.n_components, whiten=self.whiten)
         else:
             words, vectors, _ = read_word_vectors(self.word_vectors)
-        if self.n_removed_components >= vectors.shape[1]:
-            raise ValueError(
-                f"n_removed_components={self.n_removed_components} would leave nothing of vectors with "
-                f"{vectors.shape[1]} components."
-            )
         vocabulary = {word: row for row, word in enumerate(words)}
         fitted = self._word_weights(corpus, vocabulary) | {
             "vocabulary_": vocabulary,

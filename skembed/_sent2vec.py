@@ -40,11 +40,11 @@ class Sent2VecObjective:
         drawn /= drawn.sum()
         targets = keep * counts + drawn * counts.sum() * vectorizer.negative / 15  # about 15 words a sentence
         vectors = fitted["_source_vectors"]
-        max_order, n_ngram_rows = vectorizer.ngram_range[1], len(vectors) - len(counts)
+        max_order, n_ngram_rows = int(vectorizer.ngram_range[1]), len(vectors) - len(counts)
         self.draws = Draws(
             keep,
             make_negatives(drawn, share_rows(targets, 1)[0]),
-            vectorizer.negative,
+            int(vectorizer.negative),
             vectorizer.dropout_k,
             max_order,
             max(1, n_ngram_rows),

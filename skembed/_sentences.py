@@ -7,7 +7,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -67,6 +67,14 @@ def iter_sentences(X: Any, *, name: str = "X") -> Iterable[Any]:
     except TypeError:
         raise TypeError(f"{name} must be an iterable of sentences, got {X!r:.80} of type {type(X).__name__}.") from None
     return X
+
+
+def length_of(X: Any) -> int | None:
+    """How many sentences `X` says it has; None if it does not say, as a generator or a progress bar around one."""
+    try:
+        return len(X)
+    except TypeError:
+        return None
 
 
 def _iter_arrow(values: Any, step: int = BATCH_SIZE) -> Iterator[Any]:
@@ -159,8 +167,9 @@ def iter_batches(
             yield batch, starts
             starts = []
         return
-    if isinstance(sentences, Sized) and isinstance(groups, Sized) and len(sentences) != len(groups):
-        raise ValueError(f"groups has {len(groups)} entries for {len(sentences)} sentences; each sentence needs one.")
+    n_labels, n_given = length_of(groups), length_of(sentences)
+    if None not in (n_labels, n_given) and n_labels != n_given:
+        raise ValueError(f"groups has {n_labels} entries for {n_given} sentences; each sentence needs one.")
     labels = iter(iter_sentences(groups, name="groups"))
     n_sentences = 0
     previous: Any = object()  # equal to no label

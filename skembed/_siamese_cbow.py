@@ -177,8 +177,8 @@ class SiameseCBOWObjective:
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"]
         self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], counts.astype(np.float64))]
-        self.border = vectorizer.window
-        self.negative = vectorizer.negative
+        self.border = int(vectorizer.window)
+        self.negative = int(vectorizer.negative)
         self.mean = vectorizer.pooling == "mean"
         self.inverse_temperature = np.float32(1.0 / vectorizer.temperature)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
@@ -283,11 +284,12 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             if held_out is not None:
                 # The same sentences against the same negatives every time, and nothing is learned.
                 validation.append(trainer.run_epoch(held_out, 2**31, rates=None))
-                stop = stopping.should_stop(validation[-1])
+                stop = validation[-1] > 0 and stopping.should_stop(validation[-1])
             progress.end(losses[-1], validation[-1] if held_out is not None else None)
             stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted), whole))
             if stop:
                 break
+        self._warn_of_nothing(losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, whole)
         for name, value in final.items():
@@ -325,6 +327,20 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
                 f"solver={self.solver!r} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
                 "learning_rate. Nothing of this fit was kept."
             )
+
+    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
+        """A loss of exactly zero is that of no target at all."""
+        for name, curve, outcome in (
+            ("text", losses, "the last pass changed nothing"),
+            ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
+        ):
+            if curve and curve[-1] == 0.0:
+                warnings.warn(
+                    f"{type(self).__name__} found nothing to predict in the {name}, so {outcome}. Its sentences may be "
+                    "too few or too short, or their words unknown or too rare.",
+                    UserWarning,
+                    stacklevel=5,
+                )
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
         """What follows from the learned weights."""

@@ -95,7 +95,7 @@ class Trainer:
         """
         plan = self._plan(text, epoch)
         n_blocks = -(-len(plan.run_starts) // plan.runs_per_block)
-        first_rate, last_rate = rates or (0.0, 0.0)
+        first_rate, last_rate = map(float, rates or (0.0, 0.0))  # kernels are compiled for each type
         update = Update(first_rate, (first_rate - last_rate) / n_blocks, self.adagrad, MAX_TOUCHES, rates is not None)
         scratch = self.objective.make_scratch(text, plan, self.n_threads)
         blocks_per_call = min(n_blocks, max(1, n_blocks * TOKENS_PER_CALL // max(1, len(text.tokens))))
@@ -133,7 +133,8 @@ class Trainer:
             batch = int(np.clip(n_sentences // 64, min(16, self.default_batch_size), largest_batch))
         longest_run = max(min(run_length, max(short_run, batch // runs_of_block)), 2 * border)
         if isinstance(self.batch_size, str):
-            batch = max(longest_run, batch - batch % longest_run)
+            # Two runs at least: sentences of one run are mostly of one document, and not random ones for each other.
+            batch = max(2 * longest_run, batch - batch % longest_run)
         # The longest run that divides the block evenly.
         length = max(n for n in range(1, longest_run + 1) if batch % n == 0)
         starts = np.arange(0, n_sentences, length, dtype=np.int64)
@@ -181,7 +182,7 @@ def _adapt_to_words(batch_size: int, text: EncodedText) -> tuple[int, int]:
 
 
 def hold_out(corpus: SentenceCorpus, fraction: float, seed: int) -> tuple[SentenceCorpus, SentenceCorpus]:
-    """Split off whole documents at random, or the end of the text where there are too few documents."""
+    """Split off whole documents at random, or the end of the text where there are too few, or too long ones."""
     n_sentences = corpus.n_sentences
     n_wanted = max(1, int(round(fraction * n_sentences)))
     if n_wanted >= n_sentences:
@@ -193,9 +194,8 @@ def hold_out(corpus: SentenceCorpus, fraction: float, seed: int) -> tuple[Senten
     if corpus.n_documents >= 20:
         lengths = np.diff(corpus.doc_ptr)
         order = np.random.default_rng([seed, 2**31]).permutation(corpus.n_documents)
-        chosen = order[np.cumsum(lengths[order]) <= n_wanted]
-        chosen = order[:1] if len(chosen) == 0 else chosen
-        held[np.isin(corpus.doc_of(), chosen)] = True
+        order = order[lengths[order] <= n_wanted]  # one that is longer would take more than its share
+        held[np.isin(corpus.doc_of(), order[np.cumsum(lengths[order]) <= n_wanted])] = True
     if not held.any() or held.all():
         held[:] = False
         held[n_sentences - n_wanted :] = True

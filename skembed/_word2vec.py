@@ -241,7 +241,8 @@ class Word2VecObjective:
         kept = keep * counts
         targets = kept + drawn * kept.sum() * vectorizer.negative
         negatives = make_negatives(drawn, share_rows(targets, 1)[0])
-        self.draws = Draws(keep, negatives, vectorizer.window, vectorizer.negative, vectorizer.algorithm == "skipgram")
+        window, negative = int(vectorizer.window), int(vectorizer.negative)
+        self.draws = Draws(keep, negatives, window, negative, vectorizer.algorithm == "skipgram")
         self.matrices = [
             Matrix(fitted["word_vectors_"], fitted["_accumulator"], kept),
             Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], targets),

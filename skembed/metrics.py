@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.stats import rankdata
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
 
@@ -20,7 +21,7 @@ def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
     Parameters
     ----------
     A, B : array-like or sparse matrix of shape (n_pairs, n_features)
-        Sentence vectors.
+        Sentence vectors. Rows of data frames are taken in their order, whatever their index says.
 
     Returns
     -------
@@ -30,7 +31,7 @@ def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the shapes differ.
+        If the shapes differ, or a number is NaN or infinite.
 
     Examples
     --------
@@ -38,17 +39,25 @@ def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
     >>> paired_cosine_similarity([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], [[1.0, 0.0], [-1.0, -1.0], [1.0, 0.0]]).round(6)
     array([ 1., -1.,  0.])
     """
-    if hasattr(A, "multiply") and hasattr(B, "multiply"):
-        A, B = A.astype(np.float64), B.astype(np.float64)
-        if A.shape != B.shape:
-            raise ValueError(f"A and B must have the same shape, got {A.shape} and {B.shape}.")
+    both_sparse = issparse(A) and issparse(B)
+    A, B = (
+        check_array(
+            M.toarray() if issparse(M) and not both_sparse else M,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name=name,
+        )
+        for M, name in ((A, "A"), (B, "B"))
+    )
+    if A.shape != B.shape:
+        raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
+    if both_sparse:
         dots, squares_a, squares_b = (
             np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in ((A, B), (A, A), (B, B))
         )
     else:
-        A, B = (np.asarray(M.toarray() if hasattr(M, "toarray") else M, dtype=np.float64) for M in (A, B))
-        if A.shape != B.shape or A.ndim != 2:
-            raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
         dots, squares_a, squares_b = (np.einsum("ij,ij->i", x, y) for x, y in ((A, B), (A, A), (B, B)))
     norms = np.sqrt(squares_a) * np.sqrt(squares_b)
     cosine = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)

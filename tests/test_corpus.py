@@ -25,6 +25,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 import skembed._corpus as corpus_module
+from skembed import CBOSVectorizer
 from skembed._corpus import SentenceCorpus
 from skembed._tokenizer import Tokenizer
 from skembed._vocabulary import Vocabulary
@@ -492,6 +493,8 @@ def test_handle_whose_folder_is_gone_or_changed(tmp_path):
     shutil.rmtree(tmp_path / "c")
     with pytest.raises(FileNotFoundError, match=r"which is gone.*corpus\.save\(path\)"):
         len(pickle.loads(data))
+    model = CBOSVectorizer(corpus=pickle.loads(data))
+    assert "gone or was replaced" in repr(model) and "gone or was replaced" in model._repr_html_()
     os.rename(tmp_path / "new", tmp_path / "c")
     with pytest.raises(ValueError, match=r"replaced by another.*SentenceCorpus\.load"):
         len(pickle.loads(data))

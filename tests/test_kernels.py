@@ -448,6 +448,12 @@ def test_automatic_block_is_a_64th_of_the_text(n_sentences, expected):
     assert plan.run_length == 4 and plan.runs_per_block * plan.run_length == expected
 
 
+@pytest.mark.parametrize(("n_sentences", "border"), [(40, 5), (1200, 5), (2000, 10), (10**4, 3)])
+def test_automatic_block_has_random_sentences_beside_a_wide_border(n_sentences, border):
+    plan = make_trainer("auto", border=border)._plan(make_text(n_sentences), 0)
+    assert plan.run_length >= 2 * border and plan.runs_per_block >= 2
+
+
 @pytest.mark.parametrize(("batch_size", "expected"), [(8, 4), (10, 2), (128, 4), (160, 5), (256, 8), (512, 8)])
 def test_only_large_blocks_have_long_runs(batch_size, expected):
     plan = make_trainer(batch_size, run_length=8)._plan(make_text(5000), 0)

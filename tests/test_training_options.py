@@ -22,6 +22,7 @@ from estimators import (
 )
 
 from skembed import SentenceCorpus
+from skembed._training import hold_out
 
 trained = pytest.mark.parametrize("name", TRAINED)
 trained_classes = pytest.mark.parametrize("name", TRAINED_CLASSES)
@@ -84,7 +85,8 @@ def test_partial_fit_is_one_epoch_a_call(name):
 def test_partial_fit_on_unknown_words_changes_no_word(name):
     estimator = make(name).fit(TEXT, groups=GROUPS)
     before = bits(estimator.word_vectors_)
-    estimator.partial_fit(["qqq zzz", "zzz qqq", "", "qqq"])
+    with pytest.warns(UserWarning, match="found nothing to predict in the text, so the last pass changed nothing"):
+        estimator.partial_fit(["qqq zzz", "zzz qqq", "", "qqq"])
     assert bits(estimator.word_vectors_) == before
     assert estimator.loss_curve_[-1] == 0.0
 
@@ -203,6 +205,32 @@ def test_held_out_sentences_are_not_learned_from(name):
     first, other = (make(name, validation_fraction=0.05, **options).fit([*TEXT[:76], *tail]) for tail in tails)
     assert first.validation_loss_curve_ != other.validation_loss_curve_
     assert vectors(first) == vectors(other)
+
+
+@trained_classes
+def test_held_out_text_without_a_target_stops_nothing(name):
+    options = {"early_stopping": True, "validation_fraction": 0.02, "n_iter_no_change": 1, "max_iter": 4}
+    with pytest.warns(UserWarning, match="nothing to predict in the held-out text.*validation_fraction"):
+        estimator = make(name, **options).fit([*TEXT[:88], "qqq", "zzz"])
+    assert estimator.validation_loss_curve_ == [0.0] * 4 and estimator.n_iter_ == 4
+
+
+def test_documents_that_are_too_long_are_not_held_out():
+    lengths = [60, 50, *[2] * 20]
+    groups = np.repeat(np.arange(len(lengths)), lengths)
+    corpus = SentenceCorpus.from_sentences([f"w{i} a b" for i in range(len(groups))], groups=groups)
+    for seed in range(40):
+        learned_from, held_out = hold_out(corpus, 0.1, seed)
+        assert 14 <= held_out.n_sentences <= 15 and learned_from.n_sentences + held_out.n_sentences == 150
+    assert hold_out(corpus, 0.005, 0)[1].n_sentences == 1  # no document is so short: the end of the text
+
+
+@trained_classes
+def test_small_integers_of_numpy_count_like_others(name):
+    option = "window" if name == "CBOSVectorizer" else "negative"
+    estimators = [make(name, learning_rate=rate, **{option: n}) for rate, n in [(1, 2), (np.float32(1.0), np.uint8(2))]]
+    first, second = (learned(estimator.fit(TEXT, groups=GROUPS)) for estimator in estimators)
+    assert first == second
 
 
 @trained_classes

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import skembed._base as base_module
 import skembed._sentences as sentences_module
-from skembed import MeanEmbeddingVectorizer, SentenceCorpus
+from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 
 WORDS = ["the", "cat", "dog", "é_x", "a", "long" * 9]
 TEXT = [
@@ -67,6 +67,20 @@ def test_a_length_that_is_not_true(monkeypatch, n_jobs, n_given):
     small_batches(monkeypatch, 5)
     with pytest.raises(ValueError, match=rf"X says that it has 8 sentences, but gives {n_given}\. Pass list\(X\)\."):
         embedding().set_params(n_jobs=n_jobs).transform(Sentences())
+
+
+def test_a_progress_bar_around_a_generator_has_no_length():
+    class Bar:
+        def __len__(self):
+            return None  # as tqdm does, which len() refuses
+
+        def __iter__(self):
+            return (sentence for sentence in TEXT)
+
+    model = embedding()
+    assert model.transform(Bar()).tobytes() == model.transform(TEXT).tobytes()
+    learned = CBOSVectorizer(4, random_state=0, min_count=1).fit(Bar(), groups=[0] * len(TEXT))
+    assert learned.word_counts_.sum() > 0
 
 
 def test_nothing_to_transform():

@@ -1,0 +1,51 @@
+"""Cosine of pairs of rows: arrays, sparse matrices, data frames; what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cosine as distance
+
+from skembed.metrics import paired_cosine_similarity
+
+ROWS = np.random.default_rng(0).standard_normal((2, 6, 4))
+EXPECTED = [1 - distance(a, b) for a, b in zip(*ROWS)]
+
+
+@pytest.mark.parametrize("first", [np.asarray, sparse.csr_matrix, sparse.coo_array, pd.DataFrame, np.ndarray.tolist])
+@pytest.mark.parametrize(
+    "second", [np.asarray, sparse.csc_array, lambda rows: pd.DataFrame(rows, index=range(9, 3, -1))]
+)
+def test_rows_are_paired_by_their_place(first, second):
+    found = paired_cosine_similarity(first(ROWS[0]), second(ROWS[1]))
+    assert found.shape == (6,) and found.dtype == np.float64
+    np.testing.assert_allclose(found, EXPECTED, rtol=1e-12)
+
+
+def test_columns_of_data_frames_are_paired_by_their_place():
+    names = [["cbos0", "cbos1", "cbos2", "cbos3"], ["sent2vec0", "sent2vec1", "sent2vec2", "sent2vec3"]]
+    found = paired_cosine_similarity(*(pd.DataFrame(rows, columns=c) for rows, c in zip(ROWS, names)))
+    np.testing.assert_allclose(found, EXPECTED, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_zero_and_large_rows(form):
+    a, b = np.zeros((3, 2)), np.ones((3, 2))
+    a[1:] = [[1e-3, 1e-3], [-2.0, -2.0]]
+    assert paired_cosine_similarity(form(a), form(b)).tolist() == pytest.approx([0.0, 1.0, -1.0])
+    assert paired_cosine_similarity(form(a[:0]), form(b[:0])).shape == (0,)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, pd.DataFrame])
+@pytest.mark.parametrize(("value", "message"), [(np.nan, "A contains NaN|Input A contains NaN"), (np.inf, "infinity")])
+def test_what_is_no_number_is_refused(form, value, message):
+    rows = ROWS[0].copy()
+    rows[2, 1] = value
+    with pytest.raises(ValueError, match=message):
+        paired_cosine_similarity(form(rows), form(ROWS[1]))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_shapes_must_agree(form):
+    with pytest.raises(ValueError, match=r"same shape \(n_pairs, n_features\), got \(6, 4\) and \(5, 4\)"):
+        paired_cosine_similarity(form(ROWS[0]), form(ROWS[1][:5]))
