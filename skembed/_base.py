@@ -143,6 +143,11 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 raise ValueError(
                     f"{option}={value!r} contradicts {name}, which was made with {option}={getattr(theirs, option)!r}. "
                     f"Leave {option} at its default to take over the corpus's, or make the corpus again."
+                    + (
+                        " A method counts as another one where its object was copied, as clone does."
+                        if callable(value)
+                        else ""
+                    )
                 )
         default_min_count = type(self)().min_count
         if self.min_count < corpus.min_count and self.min_count != default_min_count:

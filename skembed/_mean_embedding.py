@@ -45,7 +45,8 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
     word_vectors : dict, KeyedVectors, path, fitted estimator, list of these or None, default=None
         Vectors to use: a mapping of word to vector, gensim's KeyedVectors, the path of a file in word2vec text or
         binary or GloVe format (also .gz), or a fitted estimator of this package. A list is joined, see Notes; in it,
-        `fit` learns estimators that are not fitted. None means to learn vectors by word2vec.
+        `fit` learns estimators that are not fitted. None means to learn vectors by word2vec. To show an estimator, as
+        a notebook does, scikit-learn writes out the whole of a mapping: give thousands of vectors in another form.
     algorithm : {"skipgram", "cbow"}, default="skipgram"
         Whether a word predicts each word of its window, or the mean of the window predicts the word.
     window : int, default=5
