@@ -376,6 +376,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
             "validation_loss_curve_": [],
             "_tokenizer": corpus.tokenizer,
             "_unknown_length": self._length_of_unknown(vectors),
+            "_n_tokens": corpus.n_tokens,
         }
         for name in ("_layout", "_accumulator", "target_vectors_", "_target_accumulator"):
             self.__dict__.pop(name, None)  # of vectors that were learned before, which no warm start may go on from

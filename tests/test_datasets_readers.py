@@ -74,6 +74,10 @@ def test_sts_set_that_is_not_free_is_read_where_it_is(tmp_path):
     write(tmp_path, year_2013())
     write(tmp_path, sts_files(["SMT"]))
     assert read_sts(tmp_path, year=2013, complete=False).subset_names == ["headlines", "OnWN", "FNWN", "SMT"]
+    (tmp_path / "STS.gs.SMT.txt").unlink()
+    with pytest.raises(FileNotFoundError, match=r"no file STS\.gs\.SMT\.txt, which cannot be downloaded") as error:
+        read_sts(tmp_path, year=2013, complete=False)
+    assert "downloads what is missing" not in str(error.value)
 
 
 @pytest.mark.parametrize(

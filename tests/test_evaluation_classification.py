@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import f1_score
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, StratifiedShuffleSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import Bunch
@@ -118,6 +118,71 @@ def test_semantic_classification_is_cross_validation():
     assert other.accuracy < 0.05 < result.accuracy
 
 
+@pytest.mark.parametrize("n_labels", [50, 70])
+@pytest.mark.parametrize("model", [BOWPCA(n_components=None), CountVectorizer().fit([*COLOURS, *ANIMALS])])
+@pytest.mark.parametrize("classify", [semantic_classification, nested_classification])
+def test_labels_are_as_many_as_sentences(classify, model, n_labels):
+    with pytest.raises(ValueError, match=rf"inconsistent numbers of samples: \[60, {n_labels}\]"):
+        classify(model, sentences(60, 0).data, np.arange(n_labels) % 2)
+
+
+@pytest.mark.parametrize("wrong", ["train", "test"])
+@pytest.mark.parametrize("classify", [split_classification, pair_classification])
+def test_labels_of_a_split_are_as_many_as_its_rows(classify, wrong):
+    data = sentences(24, 0)
+    if classify is pair_classification:
+        data.data = [(s, s) for s in data.data]
+    parts = {"train": data, "test": data} | {wrong: Bunch(data=data.data, target=data.target[:-3])}
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[24, 21\]"):
+        classify(BOWPCA(n_components=None), **parts, inner_cv=2)
+
+
+@pytest.mark.parametrize("cv", [np.int64(3), list(StratifiedKFold(3).split(np.zeros(60), sentences(60, 0).target))])
+def test_folds_in_every_form(cv):
+    data = sentences(60, 0)
+    model = BOWPCA(n_components=None)
+    expected = semantic_classification(model, data.data, data.target, cv=3)
+    result = semantic_classification(model, data.data, data.target, cv=cv)
+    np.testing.assert_array_equal(result.fold_accuracies, expected.fold_accuracies)
+    np.testing.assert_array_equal(result.predictions, expected.predictions)
+
+
+def test_no_number_of_folds_is_that_of_scikit_learn():
+    data = sentences(60, 0)
+    result = semantic_classification(BOWPCA(n_components=None), data.data, data.target, cv=None)
+    assert len(result.fold_accuracies) == 5
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (StratifiedShuffleSplit(1, test_size=0.25, random_state=0), "Of 60 sentences 45 are in none and 0 in more"),
+        (RepeatedStratifiedKFold(n_splits=3, n_repeats=2), "0 are in none and 60 in more than one"),
+        ([], "60 are in none"),
+    ],
+)
+def test_each_sentence_is_in_one_test_fold(cv, message):
+    data = sentences(60, 0)
+    with pytest.raises(ValueError, match=message):
+        semantic_classification(BOWPCA(n_components=None), data.data, data.target, cv=cv)
+
+
+def test_sentences_from_any_iterable():
+    pandas = pytest.importorskip("pandas")
+    data = sentences(60, 0)
+    series = pandas.Series(data.data, index=np.arange(60)[::-1] + 7)
+    labels = pandas.Series(data.target, index=series.index)
+    for classify in (semantic_classification, nested_classification):
+        for model in (BOWPCA(n_components=None), BOWPCA(n_components=None).fit(data.data)):
+            expected = classify(model, data.data, data.target, cv=3)
+            for X in (series, np.array(data.data), (s for s in data.data)):
+                np.testing.assert_array_equal(classify(model, X, labels, cv=3).predictions, expected.predictions)
+    nothing = CountVectorizer().fit(["red"])
+    nothing.transform = lambda X: np.full((len(X), 1), np.nan)
+    with pytest.raises(ValueError, match="NaN or infinity for"):
+        semantic_classification(nothing, series, labels)
+
+
 def test_a_learned_embedding_tells_groups_apart():
     text = load_docstrings()
     X, y = load_paraphrase_groups(return_X_y=True)
@@ -187,6 +252,22 @@ def test_agreement_by_hand():
     assert error_agreement(y, list(said.values())).n_shared.tolist() == result.n_shared.tolist()
     with pytest.raises(ValueError, match="b has predictions of shape"):
         error_agreement(y, {"a": y, "b": y[1:]})
+
+
+def test_results_as_data_frames():
+    """As their docstrings say."""
+    pandas = pytest.importorskip("pandas")
+    data = sentences(30, 0)
+    model = BOWPCA(n_components=None)
+    nested = {"bag": nested_classification(model, data.data, data.target, cv=2, inner_cv=2)}
+    rows = [{"method": name, "accuracy": r.accuracy, "f1": r.f1} for name, r in nested.items()]
+    assert pandas.DataFrame(rows).shape == (1, 3)
+    result = semantic_classification(model, data.data, data.target)
+    assert pandas.DataFrame({"prediction": result.predictions, "error": result.errors}).shape == (30, 2)
+    assert pandas.DataFrame({"accuracy": result.fold_accuracies}).shape == (3, 1)
+    agreement = error_agreement(data.target, {"a": result.predictions, "b": 1 - data.target})
+    frame = pandas.DataFrame(agreement.agreement, index=agreement.names, columns=agreement.names)
+    assert frame.loc["b", "b"] == 1
 
 
 def test_mteb_encoder():

@@ -18,6 +18,7 @@ from skembed import BOWPCA, SentenceCorpus, datasets
 from skembed.evaluation import published_results
 from skembed.evaluation.__main__ import main
 from skembed.evaluation._data import EvaluationData
+from skembed.evaluation._report import Report
 from skembed.evaluation._store import ResultStore
 from skembed.evaluation._tables import by_method, by_set, markdown, tidy, with_sts_means
 
@@ -240,12 +241,40 @@ def test_other_settings_are_refused(folder, finished, capsys, tmp_path):
         (["--methods", "none.joblib"], "There is no saved model none.joblib"),
         (["--data", "nowhere", "--methods", "BOW"], "There is no folder nowhere"),
         (["--corpus", "nowhere.txt", "--methods", "BOW"], "nowhere.txt"),
+        (["--data", "empty", "--methods", "BOW"], "empty has no folder sts2012, sts2013, sts2014, sts2015, sts2016."),
+        (["--data", "empty", "--methods", "tf-idf cosine", "--tables", "senteval"], "senteval is not a folder"),
+        (["--methods", "BOW", "--tables", "senteval"], "None of the methods 'BOW' is made for the table senteval."),
+        (["--methods", "BOW", "--baseline", "BOWL"], "--baseline 'BOWL' is not among the methods of the table sts"),
+        (["--methods", "BOW", "BOWPCA", "--baseline", "BOWPCA"], "in this run: 'BOW'."),
+        (["--methods", "a/m.joblib", "b/m.joblib"], "m.joblib would both be called 'm' in the tables. Rename one"),
+        (["--methods", "BOW", "a/BOW.pkl"], "the method 'BOW' and "),
     ],
 )
 def test_what_cannot_be_run_is_said_before(folder, tmp_path, capsys, monkeypatch, more, message):
     monkeypatch.chdir(tmp_path)
+    for name in ("a/m.joblib", "b/m.joblib", "a/BOW.pkl"):
+        write(tmp_path / name, ["never loaded"])
+    (tmp_path / "empty").mkdir()
     assert main(options(folder, tmp_path / "out", *more)) == 1
-    assert message in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert message in shown.err and "learned" not in shown.err
+    assert not shown.out
+
+
+def test_what_is_left_out_is_said(folder, tmp_path, capsys):
+    assert main(options(folder, tmp_path, "--methods", "BOW", tables="sts,senteval")) == 0
+    shown = capsys.readouterr()
+    assert "BOW: not made for senteval, only for sts, sick, semantic" in shown.err
+    assert "no table senteval: none of the methods is made for it" in shown.err
+    assert "no Wilcoxon tests: 'CBOW mean, as published' is not among --methods" in shown.err
+    assert shown.out.startswith("# Semantic textual similarity") and not shown.out.endswith("\n\n\n")
+    assert not (tmp_path / "senteval.md").exists()
+
+
+def test_a_table_without_results_is_refused(tmp_path):
+    store = ResultStore(tmp_path / "results.jsonl", {"seed": 0})
+    with pytest.raises(ValueError, match="no result for the table senteval: none of the methods 'BOW'"):
+        Report(store, EvaluationData(), tmp_path, ["BOW"], "BOW", 0).write("senteval", "")
 
 
 def test_without_a_folder_the_sets_are_downloaded(monkeypatch):
@@ -347,6 +376,11 @@ def test_published_figures_are_those_of_the_papers():
         for name in ("MSRP", "MR", "CR", "SUBJ", "MPQA", "TREC")
     ]
     assert np.mean(sent2vec) == pytest.approx(82.0, abs=0.05)
+
+
+def test_published_figures_of_no_table():
+    with pytest.raises(ValueError, match="one of 'sts', 'sick', 'senteval', 'semantic', got 'typo'"):
+        published_results("typo")
 
 
 def record(method, name, pearson, n_pairs=10):

@@ -9,7 +9,15 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import Bunch
 
 from skembed import MeanEmbeddingVectorizer
-from skembed.evaluation import pair_features, sick_scores, sts_comparison, sts_intervals, sts_scores, sts_similarities
+from skembed.evaluation import (
+    pair_features,
+    sick_relatedness,
+    sick_scores,
+    sts_comparison,
+    sts_intervals,
+    sts_scores,
+    sts_similarities,
+)
 from skembed.evaluation._sts import sts_ranking
 from skembed.metrics import pearson_score, spearman_score
 
@@ -78,6 +86,27 @@ def test_cosines_of_pairs_by_hand(model):
     np.testing.assert_allclose(y.cosine, [0, 0], atol=1e-6)
     assert x.target.tolist() == [5, 3, 1] and y.target.tolist() == [0, 0.5]
     assert (x.n_unknown, y.n_unknown) == (1, 1)  # "?" has no word, "unheard of" no known one
+
+
+@pytest.mark.parametrize("field", ["data", "target", "subset"])
+def test_pairs_targets_and_subsets_are_of_one_length(field):
+    model = CountVectorizer().fit(["red blue"])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        sts_similarities(model, {2012: Bunch(**{**PAIRS, field: PAIRS[field][:4]})})
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"), [(PAIRS, "the pairs without a name"), ([PAIRS], "got a list"), (PAIRS.data, "got a list")]
+)
+def test_pairs_without_a_name(sets, message):
+    with pytest.raises(TypeError, match=rf"sets must be a mapping of a year, .*{message}"):
+        sts_similarities(CountVectorizer().fit(["red blue"]), sets)
+
+
+def test_scores_of_nothing():
+    for nothing in ([], iter([])):
+        with pytest.raises(ValueError, match="similarities is empty"):
+            sts_scores(nothing)
 
 
 def test_means_by_hand():
@@ -217,3 +246,13 @@ def test_sick_rows():
     cosine, target = [1, 0, 2**-0.5, 2**-0.5, 0, 1], [5, 1, 3, 2.5, 1, 5]
     assert rows["test + train"]["pearson"] == pytest.approx(stats.pearsonr(cosine, target).statistic)
     assert rows["test + train"]["n_pairs"] == 6 and rows["test"]["n_unknown"] == 1
+
+
+@pytest.mark.parametrize("wrong", ["train", "trial", "test"])
+def test_sick_pairs_and_scores_are_of_one_length(wrong):
+    model = MeanEmbeddingVectorizer(word_vectors=VECTORS, unknown="zero").fit(["red blue"])
+    pairs = Bunch(data=PAIRS.data, target=[1.0, 2.0, 3.0, 4.0, 5.0])
+    parts = dict.fromkeys(("train", "trial", "test"), pairs) | {wrong: Bunch(data=pairs.data, target=pairs.target[:4])}
+    for evaluate in (sick_scores, sick_relatedness):
+        with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[5, 4\]"):
+            evaluate(model, **parts)

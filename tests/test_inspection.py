@@ -128,6 +128,23 @@ class TestNormProfile:
         np.testing.assert_allclose(display.median_.get_xydata(), [[0.2, 3.0], [0.6, 0.5]])
         np.testing.assert_allclose(display.points_.get_offsets(), np.c_[display.frequencies, display.norms])
 
+    @pytest.mark.filterwarnings("ignore:.*found nothing to predict")
+    @pytest.mark.parametrize("cls", [MeanEmbeddingVectorizer, Sent2VecVectorizer], **by_name)
+    def test_frequencies_are_those_of_the_sif_weights(self, cls):
+        """Words that are too rare to learn are words of the text all the same."""
+        emb = cls(4, max_iter=1, min_count=2, weighting="sif", random_state=0).fit(["a cat a", "the a rare one", "cat"])
+        display = NormProfileDisplay.from_estimator(emb)
+        assert dict(zip(display.words, display.frequencies)) == {"a": 3 / 8, "cat": 2 / 8}
+        np.testing.assert_allclose(emb.word_weights_, 1e-3 / (1e-3 + display.frequencies), rtol=1e-6)
+        np.testing.assert_allclose(display.weight_.get_ydata()[[-1, 0]], emb.word_weights_, rtol=1e-6)
+
+    def test_given_vectors_that_lack_words_of_the_text(self):
+        vectors = {"the": [1.0, 0.0], "cat": [0.0, 1.0]}
+        emb = MeanEmbeddingVectorizer(word_vectors=vectors, weighting="sif").fit(["the cat zzz yyy", "the the zzz xxx"])
+        display = NormProfileDisplay.from_estimator(emb)
+        assert dict(zip(display.words, display.frequencies)) == {"the": 3 / 8, "cat": 1 / 8}
+        np.testing.assert_allclose(emb.word_weights_, 1e-3 / (1e-3 + display.frequencies), rtol=1e-6)
+
     def test_marked_words_stand_at_their_place(self, given):
         display = NormProfileDisplay.from_estimator(given, mark=["the"])
         (note,) = display.ax_[0].texts
@@ -285,6 +302,22 @@ class TestSimilarityHeatmap:
 
     def test_no_minus_zero(self):
         assert SimilarityHeatmapDisplay([[-0.001]], ["a"], ["b"]).plot().text_[0, 0].get_text() == "0.00"
+
+    @pytest.mark.parametrize(
+        ("values_format", "expected"),
+        [
+            ("+.2f", ["+0.50", "+0.00", "-0.10"]),
+            (" .1f", [" 0.5", " 0.0", "-0.1"]),
+            (".0%", ["50%", "0%", "-10%"]),
+            ("=+6.2f", ["+ 0.50", "+ 0.00", "- 0.10"]),
+            (".1e", ["5.0e-01", "-1.0e-03", "-1.0e-01"]),
+        ],
+    )
+    def test_any_format_of_numbers(self, values_format, expected):
+        display = SimilarityHeatmapDisplay([[0.5, -0.001, -0.1, -0.0]], ["a"], ["b", "c", "d", "e"])
+        display.plot(values_format=values_format)
+        texts = [text.get_text() for text in display.text_[0]]
+        assert texts == [*expected, format(0.0, values_format)]
 
     def test_a_sentence_without_words_is_refused(self, given):
         with pytest.raises(ValueError, match="The second sentence has no word that the model knows"):

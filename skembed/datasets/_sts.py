@@ -69,6 +69,11 @@ def _read_subset(
 ) -> tuple[list[tuple[str, str]], list[float], int]:
     """Pairs and scores of one subset, and how many pairs came without a score."""
     stem, n_pairs, n_scored = _SUBSETS[year][name]
+    if name == "SMT" and not Path(folder, "STS.gs.SMT.txt").is_file():
+        raise FileNotFoundError(
+            f"{folder} has the file STS.input.SMT.txt, but no file STS.gs.SMT.txt, which cannot be downloaded. Put it "
+            "beside the other, or take that away to read the year without SMT"
+        )
     prefixes = ("STS2016", "STS") if year == 2016 else ("STS",)  # some collections rename the files of 2016
     source = f"fetch_sts(year={year})"
     input_path, gold_path = (

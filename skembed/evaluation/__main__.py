@@ -23,6 +23,8 @@ from ._report import REMARK, Report
 from ._run import Candidate, Evaluation, report
 from ._store import ResultStore
 
+DEFAULT_BASELINE = "CBOW mean, as published"
+
 
 def make_parser() -> argparse.ArgumentParser:
     """Describe the options."""
@@ -53,7 +55,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--tables", default=",".join(ALL), help="comma-separated, default: %(default)s")
     parser.add_argument("--out", type=Path, default=Path("skembed-evaluation"), help="folder of results (%(default)s)")
-    parser.add_argument("--baseline", default="CBOW mean, as published", help="of the Wilcoxon tests (%(default)s)")
+    parser.add_argument("--baseline", help=f"one of the methods, for the Wilcoxon tests ({DEFAULT_BASELINE})")
     parser.add_argument("--folds", type=int, default=10, help="of the nested cross-validation (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--n-jobs", type=int, help="threads of the training and of the search of penalties (1)")
@@ -61,6 +63,45 @@ def make_parser() -> argparse.ArgumentParser:
         "--incomplete", action="store_true", help="take evaluation files that are parts of the published"
     )
     return parser
+
+
+def check_methods(candidates: Sequence[Candidate], tables: Sequence[str]) -> list[str]:
+    """Names must differ, as results are kept by name. Return the tables that some method is made for."""
+    places: dict[str, str] = {}
+    for candidate in candidates:
+        place = f"the method {candidate.name!r}" if candidate.path is None else str(candidate.path)
+        if candidate.name in places:
+            raise ValueError(
+                f"{places[candidate.name]} and {place} would both be called {candidate.name!r} in the tables. Rename "
+                "one of the files, or give it once."
+            )
+        places[candidate.name] = place
+        left_out = [table for table in tables if table not in candidate.tables]
+        if left_out:
+            report(f"{candidate.name}: not made for {', '.join(left_out)}, only for {', '.join(candidate.tables)}")
+    filled = [table for table in tables if any(table in candidate.tables for candidate in candidates)]
+    if not filled:
+        raise ValueError(
+            f"None of the methods {', '.join(map(repr, places))} is made for the table {', '.join(tables)}. Choose "
+            "other --methods or --tables."
+        )
+    for table in tables:
+        if table not in filled:
+            report(f"no table {table}: none of the methods is made for it")
+    return filled
+
+
+def find_baseline(baseline: str | None, candidates: Sequence[Candidate], tables: Sequence[str]) -> str:
+    """Give the baseline of the Wilcoxon tests, which are those of the table sts."""
+    names = [candidate.name for candidate in candidates if "sts" in candidate.tables]
+    if baseline is not None and baseline not in names:
+        raise ValueError(
+            f"--baseline {baseline!r} is not among the methods of the table sts in this run: "
+            f"{', '.join(map(repr, names)) or 'there is none'}."
+        )
+    if baseline is None and "sts" in tables and DEFAULT_BASELINE not in names:
+        report(f"no Wilcoxon tests: {DEFAULT_BASELINE!r} is not among --methods; choose one of them with --baseline")
+    return DEFAULT_BASELINE if baseline is None else baseline
 
 
 def load_corpus(path: Path) -> SentenceCorpus:
@@ -111,6 +152,8 @@ def run(options: argparse.Namespace, tables: Sequence[str]) -> None:
         return load_corpus(options.corpus)
 
     candidates = [Candidate(name, corpus, options.seed, options.n_jobs) for name in dict.fromkeys(options.methods)]
+    tables = check_methods(candidates, tables)
+    baseline = find_baseline(options.baseline, candidates, tables)
     data = EvaluationData(options.data, complete=not options.incomplete)
     settings = {
         "version": __version__,
@@ -132,7 +175,7 @@ def run(options: argparse.Namespace, tables: Sequence[str]) -> None:
         candidate.forget()
     remark = REMARK.format(sentences=corpus().n_sentences, words=corpus().n_tokens)
     names = [candidate.name for candidate in candidates]
-    writer = Report(store, data, options.out, names, options.baseline, options.seed)
+    writer = Report(store, data, options.out, names, baseline, options.seed)
     for table in tables:
         print(writer.write(table, remark))
     report(f"tables are in {options.out}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, check_consistent_length
 
 from ._pairs import embed, embed_pairs, pair_features
 from ._semantic import is_fitted
@@ -23,7 +23,7 @@ C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
 
 def nested_classification(
-    model: Any, X: Sequence[str], y: Any, *, cv: int = 10, inner_cv: int = 10, n_jobs: int | None = None
+    model: Any, X: Iterable[str], y: Any, *, cv: int = 10, inner_cv: int = 10, n_jobs: int | None = None
 ) -> Any:
     """Classify sentences by logistic regression, in nested cross-validation: MR, CR, SUBJ and MPQA of [1]_.
 
@@ -34,7 +34,7 @@ def nested_classification(
     ----------
     model : estimator
         If it is fitted, it is used as it is. If not, a clone learns from the training sentences of each outer fold.
-    X : sequence of str of length n_sentences
+    X : iterable of str, of length n_sentences
         Sentences.
     y : array-like of shape (n_sentences,)
         Labels.
@@ -57,6 +57,14 @@ def nested_classification(
         predictions : ndarray of shape (n_sentences,)
             Predictions for each test fold.
 
+        These are of several lengths, so a :class:`pandas.DataFrame` takes a choice of them: of some models,
+        ``DataFrame([{"method": name, "accuracy": r.accuracy, "f1": r.f1} for name, r in results.items()])``.
+
+    Raises
+    ------
+    ValueError
+        If `X` and `y` differ in length, or a label has fewer sentences than there are folds.
+
     References
     ----------
     .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
@@ -73,7 +81,8 @@ def nested_classification(
     >>> result.accuracy > 0.8, result.f1 > 0.5
     (True, True)
     """
-    y = np.asarray(y)
+    X, y = list(X), np.asarray(y)  # a pandas Series is indexed by name, and a generator not at all
+    check_consistent_length(X, y)
     vectors = embed(model, X) if is_fitted(model) else None
     predictions = np.empty_like(y)
     penalties = []
@@ -108,6 +117,11 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
     result : :class:`~sklearn.utils.Bunch`
         As of :func:`nested_classification`; `predictions` are for the test set.
 
+    Raises
+    ------
+    ValueError
+        If the `data` and the `target` of `train`, or those of `test`, differ in length.
+
     References
     ----------
     .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
@@ -123,6 +137,7 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
     >>> split_classification(BOWPCA(n_components=None), train, test, inner_cv=2).accuracy
     1.0
     """
+    _check_lengths(train, test)
     learned = model if is_fitted(model) else clone(model).fit(train.data)
     search = _penalty_search(embed(learned, train.data), np.asarray(train.target), inner_cv, n_jobs)
     predictions = search.predict(embed(learned, test.data))
@@ -151,6 +166,11 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
     result : :class:`~sklearn.utils.Bunch`
         As of :func:`nested_classification`; `predictions` are for the test set.
 
+    Raises
+    ------
+    ValueError
+        If the `data` and the `target` of `train`, or those of `test`, differ in length.
+
     References
     ----------
     .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
@@ -166,12 +186,18 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
     >>> pair_classification(BOWPCA(n_components=None), train, test, inner_cv=2).f1
     1.0
     """
+    _check_lengths(train, test)
     learned = model if is_fitted(model) else clone(model).fit([sentence for pair in train.data for sentence in pair])
     search = _penalty_search(
         pair_features(*embed_pairs(learned, train.data)), np.asarray(train.target), inner_cv, n_jobs
     )
     predictions = search.predict(pair_features(*embed_pairs(learned, test.data)))
     return _result(np.asarray(test.target), predictions, [float(search.best_params_["C"])])
+
+
+def _check_lengths(*parts: Any) -> None:
+    for part in parts:
+        check_consistent_length(part.data, part.target)
 
 
 def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) -> Any:

@@ -32,8 +32,16 @@ class EvaluationData:
         self._read: dict[tuple[Any, ...], Any] = {}
 
     def years(self) -> list[int]:
-        """Years of STS that are there; all, where they are downloaded."""
-        return [year for year in STS_YEARS if self.folder is None or (self.folder / f"sts{year}").is_dir()]
+        """Years of STS that are there, one at least; all, where they are downloaded."""
+        if self.folder is None:
+            return list(STS_YEARS)
+        years = [year for year in STS_YEARS if (self.folder / f"sts{year}").is_dir()]
+        if not years:
+            raise FileNotFoundError(
+                f"{self.folder} has no folder {', '.join(f'sts{year}' for year in STS_YEARS)}. Give the folder that "
+                "holds them, or leave out the folder to have them downloaded."
+            )
+        return years
 
     def sts(self, year: int) -> Any:
         """Pairs of one year."""

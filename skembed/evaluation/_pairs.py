@@ -15,7 +15,8 @@ def embed(model: Any, sentences: Sequence[str]) -> Any:
     """Rows of `model.transform(sentences)`, dense or sparse, checked."""
     if not callable(getattr(model, "transform", None)):
         raise TypeError(f"A model must have transform(sentences), {type(model).__name__} has not.")
-    vectors = model.transform(list(sentences))
+    sentences = list(sentences)  # a pandas Series is indexed by name
+    vectors = model.transform(sentences)
     vectors = vectors.tocsr() if issparse(vectors) else np.asarray(vectors)
     if vectors.ndim != 2 or vectors.shape[0] != len(sentences):
         raise ValueError(

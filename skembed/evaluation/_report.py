@@ -54,7 +54,10 @@ class Report:
             if (name, kind) == (method, table)
         ]
         if not records:
-            return ""
+            raise ValueError(
+                f"There is no result for the table {table}: none of the methods {', '.join(map(repr, self.methods))} "
+                "is made for it, or its sets are not there."
+            )
         ours = tidy(records)
         published = [{**row, "n_pairs": None, "n_unknown": None} for row in published_results(table)]
         rows = with_sts_means([*ours, *published]) if table == "sts" else [*ours, *published]

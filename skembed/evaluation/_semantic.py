@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ._pairs import embed
@@ -30,7 +30,7 @@ def is_fitted(model: Any) -> bool:
     return True
 
 
-def semantic_classification(model: Any, X: Sequence[str], y: Any, *, classifier: Any = None, cv: Any = 3) -> Any:
+def semantic_classification(model: Any, X: Iterable[str], y: Any, *, classifier: Any = None, cv: Any = 3) -> Any:
     """Classify sentences into groups of the same meaning, as White et al. [1]_, section 3.3.
 
     A linear support vector machine with class weights, judged by stratified cross-validation with three folds.
@@ -41,15 +41,16 @@ def semantic_classification(model: Any, X: Sequence[str], y: Any, *, classifier:
         If it is fitted, it is used as it is: the paper's way for embeddings that come from other text. If not, a clone
         learns from the training folds alone, as the paper does for its bags of words: what a transform learns from the
         test fold would be worth some points.
-    X : sequence of str of length n_sentences
+    X : iterable of str, of length n_sentences
         Sentences.
     y : array-like of shape (n_sentences,)
         Group of each.
     classifier : estimator, default=None
         None is ``LinearSVC(class_weight="balanced", C=1.0, random_state=0)``. The paper names LibLinear and class
         weights, and no penalty: this is the library's own.
-    cv : int or cross-validation generator, default=3
-        Number of stratified folds, not shuffled, or how to split.
+    cv : int, cross-validation generator or iterable of (train, test), default=3
+        Number of stratified folds, not shuffled, or how to split; each sentence must be in one test fold. None is for
+        5 folds, as in scikit-learn.
 
     Returns
     -------
@@ -62,6 +63,15 @@ def semantic_classification(model: Any, X: Sequence[str], y: Any, *, classifier:
             The group that each sentence was put into when it was in the test fold.
         errors : ndarray of shape (n_sentences,), dtype bool
             Where the prediction is wrong.
+
+        These are of several lengths, so a :class:`pandas.DataFrame` takes a choice of them: a row a sentence,
+        ``DataFrame({"prediction": result.predictions, "error": result.errors})``, or a row a fold,
+        ``DataFrame({"accuracy": result.fold_accuracies})``.
+
+    Raises
+    ------
+    ValueError
+        If `X` and `y` differ in length, or a sentence is in no test fold or in more than one.
 
     References
     ----------
@@ -78,15 +88,17 @@ def semantic_classification(model: Any, X: Sequence[str], y: Any, *, classifier:
     >>> bool(0.4 < result.accuracy < 0.9)
     True
     """
-    y = np.asarray(y)
+    X, y = list(X), np.asarray(y)  # a pandas Series is indexed by name, and a generator not at all
+    check_consistent_length(X, y)
     if classifier is None:
         classifier = LinearSVC(class_weight="balanced", C=1.0, random_state=0)
-    splitter = StratifiedKFold(cv) if isinstance(cv, int) else cv
+    folds = list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y))
+    _check_folds(folds, len(y))
     fitted = is_fitted(model)
     vectors = embed(model, X) if fitted else None
     predictions = np.empty_like(y)
     accuracies = []
-    for train, test in splitter.split(np.zeros(len(y)), y):
+    for train, test in folds:
         if vectors is not None:
             predicted = clone(classifier).fit(vectors[train], y[train]).predict(vectors[test])
         else:
@@ -100,6 +112,18 @@ def semantic_classification(model: Any, X: Sequence[str], y: Any, *, classifier:
         predictions=predictions,
         errors=predictions != y,
     )
+
+
+def _check_folds(folds: Sequence[Any], n_sentences: int) -> None:
+    """Each sentence is predicted once; what no fold predicts would be left over from memory."""
+    times = np.zeros(n_sentences, np.int64)
+    for _, test in folds:
+        np.add.at(times, test, 1)
+    if not (times == 1).all():
+        raise ValueError(
+            f"cv must put each sentence into exactly one test fold, as StratifiedKFold does. Of {n_sentences} "
+            f"sentences {np.count_nonzero(times == 0)} are in none and {np.count_nonzero(times > 1)} in more than one."
+        )
 
 
 def error_agreement(y_true: Any, predictions: Mapping[str, Any] | Sequence[Any]) -> Any:
@@ -129,6 +153,9 @@ def error_agreement(y_true: Any, predictions: Mapping[str, Any] | Sequence[Any])
             Those for which both say the same, the numerator.
         agreement : ndarray of shape (n_models, n_models), dtype float64
             The fraction; 0 where no sentence is wrong in both.
+
+        A :class:`pandas.DataFrame` takes one of the tables with its names,
+        ``DataFrame(result.agreement, index=result.names, columns=result.names)``.
 
     Raises
     ------

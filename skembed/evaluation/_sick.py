@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_consistent_length
 
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
 from ._pairs import count_unknown, embed_pairs, pair_features
@@ -33,6 +34,11 @@ def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
     rows : list of dict
         `set`, `n_pairs`, `n_unknown` (pairs with a sentence without a known word), `pearson` and `spearman`.
 
+    Raises
+    ------
+    ValueError
+        If the `data` and the `target` of a subset differ in length.
+
     References
     ----------
     .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
@@ -51,6 +57,7 @@ def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
     """
     found = {}
     for name, pairs in subsets.items():
+        check_consistent_length(pairs.data, pairs.target)
         A, B = embed_pairs(model, pairs.data)
         target = np.asarray(pairs.target, dtype=np.float64)
         found[name] = (paired_cosine_similarity(A, B), target, count_unknown(A, B))
@@ -102,12 +109,15 @@ def sick_relatedness(
     Returns
     -------
     row : dict
-        `set`, `n_pairs`, `pearson`, `spearman`, `mse` (mean squared error) and `alpha`, the chosen penalty.
+        `set`, `n_pairs`, `pearson`, `spearman`, `mse` (mean squared error) and `alpha`, the chosen penalty. It is one
+        row, not a list: a :class:`pandas.DataFrame` takes ``[row]``.
 
     Raises
     ------
     TypeError
         If the rows are sparse: one column a word is no input for a layer of some units.
+    ValueError
+        If `alphas` is empty, or the `data` and the `target` of one of the three differ in length.
 
     References
     ----------
@@ -127,6 +137,8 @@ def sick_relatedness(
     >>> row["pearson"] > 0.9, row["mse"] < 1.0
     (True, True)
     """
+    for pairs in (train, trial, test):
+        check_consistent_length(pairs.data, pairs.target)
     features = [pair_features(*embed_pairs(model, pairs.data)) for pairs in (train, trial, test)]
     if issparse(features[0]):
         raise TypeError(f"sick_relatedness needs dense rows, {type(model).__name__}.transform gives sparse ones.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import wilcoxon
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch, check_consistent_length, check_random_state
 
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
 from ._pairs import count_unknown, embed_pairs
@@ -34,6 +34,13 @@ def sts_similarities(model: Any, sets: Mapping[Any, Any]) -> list[Any]:
         One a subset, with `year`, `set`, `cosine` and `target` (ndarray of shape (n_pairs,), float64) and `n_unknown`,
         the pairs with a sentence whose vector is zero, because it has no known word. Their cosine is 0.
 
+    Raises
+    ------
+    TypeError
+        If `sets` is no mapping of names to pairs, for instance the pairs of one year without the year.
+    ValueError
+        If `data`, `target` and `subset` differ in length.
+
     Examples
     --------
     >>> from sklearn.feature_extraction.text import CountVectorizer
@@ -45,12 +52,18 @@ def sts_similarities(model: Any, sets: Mapping[Any, Any]) -> list[Any]:
     >>> similarity.cosine.round(2), similarity.n_unknown
     (array([0.5, 1. , 0. ]), 1)
     """
+    if not isinstance(sets, Mapping) or "data" in sets:  # a Bunch is a mapping too, of its fields
+        raise TypeError(
+            "sets must be a mapping of a year, or another name, to pairs, such as {2012: fetch_sts(year=2012)}; got "
+            + ("the pairs without a name." if isinstance(sets, Mapping) else f"a {type(sets).__name__}.")
+        )
     similarities = []
     for year, pairs in sets.items():
-        A, B = embed_pairs(model, pairs.data)
-        cosine = paired_cosine_similarity(A, B)
         target = np.asarray(pairs.target, dtype=np.float64)
         subset = np.asarray(pairs.get("subset", [str(year)] * len(target)))
+        check_consistent_length(pairs.data, target, subset)
+        A, B = embed_pairs(model, pairs.data)
+        cosine = paired_cosine_similarity(A, B)
         for name in dict.fromkeys(subset.tolist()):
             rows = np.flatnonzero(subset == name)
             similarities.append(
@@ -83,6 +96,11 @@ def sts_scores(similarities: Sequence[Any]) -> list[dict[str, Any]]:
         For each set, then for each year and for all, `year`, `set`, `n_pairs`, `n_unknown`, `pearson` and `spearman`.
         A :class:`pandas.DataFrame` takes it as it is.
 
+    Raises
+    ------
+    ValueError
+        If there are no similarities, or a set has fewer than two pairs.
+
     Examples
     --------
     >>> import numpy as np
@@ -108,6 +126,8 @@ def sts_scores(similarities: Sequence[Any]) -> list[dict[str, Any]]:
         }
         for s in similarities
     ]
+    if not sets:
+        raise ValueError("similarities is empty: there is no set to score. Pass what sts_similarities returns.")
     return sets + sts_means(sets)
 
 

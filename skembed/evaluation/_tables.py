@@ -41,7 +41,13 @@ def published_results(table: str | None = None) -> list[dict[str, Any]]:
     Returns
     -------
     rows : list of dict
-        `table`, `source` (the paper), `method` (its name for it), `set`, `metric` and `value`.
+        `table`, `source` (the paper), `method` (its name for it), `set`, `metric` and `value`. A
+        :class:`pandas.DataFrame` takes the list as it is.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table.
 
     Notes
     -----
@@ -68,8 +74,12 @@ def published_results(table: str | None = None) -> list[dict[str, Any]]:
     [98.37, 65.23]
     """
     text = (resources.files("skembed.evaluation") / "data" / "published.csv").read_text(encoding="utf-8")
+    published = list(csv.DictReader(text.splitlines()))
+    tables = list(dict.fromkeys(row["table"] for row in published))
+    if table is not None and table not in tables:
+        raise ValueError(f"table must be None or one of {', '.join(map(repr, tables))}, got {table!r}.")
     rows: list[dict[str, Any]] = []
-    for row in csv.DictReader(text.splitlines()):
+    for row in published:
         if table in (None, row["table"]):
             chosen = {name: row[name] for name in ("table", "paper", "method", "set", "metric")}
             rows.append({"table": chosen["table"], "source": chosen["paper"], **chosen, "value": float(row["value"])})

@@ -112,7 +112,8 @@ class NormProfileDisplay:
         occurs = np.flatnonzero(counts > 0)
         norms = np.array([np.linalg.norm(part.word_vectors_[row]) for row in occurs])
         words = list(part.vocabulary_)
-        return cls(counts[occurs] / max(1, counts.sum()), norms, words=[words[row] for row in occurs]).plot(
+        # Of all words of the text, as SIF weights have it, those without a vector too.
+        return cls(counts[occurs] / max(1, part._n_tokens), norms, words=[words[row] for row in occurs]).plot(
             ax=ax, **plot_kw
         )
 

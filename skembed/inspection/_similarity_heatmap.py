@@ -142,8 +142,7 @@ class SimilarityHeatmapDisplay:
             The display itself.
         """
         ax = new_axes(type(self).__name__, ax, figsize=table_size(len(self.words_a), len(self.words_b)))
-        # "z" writes -0.00 as 0.00
-        texts = [[format(value, f"z{values_format}") for value in row] for row in self.contributions]
+        texts = [[_without_minus_zero(value, values_format) for value in row] for row in self.contributions.tolist()]
         largest = float(np.abs(self.contributions).max()) or 1.0
         self.im_, self.text_ = draw_table(
             ax,
@@ -159,3 +158,9 @@ class SimilarityHeatmapDisplay:
         ax.set_ylabel("words of the first sentence")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _without_minus_zero(value: float, values_format: str) -> str:
+    """Format a number; what is rounded to zero has no sign of its own, and is written as zero is."""
+    text = format(value, values_format)
+    return format(0.0, values_format) if text == format(-0.0, values_format) else text
