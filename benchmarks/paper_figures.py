@@ -324,7 +324,7 @@ def report_agreement(bench, options, name):
         key: {"names": found.names, "shared": found.n_shared.tolist(), "compared": found.n_compared.tolist()}
         for key, found in agreements.items()
     }
-    notes = "All three folds together: 859 sentences of MSRP in 273 groups, 521 of Opinosis in 89."
+    notes = "All three folds together: 859 sentences of MSRP in 274 groups, 521 of Opinosis in 89."
     report(options, name, "Agreement in errors", rows, notes=notes, raw=raw, draw=draw)
 
 

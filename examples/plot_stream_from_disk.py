@@ -12,7 +12,7 @@ from ever longer files, each in a process of its own, and measure how much that 
 # Text files
 # ----------
 # One sentence a line, a blank line between documents; a folder of such files would do as well, and ``.gz`` too. The
-# longer ones repeat the docstrings, up to some 15 million words.
+# longer ones repeat the docstrings, up to some five million words.
 
 import tempfile
 from pathlib import Path
@@ -28,7 +28,7 @@ for i, sentence in enumerate(docstrings.data):
     lines.append(f"{sentence}\n")
 text = "".join(lines)
 n_words = len(text.split())
-repeats = [1, 4, 16]
+repeats = [1, 3, 6]
 for n in repeats:
     with Path(folder.name, f"text{n}.txt").open("w", encoding="utf-8") as file:
         for _ in range(n):
@@ -109,8 +109,8 @@ plt.show()
 folder.cleanup()
 
 # %%
-# The upper line is the text as Python strings and then as numbers, and it grows with every word. The lower one grows a
-# quarter as fast: the words stay on disk, and what learning keeps in memory are the vectors and some numbers a
+# The upper line is the text as Python strings and then as numbers, and it grows with every word. The lower one grows
+# about a fifth as fast: the words stay on disk, and what learning keeps in memory are the vectors and some numbers a
 # *sentence* (its document, its place in the shuffled order). Streaming costs no time worth mentioning, and it is paid
 # once: ``SentenceCorpus.load`` opens the folder again at once, in any process.
 # :meth:`~skembed.Sent2VecVectorizer.estimate_memory` says beforehand what a fit will need. Only Linux tells the memory

@@ -148,7 +148,8 @@ class Evaluation:
         names = ["trial", "train", "test"]
         if self._missing(candidate, "sick", [*names, "test + train"]):
             start = time.perf_counter()
-            for row in sick_scores(candidate.fitted(), **{name: self.data.sick(name) for name in names}):
+            sets = {name: self.data.sick(name) for name in names}  # before a model is learned in vain
+            for row in sick_scores(candidate.fitted(), **sets):
                 if self._missing(candidate, "sick", [row["set"]]):
                     row["pearson"], row["spearman"] = 100 * row["pearson"], 100 * row["spearman"]
                     name = row.pop("set")
@@ -170,10 +171,10 @@ class Evaluation:
             if not self._missing(candidate, "senteval", [name]):
                 continue
             start = time.perf_counter()
-            model = candidate.for_classification()
             if name in SENTEVAL_SETS:
                 part = self.data.senteval(name)
                 n = len(part.data)
+                model = candidate.for_classification()
                 result = nested_classification(model, part.data, part.target, cv=self.n_folds, **options)
             else:
                 read, classify = {
@@ -182,7 +183,7 @@ class Evaluation:
                 }[name]
                 train, test = read("train"), read("test")
                 n = len(test.data)
-                result = classify(model, train, test, **options)
+                result = classify(candidate.for_classification(), train, test, **options)
             values = {"accuracy": 100 * result.accuracy, "f1": 100 * result.f1, "n_pairs": n, "C": result.C}
             self._add(candidate, "senteval", name, f"{values['accuracy']:.2f} %", start, **values)
 
