@@ -157,11 +157,7 @@ def encode(
         doc_ptr.append(np.array([encoder.n_rows], np.int64))
         counts = encoder.counts
         vocabulary, remap = Vocabulary.from_bytes(
-            *encoder.packed_words(),
-            counts,
-            min_count=min_count,
-            max_features=max_features,
-            n_threads=n_threads,
+            *encoder.packed_words(), counts, min_count=min_count, max_features=max_features
         )
         finals = {thread: encoder.final(thread) for thread in {part.thread for part in parts}}
         remaps = {thread: remap if final is None else remap[final] for thread, final in finals.items()}

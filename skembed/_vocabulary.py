@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from ._text import decode_words, encode_words
-from ._threads import in_order
 
 _MOST = 0xFFFF  # from which counts on words are few
 
@@ -78,7 +77,6 @@ class Vocabulary:
         *,
         min_count: int = 1,
         max_features: int | None = None,
-        n_threads: int = 1,
     ) -> tuple[Vocabulary, np.ndarray]:
         """Order words by falling count and keep the frequent ones.
 
@@ -92,8 +90,6 @@ class Vocabulary:
             Keep words that occur at least this often.
         max_features : int or None, default=None
             Keep at most this many words.
-        n_threads : int, default=1
-            Number of threads; more than two find nothing more to do.
 
         Returns
         -------
@@ -110,8 +106,7 @@ class Vocabulary:
 
         text = np.append(text, np.zeros(8, np.uint8))  # compiled code reads eight bytes at a time
         counts = np.asarray(counts, dtype=np.int64)
-        order = _order_of(text, starts, ends, counts, n_threads)
-        falling = counts[order]
+        order, falling = _order_of(text, starts, ends, counts)
         n_kept = _n_kept(falling, min_count, max_features)
         order = order[:n_kept]
         remap = np.full(len(counts), -1, dtype=np.int32)
@@ -165,19 +160,10 @@ class Vocabulary:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
 
 
-def _order_of(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray, n_threads: int) -> np.ndarray:
-    """Order of falling count, and of code points among equals, which is that of the bytes of UTF-8."""
-
-    def ordered(rows: np.ndarray) -> np.ndarray:
-        return np.asarray(rows[_order_among(text, starts[rows], ends[rows], counts[rows])])
-
-    # About half of the words of a text occur once, and come last.
-    often = counts > 1
-    halves = [np.flatnonzero(rows).astype(np.int32) for rows in (often, ~often)]
-    return np.concatenate(list(in_order(ordered, halves, n_threads)))
-
-
-def _order_among(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _order_of(
+    text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Order of falling count, and of code points among equals, which is that of the bytes of UTF-8; and the counts."""
     from ._word_order import AT_ONCE, keys_of  # numba takes a while to import
 
     keys = np.empty(len(counts), np.uint64)
@@ -185,18 +171,19 @@ def _order_among(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts:
     # By two bytes at a time, the last ones first: numpy sorts such numbers in linear time. Large counts are few, and
     # are sorted once more.
     rank = (_MOST - np.minimum(counts, _MOST)).astype(np.uint16)
-    order = np.arange(len(counts))
+    order = np.arange(len(counts), dtype=np.int32)
     for digits in (*(keys >> np.uint64(16 * i) for i in range(4)), rank):
         order = order[np.argsort(digits.astype(np.uint16)[order], kind="stable")]
     beyond = slice(np.count_nonzero(rank == 0))
     order[beyond] = order[beyond][np.argsort(-counts[order[beyond]], kind="stable")]
+    falling = counts[order]
     # Words of equal count and key are sorted by the bytes that follow, until they differ.
-    places, groups, keys, n_seen = np.arange(len(order)), counts[order], keys[order], 0
+    places, groups, keys, n_seen = np.arange(len(order)), falling, keys[order], 0
     while True:
         alike = (keys[1:] == keys[:-1]) & (groups[1:] == groups[:-1]) & (keys[1:] & np.uint64(0xFF) > AT_ONCE)
         among = np.flatnonzero(np.append(alike, False) | np.append(False, alike))
         if not len(among):
-            return order
+            return order, falling
         groups, places, n_seen = np.cumsum(np.append(True, ~alike))[among], places[among], n_seen + AT_ONCE
         words, keys = order[places], np.empty(len(places), np.uint64)
         keys_of(text, starts[words] + n_seen, ends[words], keys)
