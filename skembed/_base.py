@@ -200,7 +200,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         """Weights of the words in the sentence sum, and of a word that is not in the vocabulary."""
         if self.weighting is None:
             return {"word_weights_": np.ones(len(vocabulary), np.float32), "_unknown_weight": np.float32(1.0)}
-        ids = np.fromiter((corpus.vocabulary.index.get(word, -1) for word in vocabulary), np.int64, len(vocabulary))
+        ids = corpus.vocabulary.ids_of(vocabulary)
         if self.weighting == "sif":
             counts = np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0)
             weights, unknown = SIF_A / (SIF_A + counts / max(1, corpus.n_tokens)), 1.0

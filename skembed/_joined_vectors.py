@@ -124,8 +124,7 @@ def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
 
 def counts_of(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
     """Return how often each word occurs in the text, (n_words,) int64."""
-    index = corpus.vocabulary.index
-    ids = np.fromiter((index.get(word, -1) for word in words), np.int64, len(words))
+    ids = corpus.vocabulary.ids_of(words)
     return np.asarray(np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0))
 
 

@@ -11,14 +11,14 @@ from one core's cache to another's. Of more threads each part has a team.
 
 from __future__ import annotations
 
-import heapq
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from ._compile import INLINE, LEAN
+from ._compile import INLINE, LEAN, lean_kernel
 from ._kernels import width_apart, zeros_apart
 from ._simd import prefetch_item
 from ._vectors import ONE, add_scaled, prefetch_row_to_write
@@ -36,6 +36,7 @@ AHEAD = 8
 # For sharing out the rows: a block has about so many touches, and in an update the first touch of a row costs so many
 # more, for the row must be fetched. Measured; only time depends on it.
 TOUCHES, FETCH = 8192, 7
+_STEP = SHELF << 14  # rows that are looked at at a time
 
 
 class Rows(NamedTuple):
@@ -88,39 +89,67 @@ def share_rows(mass: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray
     rather as long as there are different rows in a block, so the parts have the same of both. Owners in a team share
     the update alone. With one thread there is no list of owners.
     """
-    touches = mass * (TOUCHES / max(mass.sum(), 1e-300))
-    fetches = -np.expm1(-touches)  # a row is in a block with probability 1 - exp(-touches)
-    both = np.stack([touches / TOUCHES, fetches / max(fetches.sum(), 1e-300)])
-    part = _deal_rows(both, np.zeros(len(mass), np.int16), [[(half, 1.0) for half in range(N_PARTS)]])
+    scale = TOUCHES / max(mass.sum(), 1e-300)
+    fetches = mass * -scale
+    np.negative(np.expm1(fetches, out=fetches), out=fetches)  # a row is in a block with probability 1 - exp(-touches)
+    n_fetches = max(fetches.sum(), 1e-300)
+    both = _of_shelves(lambda rows: [mass[rows] * scale / TOUCHES, fetches[rows] / n_fetches], len(mass))
+    part = _deal_shelves(both, np.zeros(both.shape[1], np.int16), [[(half, 1.0) for half in range(N_PARTS)]])
+    rows_of_part = np.repeat(part, SHELF)[: len(mass)]
     if n_threads <= N_PARTS:
-        return part, part[: len(part) if n_threads > 1 else 0]
+        return rows_of_part, rows_of_part[: len(mass) if n_threads > 1 else 0]
     teams = []
     for half in range(N_PARTS):
         # In n_threads-ths of the part; with an odd number one thread has some of both.
         first = N_PARTS * np.arange(n_threads) - half * n_threads
         share = np.diff(np.clip([first, first + N_PARTS], 0, n_threads), axis=0)[0]
         teams.append([(int(thread), float(share[thread])) for thread in np.flatnonzero(share)])
-    return part, _deal_rows((touches + FETCH * fetches)[None], part, teams)
+    work = _of_shelves(lambda rows: [mass[rows] * scale + FETCH * fetches[rows]], len(mass))
+    return rows_of_part, np.repeat(_deal_shelves(work, part, teams), SHELF)[: len(mass)]
 
 
-def _deal_rows(loads: np.ndarray, team: np.ndarray, members: list[list[tuple[int, float]]]) -> np.ndarray:
-    """Give each row to a member of its team. ``members`` says who is in a team, and for how large a share.
+def _of_shelves(loads: Callable[[slice], list[np.ndarray]], n_rows: int) -> np.ndarray:
+    """Sums of the loads of rows, (n_loads, n_shelves).
 
-    Rows go out in shelves of 16, whose accumulators fill two cache lines, the heaviest shelf first, each to the member
-    that has least; of several ``loads``, (n_loads, n_rows), the one counts that a member has most of.
+    Rows go out in shelves of 16, whose accumulators fill two cache lines. Some at a time: there may be many millions.
     """
-    n_rows = loads.shape[1]
-    shelves = np.add.reduceat(loads, np.arange(0, n_rows, SHELF), axis=1)
-    owner = np.empty(shelves.shape[1], np.int16)
-    heaps = [[(0.0, member, share, (0.0,) * len(loads)) for member, share in team] for team in members]
-    teams, weights = team[::SHELF].tolist(), shelves.T.tolist()
-    for shelf in np.argsort(-shelves.max(axis=0), kind="stable").tolist():
-        heap = heaps[teams[shelf]]
-        _, member, share, carried = heap[0]
-        owner[shelf] = member
-        carried = tuple(have + weight / share for have, weight in zip(carried, weights[shelf]))
-        heapq.heapreplace(heap, (max(carried), member, share, carried))
-    return np.repeat(owner, SHELF)[:n_rows]
+    sums = []
+    for start in range(0, n_rows, _STEP):
+        rows = np.stack(loads(slice(start, start + _STEP)))
+        sums.append(np.add.reduceat(rows, np.arange(0, rows.shape[1], SHELF), axis=1))
+    return np.concatenate(sums, axis=1)
+
+
+def _deal_shelves(loads: np.ndarray, team: np.ndarray, members: list[list[tuple[int, float]]]) -> np.ndarray:
+    """Give each shelf to a member of its team. ``members`` says who is in a team, and for how large a share.
+
+    The heaviest shelf goes first, each to the member that has least; of several ``loads``, (n_loads, n_shelves), the
+    one counts that a member has most of.
+    """
+    owner = np.empty(loads.shape[1], np.int16)
+    order = np.argsort(-loads.max(axis=0), kind="stable")
+    names, shares = (np.array(column) for column in zip(*(member for team in members for member in team)))
+    first = np.append(0, np.cumsum([len(team) for team in members]))
+    _deal_in_order(order, loads, team, first, names, shares, np.zeros((len(names), len(loads))), owner)
+    return owner
+
+
+@lean_kernel
+def _deal_in_order(order, loads, team, first, names, shares, carried, owner):
+    """Do so; members ``first[t]`` to ``first[t + 1]`` are of team t, and have ``carried`` something already."""
+    n_loads = loads.shape[0]
+    for shelf in order:
+        t = team[shelf]
+        least, chosen = np.inf, first[t]
+        for member in range(first[t], first[t + 1]):
+            most = 0.0
+            for load in range(n_loads):
+                most = max(most, carried[member, load])
+            if most < least:
+                least, chosen = most, member
+        for load in range(n_loads):
+            carried[chosen, load] += loads[load, shelf] / shares[chosen]
+        owner[shelf] = names[chosen]
 
 
 def make_touches(n_touches, vectors, n_threads, by_parts=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Collection
 from functools import cached_property
 
 import numpy as np
@@ -137,6 +138,10 @@ class Vocabulary:
     def index(self) -> dict[str, int]:
         """Id of each word."""
         return dict(zip(self.words, range(len(self))))
+
+    def ids_of(self, words: Collection[str]) -> np.ndarray:
+        """Return the id of each word, ndarray of int64; -1 where it has none."""
+        return np.fromiter((self.index.get(word, -1) for word in words), np.int64, len(words))
 
     def __len__(self) -> int:
         return len(self.counts)

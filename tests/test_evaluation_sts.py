@@ -211,6 +211,11 @@ def test_other_pairs_are_refused():
         sts_intervals({"a": [a], "b": [a, a]})
     with pytest.raises(ValueError, match="baseline='c'"):
         sts_intervals({"a": [a]}, baseline="c")
+    for models in ({}, {"a": []}, {"a": [], "b": []}):
+        with pytest.raises(ValueError, match="no similarities to compare"):
+            sts_intervals(models)
+    with pytest.raises(ValueError, match="no similarities to compare"):
+        sts_comparison([], [])
 
 
 def test_models_that_are_none():

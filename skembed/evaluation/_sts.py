@@ -184,7 +184,7 @@ def sts_intervals(
     Raises
     ------
     ValueError
-        If the models have not seen the same pairs.
+        If the models have not seen the same pairs, or there is no model or no set.
 
     Examples
     --------
@@ -293,6 +293,8 @@ def sts_comparison(a: Sequence[Any], b: Sequence[Any]) -> list[dict[str, Any]]:
 
 def _check_same_pairs(models: Mapping[str, Sequence[Any]]) -> None:
     names = list(models)
+    if not names or not models[names[0]]:
+        raise ValueError("There are no similarities to compare: give each model what sts_similarities returned for it.")
     for name in names[1:]:
         first, other = models[names[0]], models[name]
         if [(s.year, s.set) for s in first] != [(s.year, s.set) for s in other] or any(
