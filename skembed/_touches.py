@@ -94,7 +94,7 @@ def share_rows(mass: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray
     np.negative(np.expm1(fetches, out=fetches), out=fetches)  # a row is in a block with probability 1 - exp(-touches)
     n_fetches = max(fetches.sum(), 1e-300)
     both = _of_shelves(lambda rows: [mass[rows] * scale / TOUCHES, fetches[rows] / n_fetches], len(mass))
-    part = _deal_shelves(both, np.zeros(both.shape[1], np.int16), [[(half, 1.0) for half in range(N_PARTS)]])
+    part = deal_shelves(both, np.zeros(both.shape[1], np.int16), [[(half, 1.0) for half in range(N_PARTS)]])
     rows_of_part = np.repeat(part, SHELF)[: len(mass)]
     if n_threads <= N_PARTS:
         return rows_of_part, rows_of_part[: len(mass) if n_threads > 1 else 0]
@@ -105,7 +105,7 @@ def share_rows(mass: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray
         share = np.diff(np.clip([first, first + N_PARTS], 0, n_threads), axis=0)[0]
         teams.append([(int(thread), float(share[thread])) for thread in np.flatnonzero(share)])
     work = _of_shelves(lambda rows: [mass[rows] * scale + FETCH * fetches[rows]], len(mass))
-    return rows_of_part, np.repeat(_deal_shelves(work, part, teams), SHELF)[: len(mass)]
+    return rows_of_part, np.repeat(deal_shelves(work, part, teams), SHELF)[: len(mass)]
 
 
 def _of_shelves(loads: Callable[[slice], list[np.ndarray]], n_rows: int) -> np.ndarray:
@@ -120,7 +120,7 @@ def _of_shelves(loads: Callable[[slice], list[np.ndarray]], n_rows: int) -> np.n
     return np.concatenate(sums, axis=1)
 
 
-def _deal_shelves(loads: np.ndarray, team: np.ndarray, members: list[list[tuple[int, float]]]) -> np.ndarray:
+def deal_shelves(loads: np.ndarray, team: np.ndarray, members: list[list[tuple[int, float]]]) -> np.ndarray:
     """Give each shelf to a member of its team. ``members`` says who is in a team, and for how large a share.
 
     The heaviest shelf goes first, each to the member that has least; of several ``loads``, (n_loads, n_shelves), the

@@ -41,6 +41,7 @@ from skembed._touches import (
     Rows,
     Update,
     deal,
+    deal_shelves,
     keep_list,
     make_rows,
     make_touches,
@@ -204,6 +205,29 @@ def test_threads_share_out_words_as_a_text_has_them(exponent, n_threads):
         assert np.bincount(part, weights=load).max() <= load.sum() / 2 * 1.05
     work = touches + FETCH * fetches
     assert np.bincount(owner, weights=work).max() <= work.sum() / n_threads * 1.05 + work[:16].sum()
+
+
+@pytest.mark.parametrize("n_rows", [1, 16, 17, 64, 1000])
+def test_rows_that_are_looked_at_in_steps_have_the_same_parts_and_owners(n_rows, monkeypatch):
+    mass = np.random.default_rng(n_rows).pareto(1.0, n_rows)
+    at_once = [share_rows(mass, n_threads) for n_threads in (2, 3, 5)]
+    monkeypatch.setattr("skembed._touches._STEP", 32)
+    for n_threads, (part, owner) in zip((2, 3, 5), at_once):
+        for found, expected in zip(share_rows(mass, n_threads), (part, owner)):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_each_shelf_goes_to_the_member_that_has_least():
+    rng = np.random.default_rng(1)
+    loads, team = rng.random((2, 40)), rng.integers(0, 2, 40).astype(np.int16)
+    members = [[(3, 1.0), (1, 0.5)], [(0, 1.0), (2, 1.0), (4, 2.0)]]
+    carried = {member: np.zeros(2) for of_team in members for member, _ in of_team}
+    expected = np.empty(40, int)
+    for shelf in sorted(range(40), key=lambda shelf: -loads[:, shelf].max()):
+        chosen, share_of_work = min(members[team[shelf]], key=lambda member: carried[member[0]].max())
+        carried[chosen] += loads[:, shelf] / share_of_work
+        expected[shelf] = chosen
+    np.testing.assert_array_equal(deal_shelves(loads, team, members), expected)
 
 
 def test_one_thread_needs_no_list_of_owners():
