@@ -256,6 +256,11 @@ def sts_comparison(a: Sequence[Any], b: Sequence[Any]) -> list[dict[str, Any]]:
         For each set `year`, `set`, `n_pairs`, `statistic`, `p` (1 where all cosines are equal), and `difference`, the
         Pearson correlation of `a` minus that of `b`.
 
+    Raises
+    ------
+    ValueError
+        If the models have not seen the same pairs, or there is no set.
+
     References
     ----------
     .. [1] T. Kenter, A. Borisov and M. de Rijke, "Siamese CBOW: Optimizing Word Embeddings for Sentence
