@@ -224,7 +224,8 @@ def norms_of(model):
 
 def report_profile(bench, options, name):
     profiles = {label: norms_of(bench.fit(line)) for label, line in SENT2VEC.items()}
-    total = profiles[PAPER][1].sum()
+    # Of all words of the text, as SIF weights have it, those without a vector too.
+    totals = {label: bench.text(line.text).n_tokens for label, line in SENT2VEC.items()}
     rows = []
     for least, most in zip(BANDS, BANDS[1:]):
         row = {"occurrences": f"{least:,} to {most - 1:,}" if most < BANDS[-1] else f"{least:,} and more"}
@@ -233,7 +234,7 @@ def report_profile(bench, options, name):
             if chosen.any():
                 row[label] = round(float(np.median(norms[chosen])), 1)
             if label == PAPER:
-                shares = counts[chosen] / total
+                shares = counts[chosen] / totals[PAPER]
         rows.append(row | {"Arora's weight": round(float(np.median(1e-3 / (1e-3 + shares))), 3)})
 
     def draw(figure):
@@ -241,7 +242,7 @@ def report_profile(bench, options, name):
         *places, weight = figure.subplots(1, 3)
         for axes, label in zip(places, (PAPER, DEFAULTS)):
             words, counts, norms = profiles[label]
-            NormProfileDisplay(counts / counts.sum(), norms, words=words).plot(ax=[axes, weight], mark=["the", "album"])
+            NormProfileDisplay(counts / totals[label], norms, words=words).plot(ax=[axes, weight], mark=["the", "album"])
             axes.set_title(label)
 
     notes = "Median length of the words that occur so often; Arora's weight with a = 0.001, of all the text."
