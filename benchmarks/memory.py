@@ -81,7 +81,11 @@ def main():
                 row |= {"beside, MiB": round(beside), "estimate_memory": estimated and round(estimated / MEBIBYTE)}
                 rows.append(row)
                 print(row, flush=True)
-                targets.append(target(f"Memory beside, {name}, {corpus}", beside, 150, at_most=True, unit="MiB"))
+                targets.append(
+                    target(
+                        "memory beside weights and words", f"{name}, {corpus}", beside, 150, at_most=True, unit="MiB"
+                    )
+                )
 
     def draw(figure):
         axes = figure.subplots()

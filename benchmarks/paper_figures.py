@@ -242,7 +242,9 @@ def report_profile(bench, options, name):
         *places, weight = figure.subplots(1, 3)
         for axes, label in zip(places, (PAPER, DEFAULTS)):
             words, counts, norms = profiles[label]
-            NormProfileDisplay(counts / totals[label], norms, words=words).plot(ax=[axes, weight], mark=["the", "album"])
+            NormProfileDisplay(counts / totals[label], norms, words=words).plot(
+                ax=[axes, weight], mark=["the", "album"]
+            )
             axes.set_title(label)
 
     notes = "Median length of the words that occur so often; Arora's weight with a = 0.001, of all the text."

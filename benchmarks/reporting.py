@@ -9,9 +9,9 @@ import pandas as pd
 from measuring import command, machine, versions
 
 
-def target(asked, measured, limit, *, at_most=False, unit=""):
-    """One row of the table of targets; `measured` None means that it could not be measured here."""
-    row = {"asked": asked, "target": f"{'at most' if at_most else 'at least'} {limit:,g} {unit}".strip()}
+def target(asked, of, measured, limit, *, at_most=False, unit=""):
+    """What was asked, of which row; `measured` None means that it could not be measured here."""
+    row = {"asked": asked, "of": of, "target": f"{'at most' if at_most else 'at least'} {limit:,g} {unit}".strip()}
     if measured is None:
         return row | {"measured": "not measured", "met": ""}
     met = measured <= limit if at_most else measured >= limit

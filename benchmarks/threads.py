@@ -153,16 +153,14 @@ def main():
                 )
                 print(rows[-1], flush=True)
                 row_name = f"{name}, {text}"
-                least = asked_of(name)
+                least, kind = asked_of(name), "training" if name in METHODS else "transform and text to ids"
                 slower = max(wall[n] / wall[1] for n in COUNTS[2:])
                 targets += [
-                    target(f"{row_name}: two threads of what two copies reach", share, least, unit="%"),
-                    target(
-                        f"{row_name}: time of 3 or 7 threads over that of one", slower, 1, at_most=True, unit="times"
-                    ),
+                    target(f"{kind}, two threads, of what two copies reach", row_name, share, least, unit="%"),
+                    target("time of 3 or 7 threads over that of one", row_name, slower, 1, at_most=True, unit="times"),
                 ]
     equal = all(row["bits equal"] == "yes" for row in rows)
-    targets.append(target(f"bits equal for {COUNTS} threads in every row (1: yes)", float(equal), 1))
+    targets.append(target(f"bits equal for {COUNTS} threads in every row (1: yes)", "", float(equal), 1))
 
     def draw(figure):
         axes = figure.subplots()

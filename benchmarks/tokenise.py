@@ -102,9 +102,9 @@ def main():
         )
     one, two = speed["skembed, list"], speed.get("skembed, list, two threads")
     targets = [
-        target(f"Text to ids against {ANALYZER}", one / speed[ANALYZER], 15, unit="times"),
-        target("Text to ids against CountVectorizer.fit", one / speed["CountVectorizer.fit"], 15, unit="times"),
-        target("Text to ids: two threads against one", two and two / one, 1.8, unit="times"),
+        target("text to ids, faster by", ANALYZER, one / speed[ANALYZER], 15, unit="times"),
+        target("text to ids, faster by", "CountVectorizer.fit", one / speed["CountVectorizer.fit"], 15, unit="times"),
+        target("text to ids, two threads against one", "", two and two / one, 1.8, unit="times"),
     ]
 
     def draw(figure):

@@ -105,13 +105,13 @@ def main():
         thousands = round(speed[name] / 1e3)
         rows.append({"what": name, "clock": clock, "thousand sentences a s": thousands, "± %": spread(seconds)})
     targets = [
-        target(f"transform, {name}, a core", speed[name] / 1e3, 300, unit="thousand sentences a s")
+        target("transform, sentences a second a core", name, speed[name] / 1e3, 300, unit="thousand sentences a s")
         for name in METHODS
         if not name.endswith("threads")
     ]
     for peer, ours, times in PEERS:
         ratio = speed[ours] / speed[peer] if peer in speed else None
-        targets.append(target(f"transform, {ours}, against {peer}", ratio, times, unit="times"))
+        targets.append(target("transform, faster by", f"{ours}, {peer}", ratio, times, unit="times"))
 
     def draw(figure):
         colours = ["C0" if row["what"] in METHODS else "0.6" for row in rows]
