@@ -56,11 +56,12 @@ def prepare_training(folder, cls, settings, length):
 
     corpus = cut_anew(skembed.SentenceCorpus.load(f"{folder}/simplewiki", verify=False), length)
     make = getattr(skembed, cls)
-    # Compiles. With its own rate CBOS may diverge on so few sentences, if they are very long.
-    make(max_iter=1, learning_rate=0.01, **settings).fit(corpus[:200])
+    # The time does not depend on the rate. With its own CBOS may diverge on few sentences, if they are very long.
+    settings = settings | {"max_iter": 1, "learning_rate": 0.01}
+    make(**settings).fit(corpus[:200])  # compiles
 
     def task(n_jobs):
-        model = make(random_state=0, max_iter=1, n_jobs=n_jobs, **settings).fit(corpus)
+        model = make(random_state=0, n_jobs=n_jobs, **settings).fit(corpus)
         return lambda: digest(model.word_vectors_, model.loss_curve_)
 
     return task
