@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ._word_scan import KnownWords
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
+# Fewer pieces are done by one thread before a second one has made up for its start.
+_LEAST_PIECES = 3
 
 TEXT_CONSTRAINTS: dict[str, list[Any]] = {
     "min_count": [Interval(Integral, 1, None, closed="left")],
@@ -247,7 +249,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             place = out[first_row : first_row + n_rows]
             return self._pool(sentences, place if len(place) == n_rows else None)
 
-        embedded = list(in_order(embed, self._pieces(X, n_threads), n_threads))
+        embedded = list(in_order(embed, self._pieces(X, n_threads), n_threads, least=_LEAST_PIECES))
         if length is None:
             return np.concatenate([out, *embedded])
         n_rows = sum(map(len, embedded))

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ._corpus_files import Arrays, GrowingArray, check_contents, read_folder
-from ._encoder import Encoder
+from ._encoder import LEAST_BATCHES, Encoder
 from ._text import Batch
 from ._threads import count_threads, in_order
 from ._tokenizer import Tokenizer
@@ -201,6 +201,7 @@ def _renumber(
             done.append((first, last, first_row, last_row))
         return done
 
+    n_threads = n_threads if len(parts) >= LEAST_BATCHES else 1
     step = -(-len(parts) // n_threads)
     shares = [range(start, min(start + step, len(parts))) for start in range(0, len(parts), step)]
     at = 0

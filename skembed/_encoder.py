@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ._word_scan import Found, TextTables
 
 
+# A text of fewer batches is done before a second thread, with a table of words of its own, has made up for its start.
+LEAST_BATCHES = 6
+
+
 class Encoded(NamedTuple):
     """A batch of sentences."""
 
@@ -209,7 +213,7 @@ class Encoder:
             batch, starts, first_row = item
             return naming_rows(tables.scan, batch, first_row, own.number), starts, own.number
 
-        for found, passed, number in in_order(scan, self._with_rows(batches), self._n_threads):
+        for found, passed, number in in_order(scan, self._with_rows(batches), self._n_threads, LEAST_BATCHES):
             tables.add(found, number)
             check_number(max(tables.n_words, found.n_words))
             ids, ptr, blank = found.scan

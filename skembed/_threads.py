@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
 from typing import Any
 
 
@@ -64,9 +65,12 @@ class ThreadChoice:
         self._n_left = self.ONE if self.n_threads == 1 else self.ALL
 
 
-def in_order(function: Callable[[Any], Any], items: Iterable[Any], n_threads: int) -> Iterator[Any]:
-    """Like `map`, but with some threads, and only a few items at a time."""
-    if n_threads == 1:
+def in_order(function: Callable[[Any], Any], items: Iterable[Any], n_threads: int, least: int = 1) -> Iterator[Any]:
+    """Like `map`, but with some threads, and only a few items at a time; with less than `least` items, like `map`."""
+    items = iter(items)
+    first = list(islice(items, least if n_threads > 1 else 0))
+    items = chain(first, items)
+    if n_threads == 1 or len(first) < least:
         yield from map(function, items)
         return
     with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:

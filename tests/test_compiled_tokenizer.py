@@ -148,6 +148,8 @@ def test_threads_change_nothing(sentences, n_threads, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences_module, "BATCH_SIZE", size)
         patch.setattr(sentences_module, "BATCH_LENGTH", 30)
+        for module in ("_encoder", "_corpus_content"):
+            patch.setattr(f"skembed.{module}.LEAST_BATCHES", 1)
         assert_twins(sentences, n_threads)
         # A corpus gives no numbers before all tables are joined.
         patch.setattr("skembed._corpus_content.count_threads", lambda n_jobs: n_jobs)
@@ -272,6 +274,7 @@ def columns():
 def test_columns(monkeypatch):
     monkeypatch.setattr(sentences_module, "BATCH_SIZE", 4)
     monkeypatch.setattr(sentences_module, "BATCH_LENGTH", 16)
+    monkeypatch.setattr("skembed._encoder.LEAST_BATCHES", 1)
     groups = [i // 4 for i in range(len(COLUMN))]
     expected = SentenceCorpus.from_sentences(COLUMN, groups)
     monkeypatch.setattr("skembed._word_scan.join_strings", None)  # no Python strings are made

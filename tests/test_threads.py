@@ -1,8 +1,12 @@
-"""How many threads train: all of them, unless one is faster."""
+"""How many threads work: all of them, unless one is faster, or there is little to do."""
+
+import threading
 
 import pytest
 
-from skembed._threads import ThreadChoice
+import skembed._sentences as sentences_module
+from skembed import MeanEmbeddingVectorizer, SentenceCorpus
+from skembed._threads import ThreadChoice, in_order
 
 
 def use(choice, seconds, n_pieces):
@@ -41,3 +45,40 @@ def test_trials_take_little_of_the_work():
 
 def test_where_there_is_one_thread_nothing_is_tried():
     assert use(ThreadChoice(1), {1: 1.0}, 50) == [(1, 1.0)] * 50
+
+
+@pytest.mark.parametrize("n_items", range(8))
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_few_items_are_done_without_threads(n_items, n_threads):
+    threads = set()
+
+    def work(item):
+        threads.add(threading.current_thread())
+        return 2 * item
+
+    assert list(in_order(work, iter(range(n_items)), n_threads, 4)) == list(range(0, 2 * n_items, 2))
+    alone = n_threads == 1 or n_items < 4
+    assert threads <= {threading.main_thread()} if alone else threading.main_thread() not in threads
+
+
+def test_small_texts_start_no_threads(monkeypatch):
+    started = []
+
+    class Pool:
+        def __init__(self, *args, **options):
+            started.append(args)
+            raise RuntimeError("started")
+
+    sentences = ["the cat", "a dog"] * 500
+    model = MeanEmbeddingVectorizer(word_vectors={"cat": [1.0], "dog": [2.0]}).fit(sentences).set_params(n_jobs=2)
+    one, rows = SentenceCorpus.from_sentences(sentences), model.transform(sentences)
+    monkeypatch.setattr("skembed._threads.ThreadPoolExecutor", Pool)
+    for module in ("_base", "_corpus_content"):
+        monkeypatch.setattr(f"skembed.{module}.count_threads", lambda n_jobs: n_jobs or 1)  # whatever cores there are
+    assert SentenceCorpus.from_sentences(sentences, n_jobs=2) == one
+    assert model.transform(sentences).tobytes() == rows.tobytes()
+    assert not started
+    monkeypatch.setattr(sentences_module, "BATCH_SIZE", 50)
+    for method in (lambda: SentenceCorpus.from_sentences(sentences, n_jobs=2), lambda: model.transform(sentences)):
+        with pytest.raises(RuntimeError, match="started"):
+            method()
