@@ -103,7 +103,7 @@ def prepare_rows(folder, words, vocabulary, new_words, n_components=100):
 
 
 class PassTimer:
-    """A callback of scikit-learn that adds up the CPU seconds of the passes."""
+    """A callback of scikit-learn, from 1.9 on, that adds up the CPU seconds of the passes."""
 
     seconds = 0.0
 

@@ -69,8 +69,10 @@ def in_order(function: Callable[[Any], Any], items: Iterable[Any], n_threads: in
     """Like `map`, but with some threads, and only a few items at a time; with less than `least` items, like `map`."""
     items = iter(items)
     first = list(islice(items, least if n_threads > 1 else 0))
+    alone = n_threads == 1 or len(first) < least
     items = chain(first, items)
-    if n_threads == 1 or len(first) < least:
+    del first  # an item that is done needs no memory
+    if alone:
         yield from map(function, items)
         return
     with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:

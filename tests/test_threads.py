@@ -1,6 +1,7 @@
 """How many threads work: all of them, unless one is faster, or there is little to do."""
 
 import threading
+import weakref
 
 import pytest
 
@@ -59,6 +60,24 @@ def test_few_items_are_done_without_threads(n_items, n_threads):
     assert list(in_order(work, iter(range(n_items)), n_threads, 4)) == list(range(0, 2 * n_items, 2))
     alone = n_threads == 1 or n_items < 4
     assert threads <= {threading.main_thread()} if alone else threading.main_thread() not in threads
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_items_that_are_done_are_not_kept(n_threads):
+    class Item:
+        pass
+
+    alive = weakref.WeakSet()
+
+    def items():
+        for _ in range(30):
+            item = Item()
+            alive.add(item)
+            yield item
+            del item
+
+    counts = [len(alive) for _ in in_order(lambda item: None, items(), n_threads, 8)]
+    assert counts[-1] <= 1 + n_threads, "the last ones, and not the first eight"
 
 
 def test_small_texts_start_no_threads(monkeypatch):
