@@ -66,7 +66,10 @@ class ThreadChoice:
 
 
 def in_order(function: Callable[[Any], Any], items: Iterable[Any], n_threads: int, least: int = 1) -> Iterator[Any]:
-    """Like `map`, but with some threads, and only a few items at a time; with less than `least` items, like `map`."""
+    """Like `map`, but with some threads, and only a few items at a time; with less than `least` items, like `map`.
+
+    The caller's thread is one of them: with one more, threads would wait for a core.
+    """
     items = iter(items)
     first = list(islice(items, least if n_threads > 1 else 0))
     alone = n_threads == 1 or len(first) < least
@@ -75,11 +78,33 @@ def in_order(function: Callable[[Any], Any], items: Iterable[Any], n_threads: in
     if alone:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
-        tasks: deque[Future[Any]] = deque()
-        for item in items:
-            tasks.append(pool.submit(function, item))
-            if len(tasks) > 2 * n_threads:
-                yield tasks.popleft().result()
-        while tasks:
-            yield tasks.popleft().result()
+    waiting: deque[tuple[Future[Any], Any]] = deque()
+    results: deque[Future[Any]] = deque()
+
+    def do_next() -> None:
+        try:
+            result, item = waiting.popleft()
+        except IndexError:  # another thread has done it
+            return
+        try:
+            result.set_result(function(item))
+        except BaseException as error:  # its turn comes after those before it
+            result.set_exception(error)
+
+    def first_result() -> Any:
+        while waiting and not results[0].done():
+            do_next()
+        return results.popleft().result()
+
+    with ThreadPoolExecutor(n_threads - 1, thread_name_prefix="skembed") as pool:
+        try:
+            for item in items:
+                results.append(Future())
+                waiting.append((results[-1], item))
+                pool.submit(do_next)
+                if len(results) > 2 * n_threads:
+                    yield first_result()
+            while results:
+                yield first_result()
+        finally:
+            waiting.clear()

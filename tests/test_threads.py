@@ -59,7 +59,58 @@ def test_few_items_are_done_without_threads(n_items, n_threads):
 
     assert list(in_order(work, iter(range(n_items)), n_threads, 4)) == list(range(0, 2 * n_items, 2))
     alone = n_threads == 1 or n_items < 4
-    assert threads <= {threading.main_thread()} if alone else threading.main_thread() not in threads
+    assert threads <= {threading.main_thread()} if alone else len(threads) <= n_threads
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 7])
+def test_the_callers_thread_is_one_of_the_threads(n_threads):
+    together = threading.Barrier(n_threads, timeout=60)
+    threads = set()
+
+    def work(item):
+        together.wait()  # goes on when so many items are in work at once
+        threads.add(threading.current_thread())
+        return item
+
+    assert list(in_order(work, range(10 * n_threads), n_threads)) == list(range(10 * n_threads))
+    assert len(threads) == n_threads and threading.main_thread() in threads
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_an_error_comes_in_its_turn(n_threads):
+    first_may_end = threading.Event()
+
+    def work(item):
+        if item == 0 and n_threads > 1:
+            assert first_may_end.wait(timeout=60)
+        if item == 2:
+            first_may_end.set()
+        if item in (1, 2):
+            raise ValueError(f"item {item}")
+        return item
+
+    results = in_order(work, range(100), n_threads)
+    assert next(results) == 0
+    with pytest.raises(ValueError, match="item 1"):
+        next(results)
+
+
+def test_what_nobody_waits_for_any_more_is_not_begun():
+    begun, other_is_busy, may_end = [], threading.Event(), threading.Event()
+
+    def work(item):
+        begun.append(item)
+        if threading.current_thread() is threading.main_thread():
+            assert other_is_busy.wait(timeout=60)
+        elif item:
+            other_is_busy.set()
+            assert may_end.wait(timeout=60)
+
+    results = in_order(work, range(100), 2)
+    next(results)
+    threading.Timer(1, may_end.set).start()
+    results.close()  # waits for the other thread, if that is busy
+    assert len(begun) <= 3, "two of five are left"
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
