@@ -157,11 +157,10 @@ def encode(
         doc_ptr.append(np.array([encoder.n_rows], np.int64))
         counts = encoder.counts
         vocabulary, remap = Vocabulary.from_bytes(
-            *encoder.packed_words(), counts, min_count=min_count, max_features=max_features
+            *encoder.packed_words(), counts, min_count=min_count, max_features=max_features, n_threads=n_threads
         )
-        finals = {thread: encoder.final(thread) for thread in {part.thread for part in parts}}
-        remaps = {thread: remap if final is None else remap[final] for thread, final in finals.items()}
-        size = _renumber(parts, remaps, len(vocabulary) < len(counts), n_threads, tokens.array(), sent_ptr.array())
+        remaps = {thread: remap[encoder.words_of(thread)] for thread in {part.thread for part in parts}}
+        size = _renumber(parts, remaps, bool((remap < 0).any()), n_threads, tokens.array(), sent_ptr.array())
         ends = encoder.n_rows + 1, n_documents + 1
         return Content(tokens.finish(size), sent_ptr.finish(ends[0]), doc_ptr.finish(ends[1]), vocabulary)
 

@@ -28,7 +28,7 @@ class Encoded(NamedTuple):
     ids: np.ndarray  # (n_tokens,) int32
     ptr: np.ndarray  # (n_sentences + 1,) int64: where each begins in the ids, and where the last one ends
     starts: Sequence[int] | np.ndarray  # the sentences at which a document begins
-    thread: int | None = None  # whose ids these are, until :meth:`Encoder.final`; None: they are final
+    thread: int | None = None  # whose ids these are; None: they are final
 
 
 class _WordIds(dict[str, int]):
@@ -86,7 +86,7 @@ class Encoder:
         Number of threads.
     at_once : bool, default=True
         The final ids are wanted while the text streams by. If not, :meth:`read` is called once, and words that need no
-        Python have ids in any order, which takes less time with threads.
+        Python have numbers in any order, some of them several, which takes less time with threads.
 
     Attributes
     ----------
@@ -137,9 +137,9 @@ class Encoder:
         text, ptr = encode_words(self.words)
         return text, ptr[:-1], ptr[1:]
 
-    def final(self, thread: int | None) -> np.ndarray | None:
-        """Return the id of each word of a thread, as far as batches were read; None if it is the thread's own."""
-        return None if thread is None or self._tables is None else self._tables.numbers(thread)
+    def words_of(self, thread: int | None) -> slice:
+        """Return which of all words the ids of a thread mean, when all is read and final ids were not wanted before."""
+        return slice(None) if thread is None or self._tables is None else self._tables.part(thread)
 
     def encode(self, sentences: Iterable[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Encode sentences; may be called again and again, ids go on where they stopped.
@@ -175,7 +175,7 @@ class Encoder:
             if batch.thread is None:
                 yield batch
                 continue
-            final = self.final(batch.thread)
+            final = None if self._tables is None else self._tables.numbers(batch.thread)
             ids = batch.ids.copy() if final is None else final[batch.ids]
             self.reuse(batch)
             yield batch._replace(ids=ids, thread=None)
@@ -229,8 +229,6 @@ class Encoder:
                 ptr, starts = self._split_documents(ptr, blank, bool(passed))
             self.n_rows += len(ptr) - 1
             yield Encoded(ids, ptr, starts, thread)
-        tables.finish()
-        check_number(tables.n_words)
 
     def _with_rows(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[tuple[Batch, list[int], int]]:
         n_rows = self.n_rows  # the threads may still work on the rows before

@@ -5,12 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from ._text import decode_words, encode_words
+from ._threads import in_order
 
-_MOST = 0xFFFF  # from which counts on words are few
+LEAST_WORDS = 1 << 14  # fewer are ordered before a second thread has begun
 
 
 class Vocabulary:
@@ -78,19 +80,22 @@ class Vocabulary:
         *,
         min_count: int = 1,
         max_features: int | None = None,
+        n_threads: int = 1,
     ) -> tuple[Vocabulary, np.ndarray]:
-        """Order words by falling count and keep the frequent ones.
+        """Order words by falling count and keep the frequent ones; those that are the same are joined.
 
         Parameters
         ----------
         text, starts, ends : ndarray
-            Distinct words in UTF-8: word i, its provisional id, is ``text[starts[i]:ends[i]]``.
+            Words in UTF-8: word i, its provisional id, is ``text[starts[i]:ends[i]]``.
         counts : array-like of shape (n_words,)
             How often each occurs.
         min_count : int, default=1
             Keep words that occur at least this often.
         max_features : int or None, default=None
             Keep at most this many words.
+        n_threads : int, default=1
+            Number of threads.
 
         Returns
         -------
@@ -103,20 +108,19 @@ class Vocabulary:
         ValueError
             If no word is left.
         """
-        from ._word_order import gather_words  # numba takes a while to import
+        from ._word_order import PADDING, gather_words  # numba takes a while to import
 
-        text = np.append(text, np.zeros(8, np.uint8))  # compiled code reads eight bytes at a time
-        counts = np.asarray(counts, dtype=np.int64)
-        order, falling = _order_of(text, starts, ends, counts)
+        text = np.append(text, np.zeros(PADDING, np.uint8))
+        words, falling, remap = _order_of(text, starts, ends, np.asarray(counts, dtype=np.int64), n_threads)
         n_kept = _n_kept(falling, min_count, max_features)
-        order = order[:n_kept]
-        remap = np.full(len(counts), -1, dtype=np.int32)
-        remap[order] = np.arange(n_kept, dtype=np.int32)
+        if n_kept < len(words):
+            words = words[:n_kept]
+            remap[remap >= n_kept] = -1
         ptr = np.zeros(n_kept + 1, dtype=np.int64)
-        np.cumsum((ends - starts)[order], out=ptr[1:])
-        packed = np.empty(ptr[-1] + 8, dtype=np.uint8)
-        gather_words(text, starts, order, packed, ptr)
-        return cls.from_packed(packed[:-8], ptr, falling[:n_kept]), remap
+        np.cumsum((ends - starts)[words], out=ptr[1:])
+        packed = np.empty(ptr[-1] + PADDING, dtype=np.uint8)
+        gather_words(text, starts, words, packed, ptr)
+        return cls.from_packed(packed[:-PADDING], ptr, falling[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
         """Return the vocabulary of the words that occur at least `min_count` times, at most `max_features` of them.
@@ -166,34 +170,54 @@ class Vocabulary:
 
 
 def _order_of(
-    text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Order of falling count, and of code points among equals, which is that of the bytes of UTF-8; and the counts."""
-    from ._word_order import AT_ONCE, keys_of  # numba takes a while to import
+    text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray, n_threads: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Order of falling count, and of code points among equals, which is that of the bytes of UTF-8.
 
-    keys = np.empty(len(counts), np.uint64)
-    keys_of(text, starts, ends, keys)
-    # By two bytes at a time, the last ones first: numpy sorts such numbers in linear time. Large counts are few, and
-    # are sorted once more.
-    rank = (_MOST - np.minimum(counts, _MOST)).astype(np.uint16)
-    order = np.arange(len(counts), dtype=np.int32)
-    for digits in (*(keys >> np.uint64(16 * i) for i in range(4)), rank):
-        order = order[np.argsort(digits.astype(np.uint16)[order], kind="stable")]
-    beyond = slice(np.count_nonzero(rank == 0))
-    order[beyond] = order[beyond][np.argsort(-counts[order[beyond]], kind="stable")]
-    falling = counts[order]
-    # Words of equal count and key are sorted by the bytes that follow, until they differ.
-    places, groups, keys, n_seen = np.arange(len(order)), falling, keys[order], 0
-    while True:
-        alike = (keys[1:] == keys[:-1]) & (groups[1:] == groups[:-1]) & (keys[1:] & np.uint64(0xFF) > AT_ONCE)
-        among = np.flatnonzero(np.append(alike, False) | np.append(False, alike))
-        if not len(among):
-            return order, falling
-        groups, places, n_seen = np.cumsum(np.append(True, ~alike))[among], places[among], n_seen + AT_ONCE
-        words, keys = order[places], np.empty(len(places), np.uint64)
-        keys_of(text, starts[words] + n_seen, ends[words], keys)
-        by_key = np.lexsort((keys, groups))
-        order[places], keys = words[by_key], keys[by_key]
+    Returns one word of each that are the same, in this order; how often they occur; and the place of each word in it.
+    """
+    # numba takes a while to import
+    from ._word_order import FACTS, N_PLACES, join_words, note_words, sort_by_keys
+
+    n_words = len(counts)
+    n_threads = n_threads if n_words >= LEAST_WORDS else 1
+    keys, facts = np.empty(n_words, np.uint64), np.empty(n_words * FACTS, np.uint64)
+
+    def note(part: slice) -> None:
+        place = slice(part.start * FACTS, part.stop * FACTS)
+        note_words(text, starts[part], ends[part], counts[part], keys[part], facts[place])
+
+    def sort(keys: np.ndarray, order: np.ndarray) -> None:
+        sort_by_keys(keys, order, np.empty_like(keys), np.empty_like(order), np.empty(N_PLACES, np.int64))
+
+    def sort_range(limits: tuple[int, int]) -> tuple[np.ndarray, ...]:
+        """Order the words whose keys are within limits by their bytes."""
+        order = np.arange(n_words, dtype=np.int32)
+        some = keys
+        if n_threads > 1:
+            order = order[(keys >= limits[0]) & (keys < limits[1])]
+            some = keys[order]
+        sort(some, order)
+        numbers, words = np.empty((2, len(order)), np.int32)
+        counts = np.empty(len(order), np.int64)
+        n_different = join_words(text, facts, some, order, numbers, words, counts)
+        return order, numbers, words[:n_different], counts[:n_different]
+
+    cuts = [n_words * i // n_threads for i in range(n_threads + 1)]
+    list(in_order(note, map(slice, cuts, cuts[1:]), n_threads))
+    some = np.sort(keys[:: max(1, n_words >> 12)])
+    borders = [0, *(int(some[len(some) * i // n_threads]) for i in range(1, n_threads)), 2**64 - 1]
+    ranges = list(in_order(sort_range, pairwise(borders), n_threads))
+    words, counts = (np.concatenate([part[i] for part in ranges]) for i in (2, 3))
+    falling, order = (~counts).view(np.uint64), np.arange(len(words), dtype=np.int32)
+    sort(falling, order)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    places = np.empty(n_words, np.int32)
+    for among, numbers, different, _ in ranges:
+        places[among] = place[: len(different)][numbers]
+        place = place[len(different) :]
+    return words[order], (~falling).view(np.int64), places
 
 
 def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | None]:

@@ -1,42 +1,173 @@
 """Compiled help for ordering words by count and code points, which is the order of the bytes of UTF-8 too."""
 
 import numpy as np
+from numba import njit
 
-from ._bytes import load_bytes, store_bytes
-from ._compile import lean_kernel
+from ._bytes import fetch, load_bytes, store_bytes
+from ._compile import LEAN, lean_kernel
 from ._word_table import STRIDE, first_bytes
 
 _ODD, _PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
-AT_ONCE = 7  # bytes of a word that are compared at a time
+_FIRST = 16  # bytes of a word that are compared as two numbers
+PADDING = 16  # bytes that are read beyond the end of words, or written
+FACTS = 4  # numbers that are kept of a word: its second eight bytes, how often it occurs, its place, and its length
+_NEXT, _COUNT, _PLACE, _LENGTH = range(FACTS)
+_DIGIT = 11  # bits that are sorted by at a time
+_RADIX, _N_DIGITS = 1 << _DIGIT, 6
+N_PLACES = _N_DIGITS * _RADIX
+_AHEAD = 16  # words that are asked for before they are looked at
+
+
+@njit(**LEAN)
+def _bytes_at(text, place, n):
+    """The eight bytes at a place, of which the first ``n`` count, as a number in the order of the bytes."""
+    bits = load_bytes(text, place) & first_bytes(max(n, 0))
+    bits = ((bits & _ODD) << np.uint64(8)) | ((bits >> np.uint64(8)) & _ODD)
+    bits = ((bits & _PAIRS) << np.uint64(16)) | ((bits >> np.uint64(16)) & _PAIRS)
+    return (bits << np.uint64(32)) | (bits >> np.uint64(32))
 
 
 @lean_kernel
-def keys_of(text, starts, ends, keys):
-    """Write a number for each word, or rest of one: its first bytes, AT_ONCE of them, then how many there are.
+def note_words(text, starts, ends, counts, keys, facts):
+    """Write the first eight bytes of each word as a number, its *key*, and what else is asked for.
 
-    Numbers are in the order of the words. Equal ones are of equal words or, if there are more bytes, which counts as
-    one more, of words that go on beyond these.
+    Zeros follow a shorter word. So different keys are in the order of their words.
 
-    ``text`` (n_bytes + 8,) uint8, ``starts`` and ``ends`` (n_words,) int64: word i is ``text[starts[i]:ends[i]]``
-    ``keys`` (n_words,) uint64
+    ``text`` (n_bytes + PADDING,) uint8, ``starts`` and ``ends`` (n_words,) int64: word i is ``text[starts[i]:ends[i]]``
+    ``counts`` (n_words,) int64
+    ``keys`` (n_words,) uint64 and ``facts`` (n_words * FACTS,) uint64 are written
     """
     for i in range(keys.shape[0]):
-        n = ends[i] - starts[i]
-        bits = load_bytes(text, starts[i]) & first_bytes(min(n, AT_ONCE))
-        bits = ((bits & _ODD) << np.uint64(8)) | ((bits >> np.uint64(8)) & _ODD)  # turns the bytes round
-        bits = ((bits & _PAIRS) << np.uint64(16)) | ((bits >> np.uint64(16)) & _PAIRS)
-        keys[i] = (bits << np.uint64(32)) | (bits >> np.uint64(32)) | np.uint64(min(n, AT_ONCE + 1))
+        n, fact = ends[i] - starts[i], i * FACTS
+        keys[i] = _bytes_at(text, starts[i], n)
+        facts[fact + _NEXT] = _bytes_at(text, starts[i] + 8, n - 8)
+        facts[fact + _COUNT], facts[fact + _PLACE], facts[fact + _LENGTH] = counts[i], starts[i], n
+
+
+@njit(**LEAN)
+def _sort_by_digit(keys, order, to_keys, to_order, places, digit):
+    shift = np.uint64(_DIGIT * digit)
+    for i in range(keys.shape[0]):
+        at = digit * _RADIX + np.int64((keys[i] >> shift) & np.uint64(_RADIX - 1))
+        to = np.uint64(places[at])  # an unsigned index needs no look at whether it is negative
+        places[at] += 1
+        to_keys[to], to_order[to] = keys[i], order[i]
+
+
+@lean_kernel
+def sort_by_keys(keys, order, room, room_for_order, places):
+    """Sort numbers, and others with them; where keys are equal, `order` stays as it is.
+
+    ``keys`` uint64 and ``order`` int32, and as much room for both
+    ``places`` (N_PLACES,) int64 is room too
+    """
+    n = keys.shape[0]
+    for i in range(places.shape[0]):
+        places[i] = 0
+    for i in range(n):
+        bits = keys[i]
+        for digit in range(_N_DIGITS):
+            places[digit * _RADIX + np.int64(bits & np.uint64(_RADIX - 1))] += 1
+            bits >>= np.uint64(_DIGIT)
+    is_in_room = False
+    for digit in range(_N_DIGITS):
+        at = most = 0
+        for i in range(digit * _RADIX, (digit + 1) * _RADIX):
+            n_here = places[i]
+            places[i] = at
+            at, most = at + n_here, max(most, n_here)
+        if most == n:  # all have the same digit here
+            continue
+        if is_in_room:
+            _sort_by_digit(room, room_for_order, keys, order, places, digit)
+        else:
+            _sort_by_digit(keys, order, room, room_for_order, places, digit)
+        is_in_room = not is_in_room
+    if is_in_room:
+        for i in range(n):
+            keys[i], order[i] = room[i], room_for_order[i]
+
+
+@njit(**LEAN)
+def _compare(text, facts, a, b):
+    """Below zero, zero or above: the order of two words that have the same key."""
+    fact_a, fact_b = np.int64(a) * FACTS, np.int64(b) * FACTS
+    if facts[fact_a + _NEXT] != facts[fact_b + _NEXT]:
+        return -1 if facts[fact_a + _NEXT] < facts[fact_b + _NEXT] else 1
+    n_a, n_b = np.int64(facts[fact_a + _LENGTH]), np.int64(facts[fact_b + _LENGTH])
+    place_a, place_b = np.int64(facts[fact_a + _PLACE]), np.int64(facts[fact_b + _PLACE])
+    n = min(n_a, n_b)
+    for i in range(_FIRST, n, 8):
+        bits_a, bits_b = _bytes_at(text, place_a + i, n - i), _bytes_at(text, place_b + i, n - i)
+        if bits_a != bits_b:
+            return -1 if bits_a < bits_b else 1
+    return n_a - n_b
+
+
+@njit(**LEAN)
+def _sort_alike(text, facts, order, first, last, room):
+    """Sort the words ``order[first:last]``, which have the same key, by merging longer and longer runs of them."""
+    width = 1
+    while width < last - first:
+        for start in range(first, last - width, 2 * width):
+            middle, end = start + width, min(start + 2 * width, last)
+            if _compare(text, facts, order[middle - 1], order[middle]) <= 0:
+                continue
+            for i in range(start, middle):
+                room[i] = order[i]
+            at, left, right = start, start, middle
+            while left < middle:
+                if right < end and _compare(text, facts, room[left], order[right]) > 0:
+                    order[at] = order[right]
+                    right += 1
+                else:
+                    order[at] = room[left]
+                    left += 1
+                at += 1
+        width *= 2
+
+
+@lean_kernel
+def join_words(text, facts, keys, order, numbers, words, counts):
+    """Bring words that `sort_by_keys` sorted in the order of all their bytes, and join those that are the same.
+
+    Returns how many different ones there are.
+
+    ``keys`` uint64 and ``order`` int32, some words and their keys
+    ``numbers`` int32, as many, receives which of the different words each word in ``order`` is
+    ``words`` int32 and ``counts`` int64, as many, receive one of each that are the same, and how often it occurs
+    """
+    n = keys.shape[0]
+    number = -1
+    last = 0
+    while last < n:
+        first = last
+        while last < n and keys[last] == keys[first]:
+            if last + _AHEAD < n:
+                fetch(facts, np.int64(order[last + _AHEAD]) * FACTS)
+            last += 1
+        if last - first > 1:
+            _sort_alike(text, facts, order, first, last, words)
+        for i in range(first, last):
+            if i == first or _compare(text, facts, order[i - 1], order[i]) != 0:
+                number += 1
+                words[number], counts[number] = order[i], 0
+            numbers[i] = number
+            counts[number] += np.int64(facts[np.int64(order[i]) * FACTS + _COUNT])
+    return number + 1
 
 
 @lean_kernel
 def gather_words(text, starts, order, out, ptr):
-    """Copy words one after the other: word ``order[i]`` to ``out[ptr[i]:ptr[i + 1]]``.
+    """Copy words one after the other: word ``order[i]`` to ``out[ptr[i]:ptr[i + 1]]``, and something to PADDING more.
 
-    Eight bytes at a time: so many may be read and written beyond the end of ``text`` and of what is asked for.
+    ``text`` (n_bytes + PADDING,) uint8
     """
     for i in range(order.shape[0]):
+        if i + _AHEAD < order.shape[0]:
+            fetch(text, starts[order[i + _AHEAD]])
         start, at = starts[order[i]], ptr[i]
-        for j in range(0, ptr[i + 1] - at, 8):
+        for j in range(0, ptr[i + 1] - at, 8):  # eight bytes at a time
             store_bytes(out, at + j, load_bytes(text, start + j))
 
 

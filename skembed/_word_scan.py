@@ -12,6 +12,7 @@ from ._bytes import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from ._sentences import decoding_message
 from ._strings import Room, join_strings
 from ._text import PADDING, Batch, Column, Part, Text, lower_rows, lowered_characters, rows_in_context
+from ._threads import in_order
 from ._word_cut import new_piece, scan
 from ._word_order import take_counts
 from ._word_table import (
@@ -22,7 +23,6 @@ from ._word_table import (
     STRIDE,
     Words,
     has_room,
-    merge_table,
     merge_words,
     move_slots,
     new_words,
@@ -83,16 +83,6 @@ class Scanner:
             np.subtract.at(counts, ids, 1)
         return counts
 
-    def take(self, other: Scanner) -> np.ndarray:
-        """Take over the words of another scanner, and how often they were found; returns their ids here."""
-        slots, arena, state = other.words
-        ids = np.empty(state[N_WORDS], np.int32)
-        at = 0
-        while (at := merge_table(slots, arena, at, ids, *self.words)) < len(slots):
-            self.words = with_room(self.words, len(self.words.slots) // STRIDE, len(arena))
-        self._twice += [ids[twice] for twice in other._twice]
-        return ids
-
     def _as_text(self, batch: Batch) -> tuple[Text, np.ndarray]:
         """Return the text, and the places of the line feeds after its sentences."""
         if isinstance(batch, Text):
@@ -146,14 +136,14 @@ class TextTables:
 
     Each thread has a table of its own, with its own ids, so that none waits for another. The words of these tables get
     numbers in the order of first appearance, which does not depend on the threads; or, if the numbers are not wanted at
-    once, in any order, which takes less time.
+    once, one table after the other, where a word may be in several.
 
     Parameters
     ----------
     n_threads : int
         Number of threads.
     at_once : bool, default=True
-        The numbers are wanted while the texts come, not only after :meth:`finish`.
+        The numbers are wanted while the texts come, not only when all are done.
     """
 
     def __init__(self, n_threads: int, at_once: bool = True) -> None:
@@ -165,13 +155,13 @@ class TextTables:
         self._n_bytes_taken = 0
 
     @property
-    def _words(self) -> Words:
-        return self._merged if self._at_once else self._scanners[0].words
+    def _tables(self) -> list[Words]:
+        return [self._merged] if self._at_once else [scanner.words for scanner in self._scanners]
 
     @property
     def n_words(self) -> int:
         """Number of words so far."""
-        return int(self._words.state[N_WORDS])
+        return sum(int(table.state[N_WORDS]) for table in self._tables)
 
     def scan(self, batch: Batch, thread: int) -> Found:
         """Find the words of a text. Each thread calls this with a number of its own, and takes the texts in order."""
@@ -196,36 +186,38 @@ class TextTables:
         ends = np.flatnonzero(new[:-ARENA_PADDING] == _LINE_FEED)
         merge_words(new, ends, *self._merged, numbers[n_words : found.n_words])
 
-    def finish(self) -> None:
-        """Give numbers to all words, once, when all texts are done, unless they have them."""
-        if not self._at_once:
-            first, *others = self._scanners
-            self._numbers[1:] = [first.take(scanner) for scanner in others]
-
     def numbers(self, thread: int) -> np.ndarray | None:
-        """Return the number of each word of a thread's table; None if that is the id there."""
-        return None if not self._at_once and thread == 0 else self._numbers[thread][: self._added[thread][0]]
+        """Return the number of each word of a thread's table, if these are given at once."""
+        return self._numbers[thread][: self._added[thread][0]] if self._at_once else None
+
+    def part(self, thread: int) -> slice:
+        """Return which words those of a thread's table are, if numbers are not given at once and all texts are done."""
+        first = sum(int(table.state[N_WORDS]) for table in self._tables[:thread])
+        return slice(first, first + int(self._tables[thread].state[N_WORDS]))
 
     def counts(self) -> np.ndarray:
         """Return how often each word occurred, by its number, when all texts are done."""
+        n_threads = sum(scanner.words.state[N_WORDS] > 0 for scanner in self._scanners)
+        found = list(in_order(Scanner.counts, self._scanners, max(1, n_threads)))
         if not self._at_once:
-            return self._scanners[0].counts()
+            return np.concatenate(found)
         counts = np.zeros(self.n_words, np.int64)
-        for scanner, numbers, (n_words, _) in zip(self._scanners, self._numbers, self._added, strict=True):
-            counts[numbers[:n_words]] += scanner.counts()
+        for of_thread, numbers, (n_words, _) in zip(found, self._numbers, self._added, strict=True):
+            counts[numbers[:n_words]] += of_thread
         return counts
 
     def take_words(self) -> list[str]:
-        """Return the words that are new since the last call, in order."""
-        start, self._n_bytes_taken = self._n_bytes_taken, int(self._words.state[N_BYTES])
-        return words_of(self._words, start)
+        """Return the words that are new since the last call, in order; of one table."""
+        (table,) = self._tables
+        start, self._n_bytes_taken = self._n_bytes_taken, int(table.state[N_BYTES])
+        return words_of(table, start)
 
     def packed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return all words in UTF-8, where each begins, and where it ends."""
-        text = self._words.arena[: int(self._words.state[N_BYTES])].copy()
+        text = np.concatenate([table.arena[: table.state[N_BYTES]] for table in self._tables])
         text[text == 0x7F] = ord("_")
         ends = np.flatnonzero(text == _LINE_FEED)
-        return text, np.append(0, ends[:-1] + 1), ends
+        return text, np.append(0, ends[:-1] + 1)[: len(ends)], ends
 
 
 def _with_entries(array: np.ndarray, size: int) -> np.ndarray:

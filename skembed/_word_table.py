@@ -198,46 +198,6 @@ def move_slots(slots, larger):
 
 
 @lean_kernel
-def merge_table(source, source_arena, first, ids, slots, arena, state):
-    """Add the words of another table and their counts; returns where it ended, or stopped for want of room.
-
-    Both tables are gone through in the order of the hashes, so each cache line is needed once.
-
-    ``source`` and ``source_arena``, the other table
-    ``first``, where to begin in ``source``
-    ``ids`` (n_words,) int32 receives the id of each word by its id in ``source``
-    """
-    shift, n_slots = shift_of(slots), slots.shape[0] // STRIDE
-    last = np.uint64(n_slots - 1)
-    for at in range(first, source.shape[0], STRIDE):
-        a, b, meta = source[at], source[at + 1], source[at + 2]
-        if meta == _U0:
-            continue
-        n = np.int64(meta >> _U32)
-        if not has_room(state[N_WORDS] + 1, n_slots) or state[N_BYTES] + n + 2 * ARENA_PADDING > arena.shape[0]:
-            return at
-        if n > SHORT:
-            start = np.int64(b & ~_IS_LONG)
-            place = _find_long(slots, a >> shift, last, arena, source_arena, start, n, a)
-            b = _IS_LONG | np.uint64(state[N_BYTES])
-        else:
-            place = _find_short(slots, hash_of(a, b) >> shift, last, a, b)
-        if slots[place + _U2] != _U0:
-            word = _id_at(slots, place)
-        else:
-            if n > SHORT:
-                for i in range(0, n, 8):
-                    store_bytes(arena, state[N_BYTES] + i, load_bytes(source_arena, start + i))
-            else:
-                store_bytes(arena, state[N_BYTES], a)
-                store_bytes(arena, state[N_BYTES] + 8, b)
-            word = _put(slots, place, arena, state, a, b, n)
-        slots[place + _U3] += source[at + 3]
-        ids[meta & np.uint64(0xFFFFFFFF)] = word
-    return source.shape[0]
-
-
-@lean_kernel
 def merge_words(source, ends, slots, arena, state, ids):
     """Add words to a table with room enough; ``ids`` (n_words,) int32 receives their ids in it.
 

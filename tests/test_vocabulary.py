@@ -1,6 +1,7 @@
 """Vocabulary: order, pruning, messages; packed words."""
 
 import pickle
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -38,16 +39,55 @@ def test_order_and_limits(counts, min_count, max_features):
 
 
 @pytest.mark.kernel
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
 @pytest.mark.parametrize("n_words", [1, 40, 3000])
-def test_order_of_words_that_begin_alike(n_words):
+def test_order_of_words_that_begin_alike(n_words, n_threads, monkeypatch):
+    monkeypatch.setattr("skembed._vocabulary.LEAST_WORDS", 1)
     rng = np.random.default_rng(n_words)
-    parts = ["a", "b", "\x00", "_", "\u00e9", "\ufffd", "\U00010400", "sevenby", "sevenbytesandmore"]
-    words = list({"".join(rng.choice(parts, rng.integers(0, 9), p=[0.1] * 7 + [0.15] * 2)) for _ in range(n_words)})
-    counts = rng.choice([1, 2, 65534, 65535, 65536, 10**12], len(words)).tolist()
-    vocabulary, remap = from_counts(words, counts)
-    expected = sorted(zip(words, counts), key=lambda pair: (-pair[1], pair[0]))
+    parts = [
+        "a",
+        "b",
+        "\x00",
+        "_",
+        "\u00e9",
+        "\ufffd",
+        "\U00010400",
+        "eightbyt",
+        "sixteenbyteslong",
+        "twentybytesandmore",
+    ]
+    words = list({"".join(rng.choice(parts, rng.integers(0, 9), p=[0.1] * 10)) for _ in range(n_words)})
+    counts = rng.choice([0, 1, 2, 2047, 2048, 10**12], len(words)).tolist()
+    counts[0] = 1
+    vocabulary, remap = from_counts(words, counts, n_threads=n_threads)
+    expected = sorted(((word, n) for word, n in zip(words, counts) if n), key=lambda pair: (-pair[1], pair[0]))
     assert list(zip(vocabulary.words, vocabulary.counts.tolist())) == expected
+    assert [i < 0 or vocabulary.words[i] == word for i, word in zip(remap.tolist(), words)] == [True] * len(words)
+    assert np.array_equal(remap < 0, np.array(counts) == 0)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("n_different", [1, 7, 400])
+def test_words_that_are_the_same_are_joined(n_different, n_threads, monkeypatch):
+    monkeypatch.setattr("skembed._vocabulary.LEAST_WORDS", 1)
+    rng = np.random.default_rng(n_different)
+    different = [f"{'eightbyt' * (i % 4)}{i}" for i in range(n_different)]
+    words = rng.choice(different, 1000).tolist()
+    counts = rng.integers(1, 5, len(words))
+    vocabulary, remap = from_counts(words, counts, n_threads=n_threads)
+    sums = Counter()
+    for word, n in zip(words, counts.tolist()):
+        sums[word] += n
+    assert list(zip(vocabulary.words, vocabulary.counts.tolist())) == sorted(sums.items(), key=lambda x: (-x[1], x[0]))
     assert [vocabulary.words[i] for i in remap.tolist()] == words
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_many_words_that_only_end_differently(n_threads):
+    words = [f"https_example_org_page_{i}" for i in range(60_000)]
+    vocabulary, _ = from_counts(words, np.ones(len(words)), n_threads=n_threads)
+    assert vocabulary.words == sorted(words)
 
 
 def test_words_are_made_when_asked_for():
