@@ -177,15 +177,14 @@ def _order_of(
     Returns one word of each that are the same, in this order; how often they occur; and the place of each word in it.
     """
     # numba takes a while to import
-    from ._word_order import FACTS, N_PLACES, join_words, note_words, sort_by_keys
+    from ._word_order import N_PLACES, join_words, note_words, sort_by_keys
 
     n_words = len(counts)
     n_threads = n_threads if n_words >= LEAST_WORDS else 1
-    keys, facts = np.empty(n_words, np.uint64), np.empty(n_words * FACTS, np.uint64)
+    keys, others = np.empty((2, n_words), np.uint64)
 
     def note(part: slice) -> None:
-        place = slice(part.start * FACTS, part.stop * FACTS)
-        note_words(text, starts[part], ends[part], counts[part], keys[part], facts[place])
+        note_words(text, starts[part], ends[part], keys[part], others[part])
 
     def sort(keys: np.ndarray, order: np.ndarray) -> None:
         sort_by_keys(keys, order, np.empty_like(keys), np.empty_like(order), np.empty(N_PLACES, np.int64))
@@ -199,17 +198,17 @@ def _order_of(
             some = keys[order]
         sort(some, order)
         numbers, words = np.empty((2, len(order)), np.int32)
-        counts = np.empty(len(order), np.int64)
-        n_different = join_words(text, facts, some, order, numbers, words, counts)
-        return order, numbers, words[:n_different], counts[:n_different]
+        sums = np.empty(len(order), np.int64)
+        n_different = join_words(text, starts, ends, counts, others, some, order, numbers, words, sums)
+        return order, numbers, words[:n_different], sums[:n_different]
 
     cuts = [n_words * i // n_threads for i in range(n_threads + 1)]
     list(in_order(note, map(slice, cuts, cuts[1:]), n_threads))
     some = np.sort(keys[:: max(1, n_words >> 12)])
     borders = [0, *(int(some[len(some) * i // n_threads]) for i in range(1, n_threads)), 2**64 - 1]
     ranges = list(in_order(sort_range, pairwise(borders), n_threads))
-    words, counts = (np.concatenate([part[i] for part in ranges]) for i in (2, 3))
-    falling, order = (~counts).view(np.uint64), np.arange(len(words), dtype=np.int32)
+    words, sums = (np.concatenate([part[i] for part in ranges]) for i in (2, 3))
+    falling, order = (~sums).view(np.uint64), np.arange(len(words), dtype=np.int32)
     sort(falling, order)
     place = np.empty_like(order)
     place[order] = np.arange(len(order), dtype=np.int32)

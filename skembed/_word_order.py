@@ -8,10 +8,8 @@ from ._compile import LEAN, lean_kernel
 from ._word_table import STRIDE, first_bytes
 
 _ODD, _PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
-_FIRST = 16  # bytes of a word that are compared as two numbers
+_FIRST = 15  # bytes of a word that are compared as two numbers
 PADDING = 16  # bytes that are read beyond the end of words, or written
-FACTS = 4  # numbers that are kept of a word: its second eight bytes, how often it occurs, its place, and its length
-_NEXT, _COUNT, _PLACE, _LENGTH = range(FACTS)
 _DIGIT = 11  # bits that are sorted by at a time
 _RADIX, _N_DIGITS = 1 << _DIGIT, 6
 N_PLACES = _N_DIGITS * _RADIX
@@ -28,20 +26,18 @@ def _bytes_at(text, place, n):
 
 
 @lean_kernel
-def note_words(text, starts, ends, counts, keys, facts):
-    """Write the first eight bytes of each word as a number, its *key*, and what else is asked for.
+def note_words(text, starts, ends, keys, others):
+    """Write the first eight bytes of each word as a number, its *key*, and the next seven and its length as another.
 
-    Zeros follow a shorter word. So different keys are in the order of their words.
+    Both are in the order of the words. If both are equal so are the words, but for those longer than _FIRST.
 
     ``text`` (n_bytes + PADDING,) uint8, ``starts`` and ``ends`` (n_words,) int64: word i is ``text[starts[i]:ends[i]]``
-    ``counts`` (n_words,) int64
-    ``keys`` (n_words,) uint64 and ``facts`` (n_words * FACTS,) uint64 are written
+    ``keys`` and ``others`` (n_words,) uint64
     """
     for i in range(keys.shape[0]):
-        n, fact = ends[i] - starts[i], i * FACTS
+        n = ends[i] - starts[i]
         keys[i] = _bytes_at(text, starts[i], n)
-        facts[fact + _NEXT] = _bytes_at(text, starts[i] + 8, n - 8)
-        facts[fact + _COUNT], facts[fact + _PLACE], facts[fact + _LENGTH] = counts[i], starts[i], n
+        others[i] = _bytes_at(text, starts[i] + 8, min(n, _FIRST) - 8) | np.uint64(min(n, _FIRST + 1))
 
 
 @njit(**LEAN)
@@ -89,35 +85,35 @@ def sort_by_keys(keys, order, room, room_for_order, places):
 
 
 @njit(**LEAN)
-def _compare(text, facts, a, b):
+def _compare(text, starts, ends, others, a, b):
     """Below zero, zero or above: the order of two words that have the same key."""
-    fact_a, fact_b = np.int64(a) * FACTS, np.int64(b) * FACTS
-    if facts[fact_a + _NEXT] != facts[fact_b + _NEXT]:
-        return -1 if facts[fact_a + _NEXT] < facts[fact_b + _NEXT] else 1
-    n_a, n_b = np.int64(facts[fact_a + _LENGTH]), np.int64(facts[fact_b + _LENGTH])
-    place_a, place_b = np.int64(facts[fact_a + _PLACE]), np.int64(facts[fact_b + _PLACE])
+    if others[a] != others[b]:
+        return -1 if others[a] < others[b] else 1
+    if others[a] & np.uint64(0xFF) <= np.uint64(_FIRST):
+        return 0
+    n_a, n_b = ends[a] - starts[a], ends[b] - starts[b]
     n = min(n_a, n_b)
     for i in range(_FIRST, n, 8):
-        bits_a, bits_b = _bytes_at(text, place_a + i, n - i), _bytes_at(text, place_b + i, n - i)
+        bits_a, bits_b = _bytes_at(text, starts[a] + i, n - i), _bytes_at(text, starts[b] + i, n - i)
         if bits_a != bits_b:
             return -1 if bits_a < bits_b else 1
     return n_a - n_b
 
 
 @njit(**LEAN)
-def _sort_alike(text, facts, order, first, last, room):
+def _sort_alike(text, starts, ends, others, order, first, last, room):
     """Sort the words ``order[first:last]``, which have the same key, by merging longer and longer runs of them."""
     width = 1
     while width < last - first:
         for start in range(first, last - width, 2 * width):
             middle, end = start + width, min(start + 2 * width, last)
-            if _compare(text, facts, order[middle - 1], order[middle]) <= 0:
+            if _compare(text, starts, ends, others, order[middle - 1], order[middle]) <= 0:
                 continue
             for i in range(start, middle):
                 room[i] = order[i]
             at, left, right = start, start, middle
             while left < middle:
-                if right < end and _compare(text, facts, room[left], order[right]) > 0:
+                if right < end and _compare(text, starts, ends, others, room[left], order[right]) > 0:
                     order[at] = order[right]
                     right += 1
                 else:
@@ -128,14 +124,15 @@ def _sort_alike(text, facts, order, first, last, room):
 
 
 @lean_kernel
-def join_words(text, facts, keys, order, numbers, words, counts):
+def join_words(text, starts, ends, counts, others, keys, order, numbers, words, sums):
     """Bring words that `sort_by_keys` sorted in the order of all their bytes, and join those that are the same.
 
     Returns how many different ones there are.
 
-    ``keys`` uint64 and ``order`` int32, some words and their keys
+    ``text`` to ``others`` as in `note_words`, and ``counts`` (n_words,) int64
+    ``keys`` uint64 and ``order`` int32, some of the words and their keys
     ``numbers`` int32, as many, receives which of the different words each word in ``order`` is
-    ``words`` int32 and ``counts`` int64, as many, receive one of each that are the same, and how often it occurs
+    ``words`` int32 and ``sums`` int64, as many, receive one of each that are the same, and how often it occurs
     """
     n = keys.shape[0]
     number = -1
@@ -144,16 +141,17 @@ def join_words(text, facts, keys, order, numbers, words, counts):
         first = last
         while last < n and keys[last] == keys[first]:
             if last + _AHEAD < n:
-                fetch(facts, np.int64(order[last + _AHEAD]) * FACTS)
+                fetch(others, order[last + _AHEAD])
+                fetch(counts, order[last + _AHEAD])
             last += 1
         if last - first > 1:
-            _sort_alike(text, facts, order, first, last, words)
+            _sort_alike(text, starts, ends, others, order, first, last, words)
         for i in range(first, last):
-            if i == first or _compare(text, facts, order[i - 1], order[i]) != 0:
+            if i == first or _compare(text, starts, ends, others, order[i - 1], order[i]) != 0:
                 number += 1
-                words[number], counts[number] = order[i], 0
+                words[number], sums[number] = order[i], 0
             numbers[i] = number
-            counts[number] += np.int64(facts[np.int64(order[i]) * FACTS + _COUNT])
+            sums[number] += counts[order[i]]
     return number + 1
 
 
