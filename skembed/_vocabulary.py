@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from itertools import pairwise
 
@@ -110,6 +110,7 @@ class Vocabulary:
         """
         from ._word_order import PADDING, gather_words  # numba takes a while to import
 
+        n_threads = n_threads if len(counts) >= LEAST_WORDS else 1
         text = np.append(text, np.zeros(PADDING, np.uint8))
         words, falling, remap = _order_of(text, starts, ends, np.asarray(counts, dtype=np.int64), n_threads)
         n_kept = _n_kept(falling, min_count, max_features)
@@ -118,9 +119,13 @@ class Vocabulary:
             remap[remap >= n_kept] = -1
         ptr = np.zeros(n_kept + 1, dtype=np.int64)
         np.cumsum((ends - starts)[words], out=ptr[1:])
-        packed = np.empty(ptr[-1] + PADDING, dtype=np.uint8)
-        gather_words(text, starts, words, packed, ptr)
-        return cls.from_packed(packed[:-PADDING], ptr, falling[:n_kept]), remap
+        packed = np.empty(ptr[-1], dtype=np.uint8)
+
+        def gather(part: slice) -> None:
+            gather_words(text, starts, words[part], packed, ptr[part.start : part.stop + 1])
+
+        list(in_order(gather, _parts(n_kept, n_threads), n_threads))
+        return cls.from_packed(packed, ptr, falling[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
         """Return the vocabulary of the words that occur at least `min_count` times, at most `max_features` of them.
@@ -180,7 +185,6 @@ def _order_of(
     from ._word_order import N_PLACES, join_words, note_words, sort_by_keys
 
     n_words = len(counts)
-    n_threads = n_threads if n_words >= LEAST_WORDS else 1
     keys, others = np.empty((2, n_words), np.uint64)
 
     def note(part: slice) -> None:
@@ -202,8 +206,7 @@ def _order_of(
         n_different = join_words(text, starts, ends, counts, others, some, order, numbers, words, sums)
         return order, numbers, words[:n_different], sums[:n_different]
 
-    cuts = [n_words * i // n_threads for i in range(n_threads + 1)]
-    list(in_order(note, map(slice, cuts, cuts[1:]), n_threads))
+    list(in_order(note, _parts(n_words, n_threads), n_threads))
     some = np.sort(keys[:: max(1, n_words >> 12)])
     borders = [0, *(int(some[len(some) * i // n_threads]) for i in range(1, n_threads)), 2**64 - 1]
     ranges = list(in_order(sort_range, pairwise(borders), n_threads))
@@ -217,6 +220,12 @@ def _order_of(
         places[among] = place[: len(different)][numbers]
         place = place[len(different) :]
     return words[order], (~falling).view(np.int64), places
+
+
+def _parts(size: int, n_parts: int) -> Iterator[slice]:
+    """Cut so many items into parts of about the same size."""
+    cuts = [size * i // n_parts for i in range(n_parts + 1)]
+    return map(slice, cuts, cuts[1:])
 
 
 def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | None]:

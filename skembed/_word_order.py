@@ -9,7 +9,7 @@ from ._word_table import STRIDE, first_bytes
 
 _ODD, _PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 _FIRST = 15  # bytes of a word that are compared as two numbers
-PADDING = 16  # bytes that are read beyond the end of words, or written
+PADDING = 16  # bytes that are read beyond the end of words
 _DIGIT = 11  # bits that are sorted by at a time
 _RADIX, _N_DIGITS = 1 << _DIGIT, 6
 N_PLACES = _N_DIGITS * _RADIX
@@ -157,16 +157,21 @@ def join_words(text, starts, ends, counts, others, keys, order, numbers, words, 
 
 @lean_kernel
 def gather_words(text, starts, order, out, ptr):
-    """Copy words one after the other: word ``order[i]`` to ``out[ptr[i]:ptr[i + 1]]``, and something to PADDING more.
+    """Copy words one after the other: word ``order[i]`` to ``out[ptr[i]:ptr[i + 1]]``; nothing else is written to.
 
     ``text`` (n_bytes + PADDING,) uint8
     """
+    last = ptr[order.shape[0]]
     for i in range(order.shape[0]):
         if i + _AHEAD < order.shape[0]:
             fetch(text, starts[order[i + _AHEAD]])
         start, at = starts[order[i]], ptr[i]
-        for j in range(0, ptr[i + 1] - at, 8):  # eight bytes at a time
-            store_bytes(out, at + j, load_bytes(text, start + j))
+        for j in range(0, ptr[i + 1] - at, 8):
+            if at + j + 8 <= last:  # the next words come later
+                store_bytes(out, at + j, load_bytes(text, start + j))
+            else:
+                for k in range(j, ptr[i + 1] - at):
+                    out[at + k] = text[start + k]
 
 
 @lean_kernel
