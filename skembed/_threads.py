@@ -90,6 +90,8 @@ def in_order(function: Callable[[Any], Any], items: Iterable[Any], n_threads: in
             result.set_result(function(item))
         except BaseException as error:  # its turn comes after those before it
             result.set_exception(error)
+            if not isinstance(error, Exception):  # whoever interrupts a program does not wait
+                raise
 
     def first_result() -> Any:
         while waiting and not results[0].done():

@@ -1,6 +1,7 @@
 """How many threads work: all of them, unless one is faster, or there is little to do."""
 
 import threading
+import time
 import weakref
 
 import pytest
@@ -93,6 +94,24 @@ def test_an_error_comes_in_its_turn(n_threads):
     assert next(results) == 0
     with pytest.raises(ValueError, match="item 1"):
         next(results)
+
+
+def test_an_interrupt_does_not_wait_for_its_turn():
+    begun = threading.Event()
+
+    def items():
+        yield 0
+        assert begun.wait(timeout=60)  # by the other thread
+        yield from range(1, 100)
+
+    def work(item):
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        begun.set()
+        time.sleep(0.2)
+
+    with pytest.raises(KeyboardInterrupt):
+        next(in_order(work, items(), 2))
 
 
 def test_what_nobody_waits_for_any_more_is_not_begun():
