@@ -40,16 +40,6 @@ def note_words(text, starts, ends, keys, others):
         others[i] = _bytes_at(text, starts[i] + 8, min(n, _FIRST) - 8) | np.uint64(min(n, _FIRST + 1))
 
 
-@njit(**LEAN)
-def _sort_by_digit(keys, order, to_keys, to_order, places, digit):
-    shift = np.uint64(_DIGIT * digit)
-    for i in range(keys.shape[0]):
-        at = digit * _RADIX + np.int64((keys[i] >> shift) & np.uint64(_RADIX - 1))
-        to = np.uint64(places[at])  # an unsigned index needs no look at whether it is negative
-        places[at] += 1
-        to_keys[to], to_order[to] = keys[i], order[i]
-
-
 @lean_kernel
 def sort_by_keys(keys, order, room, room_for_order, places):
     """Sort numbers, and others with them; where keys are equal, `order` stays as it is.
@@ -65,6 +55,7 @@ def sort_by_keys(keys, order, room, room_for_order, places):
         for digit in range(_N_DIGITS):
             places[digit * _RADIX + np.int64(bits & np.uint64(_RADIX - 1))] += 1
             bits >>= np.uint64(_DIGIT)
+    from_keys, from_order, to_keys, to_order = keys, order, room, room_for_order
     is_in_room = False
     for digit in range(_N_DIGITS):
         at = most = 0
@@ -74,10 +65,13 @@ def sort_by_keys(keys, order, room, room_for_order, places):
             at, most = at + n_here, max(most, n_here)
         if most == n:  # all have the same digit here
             continue
-        if is_in_room:
-            _sort_by_digit(room, room_for_order, keys, order, places, digit)
-        else:
-            _sort_by_digit(keys, order, room, room_for_order, places, digit)
+        for i in range(n):
+            key = from_keys[i]
+            digits = digit * _RADIX + np.int64((key >> np.uint64(_DIGIT * digit)) & np.uint64(_RADIX - 1))
+            to = np.uint64(places[digits])  # an unsigned index needs no look at whether it is negative
+            places[digits] += 1
+            to_keys[to], to_order[to] = key, from_order[i]
+        from_keys, from_order, to_keys, to_order = to_keys, to_order, from_keys, from_order
         is_in_room = not is_in_room
     if is_in_room:
         for i in range(n):
@@ -92,11 +86,10 @@ def _compare(text, starts, ends, others, a, b):
     if others[a] & np.uint64(0xFF) <= np.uint64(_FIRST):
         return 0
     n_a, n_b = ends[a] - starts[a], ends[b] - starts[b]
-    n = min(n_a, n_b)
-    for i in range(_FIRST, n, 8):
-        bits_a, bits_b = _bytes_at(text, starts[a] + i, n - i), _bytes_at(text, starts[b] + i, n - i)
-        if bits_a != bits_b:
-            return -1 if bits_a < bits_b else 1
+    for i in range(_FIRST, min(n_a, n_b)):
+        byte_a, byte_b = np.int64(text[starts[a] + i]), np.int64(text[starts[b] + i])
+        if byte_a != byte_b:
+            return byte_a - byte_b
     return n_a - n_b
 
 
@@ -107,8 +100,6 @@ def _sort_alike(text, starts, ends, others, order, first, last, room):
     while width < last - first:
         for start in range(first, last - width, 2 * width):
             middle, end = start + width, min(start + 2 * width, last)
-            if _compare(text, starts, ends, others, order[middle - 1], order[middle]) <= 0:
-                continue
             for i in range(start, middle):
                 room[i] = order[i]
             at, left, right = start, start, middle
