@@ -159,7 +159,7 @@ def encode(
         vocabulary, remap = Vocabulary.from_bytes(
             *encoder.packed_words(), counts, min_count=min_count, max_features=max_features, n_threads=n_threads
         )
-        remaps = {thread: remap[encoder.words_of(thread)] for thread in {part.thread for part in parts}}
+        remaps = {thread: remap[encoder.part(thread)] for thread in {part.thread for part in parts}}
         size = _renumber(parts, remaps, bool((remap < 0).any()), n_threads, tokens.array(), sent_ptr.array())
         ends = encoder.n_rows + 1, n_documents + 1
         return Content(tokens.finish(size), sent_ptr.finish(ends[0]), doc_ptr.finish(ends[1]), vocabulary)

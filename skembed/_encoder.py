@@ -137,7 +137,7 @@ class Encoder:
         text, ptr = encode_words(self.words)
         return text, ptr[:-1], ptr[1:]
 
-    def words_of(self, thread: int | None) -> slice:
+    def part(self, thread: int | None) -> slice:
         """Return which of all words the ids of a thread mean, when all is read and final ids were not wanted before."""
         return slice(None) if thread is None or self._tables is None else self._tables.part(thread)
 

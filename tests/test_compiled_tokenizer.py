@@ -150,8 +150,9 @@ def test_threads_change_nothing(sentences, n_threads, size):
         patch.setattr(sentences_module, "BATCH_LENGTH", 30)
         for module in ("_encoder", "_corpus_content"):
             patch.setattr(f"skembed.{module}.LEAST_BATCHES", 1)
+        patch.setattr("skembed._vocabulary.LEAST_WORDS", 1)
         assert_twins(sentences, n_threads)
-        # A corpus gives no numbers before all tables are joined.
+        # A corpus gives no numbers before all is read: then the words of all tables are ordered.
         patch.setattr("skembed._corpus_content.count_threads", lambda n_jobs: n_jobs)
         sentences = [*sentences, "a b a"]
         one, some = (SentenceCorpus.from_sentences(sentences, n_jobs=n_jobs) for n_jobs in (1, n_threads))

@@ -1,8 +1,8 @@
 """How many threads work: all of them, unless one is faster, or there is little to do."""
 
 import threading
-import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -97,7 +97,7 @@ def test_an_error_comes_in_its_turn(n_threads):
 
 
 def test_an_interrupt_does_not_wait_for_its_turn():
-    begun = threading.Event()
+    begun, interrupted = threading.Event(), threading.Event()
 
     def items():
         yield 0
@@ -106,16 +106,22 @@ def test_an_interrupt_does_not_wait_for_its_turn():
 
     def work(item):
         if threading.current_thread() is threading.main_thread():
+            interrupted.set()
             raise KeyboardInterrupt
         begun.set()
-        time.sleep(0.2)
+        assert interrupted.wait(timeout=60)
 
     with pytest.raises(KeyboardInterrupt):
         next(in_order(work, items(), 2))
 
 
-def test_what_nobody_waits_for_any_more_is_not_begun():
+def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
     begun, other_is_busy, may_end = [], threading.Event(), threading.Event()
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, *args, **options):
+            may_end.set()
+            super().shutdown(*args, **options)
 
     def work(item):
         begun.append(item)
@@ -125,10 +131,10 @@ def test_what_nobody_waits_for_any_more_is_not_begun():
             other_is_busy.set()
             assert may_end.wait(timeout=60)
 
+    monkeypatch.setattr("skembed._threads.ThreadPoolExecutor", Pool)
     results = in_order(work, range(100), 2)
     next(results)
-    threading.Timer(1, may_end.set).start()
-    results.close()  # waits for the other thread, if that is busy
+    results.close()
     assert len(begun) <= 3, "two of five are left"
 
 
