@@ -15,19 +15,15 @@ nothing to learn, how well a linear classifier can tell from the vectors alone
 # %%
 # The text, encoded once
 # ----------------------
-# ``groups`` says which docstring a sentence belongs to, so that no context reaches from one docstring into the next.
-# The encoded corpus is saved: a model that learns from it needs no tokenising, in this process or another.
-
-import tempfile
+# ``groups`` says which docstring a sentence belongs to, so that no context reaches from one docstring into the next. A
+# model that learns from the corpus needs no tokenising, in this process or another.
 
 from skembed import SentenceCorpus
 from skembed.datasets import load_docstrings, load_paraphrase_groups
 
 docstrings = load_docstrings()
 paraphrases = load_paraphrase_groups()
-folder = tempfile.TemporaryDirectory()
-SentenceCorpus.from_sentences(docstrings.data, docstrings.groups).save(f"{folder.name}/docstrings")
-corpus = SentenceCorpus.load(f"{folder.name}/docstrings")
+corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
 print(corpus)
 
 # %%
@@ -57,96 +53,105 @@ methods = {
 }
 
 # %%
-# The measurement
-# ---------------
-# Semantic classification is the protocol of *How Well Sentence Embeddings Capture Meaning*: a linear support vector
-# machine with class weights and three stratified folds. The paraphrases are no part of the text that is learned from.
-# Each method runs in a process of its own, so that its peak memory can be told from the others'; the time of a first
-# short fit and transform, which load or compile the kernels, is not counted.
+# The kernels
+# -----------
+# skembed compiles its kernels when they are first needed and keeps them on disk, so only the first run on a machine
+# waits for this step. Each of two processes compiles those of two methods that have pieces in common.
 
+from joblib import Parallel, delayed
+
+
+def fit_shortly(*estimators):
+    """Learn from a few sentences, for the sake of the kernels."""
+    for estimator in estimators:
+        if hasattr(estimator, "max_iter"):
+            short = estimator.__class__(max_iter=1, min_count=1, n_jobs=2, random_state=0)
+            short.fit_transform(docstrings.data[:200])
+
+
+pairs = [("CBOS", "SiameseCBOW"), ("Sent2Vec", "MeanEmbedding")]
+Parallel(n_jobs=2)(delayed(fit_shortly)(*[methods[name] for name in pair]) for pair in pairs)
+
+# %%
+# Learning
+# --------
+# Each method learns in a process of its own, so that its peak memory can be told from the others'. The paraphrases are
+# no part of the text that is learned from. The topics are those of the 12 largest subpackages, 300 sentences of each.
+
+import re
 import time
+from pathlib import Path
 
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
-from sklearn.svm import LinearSVC
+from joblib.externals.loky import ProcessPoolExecutor
+
+rng = np.random.default_rng(0)
+largest = np.argsort(-np.bincount(docstrings.target), kind="stable")[:12]
+chosen = np.concatenate([rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False) for t in largest])
 
 
-def measure(name, method, docstrings, paraphrases, corpus):
-    """One row of the table."""
-    learns = "loss_curve_" in dir(method) or hasattr(method, "max_iter")
-    if learns:
-        method.__class__(max_iter=1, min_count=1, n_jobs=2, random_state=0).fit(docstrings.data[:200])
-    text = docstrings.data if name == "tf-idf" else corpus
+def peak_memory():
+    """The most memory that this process has had so far, in MiB."""
+    status = Path("/proc/self/status")
+    return int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1]) / 2**10 if status.exists() else float("nan")
+
+
+def learn(method, text):
+    """Time and memory, and the vectors of the sentences that a classifier will see."""
+    fit_shortly(method)  # loads the kernels
     start = time.perf_counter()
     method.fit(text)
     fit_time = time.perf_counter() - start
     method.transform(docstrings.data[:200])
     start = time.perf_counter()
-    vectors = method.transform(docstrings.data[:20_000])
+    method.transform(docstrings.data[:20_000])
     transform_time = time.perf_counter() - start
-
-    classifier = LinearSVC(class_weight="balanced", random_state=0)
-    meaning = np.mean(
-        [
-            cross_val_score(
-                classifier,
-                method.transform(paraphrases.data),
-                paraphrases.target,
-                cv=StratifiedKFold(3, shuffle=True, random_state=seed),
-            ).mean()
-            for seed in range(3)
-        ]
-    )
-    # Folds of whole documents, and as many sentences from each of the 12 largest subpackages.
-    rng = np.random.default_rng(0)
-    largest = np.argsort(-np.bincount(docstrings.target), kind="stable")[:12]
-    chosen = np.concatenate([rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False) for t in largest])
-    topic = cross_val_score(
-        classifier,
-        method.transform([docstrings.data[i] for i in chosen]),
-        docstrings.target[chosen],
-        groups=docstrings.groups[chosen],
-        cv=GroupKFold(3),
-    ).mean()
-    try:
-        import resource
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 10 if sys.platform != "darwin" else 1 << 20)
-    except ImportError:  # Windows does not tell
-        peak = float("nan")
-    n_passes = getattr(method, "n_iter_", 1) or 1
-    return {
-        "method": name,
-        "columns": vectors.shape[1],
-        "meaning": 100 * meaning,
-        "topic": 100 * topic,
-        "words/s": corpus.n_tokens * n_passes / fit_time,
+    figures = {
+        "words/s": corpus.n_tokens * (getattr(method, "n_iter_", 1) or 1) / fit_time,
         "sentences/s": 20_000 / transform_time,
-        "memory": peak,
+        "memory": peak_memory(),
     }
+    return figures, method.transform(paraphrases.data), method.transform([docstrings.data[i] for i in chosen])
 
+
+learned = []
+for name, method in methods.items():
+    process = ProcessPoolExecutor(max_workers=1)
+    learned.append(process.submit(learn, method, docstrings.data if name == "tf-idf" else corpus).result())
+    process.shutdown(wait=False)
+
+# %%
+# The measurement
+# ---------------
+# Semantic classification is the protocol of *How Well Sentence Embeddings Capture Meaning*: a linear support vector
+# machine with class weights and three stratified folds. Topics are told in folds of whole documents.
+
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.svm import LinearSVC
+
+
+def judge(meanings, topics):
+    """Per cent of the sentences whose class a linear classifier tells right."""
+    classifier = LinearSVC(class_weight="balanced", random_state=0)
+    shuffles = [StratifiedKFold(3, shuffle=True, random_state=seed) for seed in range(3)]
+    meaning = np.mean([cross_val_score(classifier, meanings, paraphrases.target, cv=folds) for folds in shuffles])
+    classes, documents = docstrings.target[chosen], docstrings.groups[chosen]
+    topic = cross_val_score(classifier, topics, classes, groups=documents, cv=GroupKFold(3)).mean()
+    return {"columns": meanings.shape[1], "meaning": 100 * meaning, "topic": 100 * topic}
+
+
+accuracies = Parallel(n_jobs=2)(delayed(judge)(meanings, topics) for _, meanings, topics in learned)
 
 # %%
 # The table
 # ---------
-# Accuracies are in per cent. Words a second count every pass over the text; peak memory is that of the whole process
-# in MiB, of which Python and its libraries take about 200.
+# Accuracies are in per cent. Words a second count every pass over the text; peak memory is that of the whole process in
+# MiB, of which Python and its libraries take about 200, and the compiled methods another 100; only Linux tells it.
 
-import sys
-
-from joblib import Parallel, delayed
-from joblib.externals.loky import get_reusable_executor
-
-rows = []
 print(f"{'':22s}{'columns':>8s}{'meaning':>9s}{'topic':>7s}{'words/s':>12s}{'sentences/s':>13s}{'MiB':>6s}")
-for name, method in methods.items():
-    (row,) = Parallel(n_jobs=2)([delayed(measure)(name, method, docstrings, paraphrases, corpus)])
-    get_reusable_executor().shutdown()  # the next method gets a fresh process
-    rows.append(row)
-    print(
-        f"{name:22s}{row['columns']:8d}{row['meaning']:9.1f}{row['topic']:7.1f}{row['words/s']:12,.0f}"
-        f"{row['sentences/s']:13,.0f}{row['memory']:6.0f}",
-        flush=True,
-    )
+rows = [row | figures for row, (figures, _, _) in zip(accuracies, learned)]
+for name, row in zip(methods, rows):
+    scores = f"{row['columns']:8d}{row['meaning']:9.1f}{row['topic']:7.1f}"
+    print(f"{name:22s}{scores}{row['words/s']:12,.0f}{row['sentences/s']:13,.0f}{row['memory']:6.0f}")
 
 # %%
 # The figure
@@ -154,11 +159,10 @@ for name, method in methods.items():
 
 import matplotlib.pyplot as plt
 
-names = [row["method"] for row in rows]
-colors = ["0.65" if name in ("tf-idf", "random vectors, SIF") else "C0" for name in names]
+colors = ["0.65" if name in ("tf-idf", "random vectors, SIF") else "C0" for name in methods]
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True, layout="constrained")
 for axis, key, title in zip(axes, ("meaning", "topic"), ("What a sentence means", "What it is about")):
-    bars = axis.barh(names, [row[key] for row in rows], color=colors)
+    bars = axis.barh(list(methods), [row[key] for row in rows], color=colors)
     axis.bar_label(bars, fmt="%.1f", padding=3)
     axis.set(title=title, xlabel="accuracy (%)", xlim=(0, 1.15 * max(row[key] for row in rows)))
     axis.spines[["top", "right"]].set_visible(False)
@@ -173,15 +177,14 @@ plt.show()
 # The nearest docstring sentence to a question in other words, and which pairs of words made it the nearest: the cosine
 # of two sums of word vectors is a sum over pairs.
 
+from sklearn.metrics.pairwise import cosine_similarity
+
 model = methods["CBOS"].fit(corpus)
 question = "How many groups should the data be split into?"
-vectors = model.transform(docstrings.data)
-lengths = np.linalg.norm(vectors, axis=1)
-scores = vectors @ model.transform([question])[0] / np.where(lengths > 0, lengths, np.inf)
-answer = docstrings.data[scores.argmax()]
+similarity = cosine_similarity(model.transform([question]), model.transform(docstrings.data))
+answer = docstrings.data[similarity.argmax()]
 explanation = model.explain(question, answer)
 print(f"{question}\n-> {answer}  (cosine {explanation.similarity:.2f})")
 for pair in np.argsort(-explanation.contributions, axis=None)[:4]:
     i, j = np.unravel_index(pair, explanation.contributions.shape)
     print(f"   {explanation.words_a[i]} ~ {explanation.words_b[j]}: {explanation.contributions[i, j]:.2f}")
-folder.cleanup()

@@ -100,6 +100,9 @@ import skembed
 from skembed import SentenceCorpus
 
 def peak():
+    if sys.platform == "linux":  # whose getrusage counts what the tests had before this process began, too
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 name, folder, options = json.loads(sys.argv[1])
@@ -150,6 +153,6 @@ def test_peak_of_a_fit(name, shape, corpora):
     assert done.returncode == 0, done.stderr[-3000:]
     taken, memory = json.loads(done.stdout)
     beside = taken - memory["weights"] - memory["accumulators"] - memory["corpus"]
-    assert beside <= 150e6
+    assert 0 < beside <= 150e6
     if shape == "many tokens":  # no second copy of the text
         assert beside <= memory["scratch"] + memory["copies"] + 50e6

@@ -23,16 +23,17 @@ _ITEM = re.compile(r"(?:[-*+•]|\(?(?:\d{1,2}|[a-zA-Z]|i{1,3})[.)]|#\.)\s+(?=\S
 _NAME_AND_TYPE = re.compile(r"[*`'\"\w][^:]{0,60} :(?: |\Z)|\w+: \{")
 _SIGNATURE = re.compile(r"[\w.]+ ?(?:= ?[\w.]+)?\(.*\)(?: *->.*)?(?: *--)?\Z")
 
-_MARKUP: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"(?<!\w)(\[[\w .:-]+\])_(?!\w)"), r"\1"),  # citations [1]_
-    (re.compile(r"``(.+?)``"), r"`\1`"),
-    (re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{0,2}"), r"\1"),  # `text <target>`_
-    (re.compile(r"`~(?:[\w.]*\.)?(\w+)`"), r"`\1`"),
-    (re.compile(r"`([^`]+)`__?(?!\w)"), r"\1"),
-    (re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*"), r"\1"),
-    (re.compile(r"(?<![\w*`])\*(\w|\w[^*`]*?[\w.!?)])\*(?![\w*])"), r"\1"),
-    (re.compile(r"<?\b(?:https?|ftp)://[^\s>`]*[\w/]>?"), ""),
-    (re.compile(r"\\([*_`|<> ])"), r"\1"),
+# What a paragraph must contain for a pattern to be worth a search, the pattern, and what it leaves.
+_MARKUP: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    ("]_", re.compile(r"(?<!\w)(\[[\w .:-]+\])_(?!\w)"), r"\1"),  # citations [1]_
+    ("``", re.compile(r"``(.+?)``"), r"`\1`"),
+    (">`", re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{0,2}"), r"\1"),  # `text <target>`_
+    ("`~", re.compile(r"`~(?:[\w.]*\.)?(\w+)`"), r"`\1`"),
+    ("`_", re.compile(r"`([^`]+)`__?(?!\w)"), r"\1"),
+    ("**", re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*"), r"\1"),
+    ("*", re.compile(r"(?<![\w*`])\*(\w|\w[^*`]*?[\w.!?)])\*(?![\w*])"), r"\1"),
+    ("://", re.compile(r"<?\b(?:https?|ftp)://[^\s>`]*[\w/]>?"), ""),
+    ("\\", re.compile(r"\\([*_`|<> ])"), r"\1"),
 )
 _MATH_ROLE = re.compile(r":math:`([^`]*)`")
 _ROLE = re.compile(r"(?::[a-zA-Z][\w+-]*)+:`([^`]*)`")
@@ -60,8 +61,9 @@ def _clean(paragraph: str) -> str:
     """Take the reStructuredText markup off, but leave single backticks: they help to find where sentences begin."""
     if ":`" in paragraph:
         paragraph = _ROLE.sub(_unwrap_role, _MATH_ROLE.sub(_unwrap_math, paragraph))
-    for pattern, replacement in _MARKUP:
-        paragraph = pattern.sub(replacement, paragraph)
+    for mark, pattern, replacement in _MARKUP:
+        if mark in paragraph:
+            paragraph = pattern.sub(replacement, paragraph)
     return paragraph
 
 
