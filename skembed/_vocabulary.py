@@ -111,7 +111,8 @@ class Vocabulary:
         from ._word_order import PADDING, gather_words  # numba takes a while to import
 
         n_threads = n_threads if len(counts) >= LEAST_WORDS else 1
-        text = np.append(text, np.zeros(PADDING, np.uint8))
+        if len(text) < ends.max(initial=0) + PADDING:
+            text = np.append(text, np.zeros(PADDING, np.uint8))
         words, falling, remap = _order_of(text, starts, ends, np.asarray(counts, dtype=np.int64), n_threads)
         n_kept = _n_kept(falling, min_count, max_features)
         if n_kept < len(words):
@@ -182,7 +183,7 @@ def _order_of(
     Returns one word of each that are the same, in this order; how often they occur; and the place of each word in it.
     """
     # numba takes a while to import
-    from ._word_order import N_PLACES, join_words, note_words, sort_by_keys
+    from ._word_order import N_PLACES, join_words, note_places, note_words, sort_by_keys, take_between
 
     n_words = len(counts)
     keys, others = np.empty((2, n_words), np.uint64)
@@ -195,11 +196,9 @@ def _order_of(
 
     def sort_range(limits: tuple[int, int]) -> tuple[np.ndarray, ...]:
         """Order the words whose keys are within limits by their bytes."""
-        order = np.arange(n_words, dtype=np.int32)
-        some = keys
-        if n_threads > 1:
-            order = order[(keys >= limits[0]) & (keys < limits[1])]
-            some = keys[order]
+        order, some = np.empty(n_words, np.int32), np.empty(n_words, np.uint64)
+        n_some = take_between(keys, np.uint64(limits[0]), np.uint64(limits[1]), order, some)
+        order, some = order[:n_some], some[:n_some]
         sort(some, order)
         numbers, words = np.empty((2, len(order)), np.int32)
         sums = np.empty(len(order), np.int64)
@@ -216,9 +215,13 @@ def _order_of(
     place = np.empty_like(order)
     place[order] = np.arange(len(order), dtype=np.int32)
     places = np.empty(n_words, np.int32)
-    for among, numbers, different, _ in ranges:
-        places[among] = place[: len(different)][numbers]
-        place = place[len(different) :]
+    ends = np.cumsum([len(different) for _, _, different, _ in ranges])
+
+    def note_range(some: tuple[tuple[np.ndarray, ...], int]) -> None:
+        (order, numbers, different, _), end = some
+        note_places(order, numbers, place[end - len(different) : end], places)
+
+    list(in_order(note_range, zip(ranges, ends, strict=True), n_threads))
     return words[order], (~falling).view(np.int64), places
 
 

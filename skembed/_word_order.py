@@ -5,14 +5,13 @@ from numba import njit
 
 from ._bytes import fetch, load_bytes, store_bytes
 from ._compile import LEAN, lean_kernel
-from ._word_table import STRIDE, first_bytes
+from ._word_table import first_bytes
 
 _ODD, _PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 _FIRST = 15  # bytes of a word that are compared as two numbers
 PADDING = 16  # bytes that are read beyond the end of words
 _DIGIT = 11  # bits that are sorted by at a time
-_RADIX, _N_DIGITS = 1 << _DIGIT, 6
-N_PLACES = _N_DIGITS * _RADIX
+N_PLACES = 1 << _DIGIT
 _AHEAD = 16  # words that are asked for before they are looked at
 
 
@@ -41,6 +40,19 @@ def note_words(text, starts, ends, keys, others):
 
 
 @lean_kernel
+def take_between(keys, first, last, order, taken):
+    """Write which keys are at least ``first`` and below ``last``, and these keys; returns how many there are.
+
+    ``keys`` (n_words,) uint64; ``order`` int32 and ``taken`` uint64, as long
+    """
+    n = 0
+    for i in range(keys.shape[0]):
+        order[n], taken[n] = i, keys[i]
+        n += 1 if first <= keys[i] < last else 0
+    return n
+
+
+@lean_kernel
 def sort_by_keys(keys, order, room, room_for_order, places):
     """Sort numbers, and others with them; where keys are equal, `order` stays as it is.
 
@@ -48,28 +60,26 @@ def sort_by_keys(keys, order, room, room_for_order, places):
     ``places`` (N_PLACES,) int64 is room too
     """
     n = keys.shape[0]
-    for i in range(places.shape[0]):
-        places[i] = 0
+    varies = np.uint64(0)
     for i in range(n):
-        bits = keys[i]
-        for digit in range(_N_DIGITS):
-            places[digit * _RADIX + np.int64(bits & np.uint64(_RADIX - 1))] += 1
-            bits >>= np.uint64(_DIGIT)
+        varies |= keys[i] ^ keys[0]
     from_keys, from_order, to_keys, to_order = keys, order, room, room_for_order
     is_in_room = False
-    for digit in range(_N_DIGITS):
-        at = most = 0
-        for i in range(digit * _RADIX, (digit + 1) * _RADIX):
-            n_here = places[i]
-            places[i] = at
-            at, most = at + n_here, max(most, n_here)
-        if most == n:  # all have the same digit here
+    for shift in range(0, 64, _DIGIT):
+        if (varies >> np.uint64(shift)) & np.uint64(N_PLACES - 1) == np.uint64(0):
             continue
+        for digit in range(N_PLACES):
+            places[digit] = 0
+        for i in range(n):
+            places[(from_keys[i] >> np.uint64(shift)) & np.uint64(N_PLACES - 1)] += 1
+        at = np.int64(0)
+        for digit in range(N_PLACES):
+            at, places[digit] = at + places[digit], at
         for i in range(n):
             key = from_keys[i]
-            digits = digit * _RADIX + np.int64((key >> np.uint64(_DIGIT * digit)) & np.uint64(_RADIX - 1))
-            to = np.uint64(places[digits])  # an unsigned index needs no look at whether it is negative
-            places[digits] += 1
+            digit_of_key = (key >> np.uint64(shift)) & np.uint64(N_PLACES - 1)
+            to = np.uint64(places[digit_of_key])  # an unsigned index needs no look at whether it is negative
+            places[digit_of_key] += 1
             to_keys[to], to_order[to] = key, from_order[i]
         from_keys, from_order, to_keys, to_order = to_keys, to_order, from_keys, from_order
         is_in_room = not is_in_room
@@ -147,6 +157,18 @@ def join_words(text, starts, ends, counts, others, keys, order, numbers, words, 
 
 
 @lean_kernel
+def note_places(order, numbers, place, places):
+    """Write the place of each word.
+
+    ``order`` and ``numbers`` (n,) int32, some words, and which of the different words they are, as from `join_words`
+    ``place`` (n_different,) int32, where these came to stand
+    ``places`` (n_words,) int32 receives the places
+    """
+    for i in range(order.shape[0]):
+        places[order[i]] = place[numbers[i]]
+
+
+@lean_kernel
 def gather_words(text, starts, order, out, ptr):
     """Copy words one after the other: word ``order[i]`` to ``out[ptr[i]:ptr[i + 1]]``; nothing else is written to.
 
@@ -188,12 +210,3 @@ def renumber_all(tokens, remap):
     """Write new ids in the place of old ones, where no word is left out."""
     for i in range(tokens.shape[0]):
         tokens[i] = remap[np.uint64(tokens[i])]
-
-
-@lean_kernel
-def take_counts(slots, counts):
-    """Write how often each word of a table was found, by its id."""
-    for place in range(0, slots.shape[0], STRIDE):
-        meta = slots[place + 2]
-        if meta != np.uint64(0):
-            counts[meta & np.uint64(0xFFFFFFFF)] = slots[place + 3]

@@ -14,7 +14,6 @@ from ._strings import Room, join_strings
 from ._text import PADDING, Batch, Column, Part, Text, lower_rows, lowered_characters, rows_in_context
 from ._threads import in_order
 from ._word_cut import new_piece, scan
-from ._word_order import take_counts
 from ._word_table import (
     ARENA_PADDING,
     FAULTS,
@@ -26,6 +25,8 @@ from ._word_table import (
     merge_words,
     move_slots,
     new_words,
+    restore_underscores,
+    take_counts,
 )
 
 _N_KEPT = 1 << 22  # ids for which a scanner keeps room
@@ -159,6 +160,11 @@ class TextTables:
         return [self._merged] if self._at_once else [scanner.words for scanner in self._scanners]
 
     @property
+    def _n_used(self) -> int:
+        """Number of threads that have found words, at least one: more need not start at the end."""
+        return max(1, sum(scanner.words.state[N_WORDS] > 0 for scanner in self._scanners))
+
+    @property
     def n_words(self) -> int:
         """Number of words so far."""
         return sum(int(table.state[N_WORDS]) for table in self._tables)
@@ -197,8 +203,7 @@ class TextTables:
 
     def counts(self) -> np.ndarray:
         """Return how often each word occurred, by its number, when all texts are done."""
-        n_threads = sum(scanner.words.state[N_WORDS] > 0 for scanner in self._scanners)
-        found = list(in_order(Scanner.counts, self._scanners, max(1, n_threads)))
+        found = list(in_order(Scanner.counts, self._scanners, self._n_used))
         if not self._at_once:
             return np.concatenate(found)
         counts = np.zeros(self.n_words, np.int64)
@@ -213,11 +218,21 @@ class TextTables:
         return words_of(table, start)
 
     def packed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return all words in UTF-8, where each begins, and where it ends."""
-        text = np.concatenate([table.arena[: table.state[N_BYTES]] for table in self._tables])
-        text[text == 0x7F] = ord("_")
-        ends = np.flatnonzero(text == _LINE_FEED)
-        return text, np.append(0, ends[:-1] + 1)[: len(ends)], ends
+        """Return all words in UTF-8, and some bytes more, where each begins, and where it ends."""
+        n_words, n_bytes = (np.cumsum([0] + [table.state[i] for table in self._tables]) for i in (N_WORDS, N_BYTES))
+        text = np.empty(n_bytes[-1] + len(PADDING), np.uint8)
+        starts, ends = np.empty((2, n_words[-1]), np.int64)
+
+        def pack(number: int) -> None:
+            first, last = n_bytes[number : number + 2]
+            words = slice(*n_words[number : number + 2])
+            restore_underscores(self._tables[number].arena, text[first:last])
+            line_feeds(text[first:], last - first, ends[words])
+            ends[words] += first
+            starts[words] = np.append(first, ends[words] + 1)[:-1]
+
+        list(in_order(pack, range(len(self._tables)), self._n_used))
+        return text, starts, ends
 
 
 def _with_entries(array: np.ndarray, size: int) -> np.ndarray:

@@ -226,3 +226,19 @@ def merge_words(source, ends, slots, arena, state, ids):
                 store_bytes(arena, state[N_BYTES] + i, load_bytes(source, start + i))
             ids[word] = _put(slots, place, arena, state, a, b, n)
         start = ends[word] + 1
+
+
+@lean_kernel
+def take_counts(slots, counts):
+    """Write how often each word of a table was found, by its id."""
+    for place in range(0, slots.shape[0], STRIDE):
+        meta = slots[place + 2]
+        if meta != np.uint64(0):
+            counts[meta & np.uint64(0xFFFFFFFF)] = slots[place + 3]
+
+
+@lean_kernel
+def restore_underscores(arena, text):
+    """Copy the bytes of words with "_" where 0x7F stands for it."""
+    for i in range(text.shape[0]):
+        text[i] = np.uint8(95) if arena[i] == np.uint8(0x7F) else arena[i]

@@ -116,8 +116,7 @@ def _raw_docstrings(body: Sequence[ast.stmt], prefix: str, package: str) -> Iter
 
 
 def _parse(source: str) -> ast.Module:
-    """The syntax tree, which is many small objects without cycles: garbage collection, woken by them, would double the
-    time."""
+    """The syntax tree: many small objects without cycles, and garbage collection, woken by them, doubles the time."""
     collects = gc.isenabled()
     gc.disable()
     try:
