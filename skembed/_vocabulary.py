@@ -183,7 +183,7 @@ def _order_of(
     Returns one word of each that are the same, in this order; how often they occur; and the place of each word in it.
     """
     # numba takes a while to import
-    from ._word_order import N_PLACES, join_words, note_places, note_words, sort_by_keys, take_between
+    from ._word_order import N_PLACES, join_words, note_places, note_words, sort_by_keys, take_between, take_in_order
 
     n_words = len(counts)
     keys, others = np.empty((2, n_words), np.uint64)
@@ -212,8 +212,8 @@ def _order_of(
     words, sums = (np.concatenate([part[i] for part in ranges]) for i in (2, 3))
     falling, order = (~sums).view(np.uint64), np.arange(len(words), dtype=np.int32)
     sort(falling, order)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order), dtype=np.int32)
+    ordered, place = np.empty((2, len(words)), np.int32)
+    take_in_order(order, words, ordered, place)
     places = np.empty(n_words, np.int32)
     ends = np.cumsum([len(different) for _, _, different, _ in ranges])
 
@@ -222,7 +222,7 @@ def _order_of(
         note_places(order, numbers, place[end - len(different) : end], places)
 
     list(in_order(note_range, zip(ranges, ends, strict=True), n_threads))
-    return words[order], (~falling).view(np.int64), places
+    return ordered, (~falling).view(np.int64), places
 
 
 def _parts(size: int, n_parts: int) -> Iterator[slice]:

@@ -157,6 +157,13 @@ def join_words(text, starts, ends, counts, others, keys, order, numbers, words, 
 
 
 @lean_kernel
+def take_in_order(order, words, ordered, place):
+    """Write the words in an order, ``ordered[i] = words[order[i]]``, and where each went, ``place[order[i]] = i``."""
+    for i in range(order.shape[0]):
+        ordered[i], place[order[i]] = words[order[i]], i
+
+
+@lean_kernel
 def note_places(order, numbers, place, places):
     """Write the place of each word.
 
