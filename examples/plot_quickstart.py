@@ -70,7 +70,7 @@ def fit_shortly(*estimators):
 
 
 pairs = [("CBOS", "SiameseCBOW"), ("Sent2Vec", "MeanEmbedding")]
-Parallel(n_jobs=2)(delayed(fit_shortly)(*[methods[name] for name in pair]) for pair in pairs)
+_ = Parallel(n_jobs=2)(delayed(fit_shortly)(*[methods[name] for name in pair]) for pair in pairs)
 
 # %%
 # Learning
