@@ -145,7 +145,7 @@ accuracies = Parallel(n_jobs=2)(delayed(judge)(meanings, topics) for _, meanings
 # The table
 # ---------
 # Accuracies are in per cent. Words a second count every pass over the text; peak memory is that of the whole process in
-# MiB, of which Python and its libraries take about 200, and the compiled methods another 100; only Linux tells it.
+# MiB, of which Python and its libraries take 150 to 200, and the compiled methods 100 more; only Linux tells it.
 
 print(f"{'':22s}{'columns':>8s}{'meaning':>9s}{'topic':>7s}{'words/s':>12s}{'sentences/s':>13s}{'MiB':>6s}")
 rows = [row | figures for row, (figures, _, _) in zip(accuracies, learned)]
