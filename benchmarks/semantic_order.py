@@ -11,8 +11,6 @@ the paper's is 1, that of its library. Vectors learn from CORPUS, by default all
 """
 
 import argparse
-import csv
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +22,7 @@ from sklearn.svm import LinearSVC
 from trec_grid_search import read_labelled
 
 from skembed import MeanEmbeddingVectorizer, SentenceCorpus
-from skembed.evaluation import semantic_classification
+from skembed.evaluation import published_results, semantic_classification
 from skembed.evaluation._methods import METHODS
 
 SETS = {"msrp": "msrp_groups", "opinosis": "opinosis_groups"}
@@ -37,13 +35,6 @@ THEIRS |= {"bag of words": "BOW", "principal components": "PCA BOW"}
 def is_left_out(word):
     """Whether it is one of those that, says the paper, its published vectors lack: numerals and three small words."""
     return word in ("and", "a", "of") or any(map(str.isdigit, word))
-
-
-def published():
-    """Accuracy in per cent in the paper, by set and its name of the method."""
-    text = (resources.files("skembed.evaluation") / "data" / "published.csv").read_text(encoding="utf-8")
-    rows = [row for row in csv.DictReader(text.splitlines()) if row["table"] == "semantic"]
-    return {(row["set"], row["method"]): float(row["value"]) for row in rows}
 
 
 def main():
@@ -61,7 +52,7 @@ def main():
     models |= {f"{name}, {WITHOUT}": clone(given).set_params(pooling=name).fit(corpus) for name in ("mean", "sum")}
     bags = {"bag of words": "BOW", "principal components": "BOWPCA"}
     models |= {name: METHODS[bag].make_in_fold(corpus, 0, 2) for name, bag in bags.items()}
-    theirs = published()
+    theirs = {(row["set"], row["method"]): row["value"] for row in published_results("semantic")}
     table = [["groups", "", "published", *(f"C = {penalty:g}" for penalty in PENALTIES)]]
     for set_name, file in SETS.items():
         sentences, groups = read_labelled(options.data / "eval" / "clf" / f"{file}.tsv")
@@ -75,7 +66,7 @@ def main():
                     for split in splits
                 ]
                 figures.append(f"{np.mean(scores):.2f} ± {np.std(scores, ddof=1):.2f}")
-            table.append([set_name, name, f"{theirs[set_name, THEIRS[name.split(',')[0]]]:.2f}", *figures])
+            table.append([set_name, name, f"{theirs[set_name, THEIRS[name]]:.2f}", *figures])
             print(*table[-1], flush=True)
     lengths = np.linalg.norm(mean.transform(corpus.vocabulary.words[:10_000]), axis=1)
     title = f"Per cent of sentences in the right group, mean and standard deviation of {options.splits} shuffled splits"

@@ -8,8 +8,6 @@ organisers count; over all pairs, with 0 for a blank line; and as published for 
 """
 
 import argparse
-import csv
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -17,15 +15,14 @@ from measuring import machine, versions
 from reporting import as_csv_table
 
 from skembed import MeanEmbeddingVectorizer, SentenceCorpus
+from skembed.evaluation import published_results
 from skembed.metrics import paired_cosine_similarity
 
 
 def published():
     """Pearson x 100 of the means of skip-gram vectors in the paper on Siamese CBOW, by set."""
-    text = (resources.files("skembed.evaluation") / "data" / "published.csv").read_text(encoding="utf-8")
-    rows = csv.DictReader(text.splitlines())
-    wanted = {"table": "sts", "paper": "Kenter et al. 2016", "method": "skip-gram", "metric": "pearson"}
-    return {row["set"]: float(row["value"]) for row in rows if wanted.items() <= row.items()}
+    wanted = {"source": "Kenter et al. 2016", "method": "skip-gram", "metric": "pearson"}
+    return {row["set"]: row["value"] for row in published_results("sts") if wanted.items() <= row.items()}
 
 
 def main():

@@ -55,8 +55,7 @@ methods = {
 # %%
 # The kernels
 # -----------
-# skembed compiles its kernels when they are first needed and keeps them on disk, so only the first run on a machine
-# waits for this step. Each of two processes compiles those of two methods that have pieces in common.
+# They are compiled when first needed and kept on disk. Each of two processes takes two methods with pieces in common.
 
 from joblib import Parallel, delayed
 
@@ -79,6 +78,7 @@ _ = Parallel(n_jobs=2)(delayed(fit_shortly)(*[methods[name] for name in pair]) f
 # no part of the text that is learned from. The topics are those of the 12 largest subpackages, 300 sentences of each.
 
 import re
+import sys
 import time
 from pathlib import Path
 
@@ -90,9 +90,14 @@ chosen = np.concatenate([rng.choice(np.flatnonzero(docstrings.target == t), 300,
 
 
 def peak_memory():
-    """The most memory that this process has had so far, in MiB."""
-    status = Path("/proc/self/status")
-    return int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1]) / 2**10 if status.exists() else float("nan")
+    """The most memory that this process has had so far, in MiB; Windows does not tell."""
+    if sys.platform == "linux":  # where getrusage counts what the parent had, too
+        return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 2**10
+    if sys.platform == "darwin":
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return float("nan")
 
 
 def learn(method, text):
@@ -100,16 +105,12 @@ def learn(method, text):
     fit_shortly(method)  # loads the kernels
     start = time.perf_counter()
     method.fit(text)
-    fit_time = time.perf_counter() - start
+    words_per_s = corpus.n_tokens * (getattr(method, "n_iter_", 1) or 1) / (time.perf_counter() - start)
     method.transform(docstrings.data[:200])
     start = time.perf_counter()
     method.transform(docstrings.data[:20_000])
-    transform_time = time.perf_counter() - start
-    figures = {
-        "words/s": corpus.n_tokens * (getattr(method, "n_iter_", 1) or 1) / fit_time,
-        "sentences/s": 20_000 / transform_time,
-        "memory": peak_memory(),
-    }
+    sentences_per_s = 20_000 / (time.perf_counter() - start)
+    figures = {"words/s": words_per_s, "sentences/s": sentences_per_s, "memory": peak_memory()}
     return figures, method.transform(paraphrases.data), method.transform([docstrings.data[i] for i in chosen])
 
 
@@ -145,7 +146,7 @@ accuracies = Parallel(n_jobs=2)(delayed(judge)(meanings, topics) for _, meanings
 # The table
 # ---------
 # Accuracies are in per cent. Words a second count every pass over the text; peak memory is that of the whole process in
-# MiB, of which Python and its libraries take 150 to 200, and the compiled methods 100 more; only Linux tells it.
+# MiB, of which Python and its libraries take 150 to 200, and the compiled methods 100 more.
 
 print(f"{'':22s}{'columns':>8s}{'meaning':>9s}{'topic':>7s}{'words/s':>12s}{'sentences/s':>13s}{'MiB':>6s}")
 rows = [row | figures for row, (figures, _, _) in zip(accuracies, learned)]
@@ -162,8 +163,7 @@ import matplotlib.pyplot as plt
 colors = ["0.65" if name in ("tf-idf", "random vectors, SIF") else "C0" for name in methods]
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True, layout="constrained")
 for axis, key, title in zip(axes, ("meaning", "topic"), ("What a sentence means", "What it is about")):
-    bars = axis.barh(list(methods), [row[key] for row in rows], color=colors)
-    axis.bar_label(bars, fmt="%.1f", padding=3)
+    axis.bar_label(axis.barh(list(methods), [row[key] for row in rows], color=colors), fmt="%.1f", padding=3)
     axis.set(title=title, xlabel="accuracy (%)", xlim=(0, 1.15 * max(row[key] for row in rows)))
     axis.spines[["top", "right"]].set_visible(False)
 figure.suptitle("Learned from docstrings, judged by a linear classifier (grey: nothing learned)")
