@@ -66,7 +66,7 @@ def score_targets(plan, slots, targets, draws, thread, n_threads):
             targets.error[i, c] = 0.0
         if slots.document[slot] < 0:
             continue
-        n_context = 0
+        n_context = np.int64(0)
         for q in range(slot - plan.border, slot + plan.border + 1):
             if is_neighbour(slots, plan, slot, q):
                 candidates[place + n_context] = q
@@ -77,7 +77,7 @@ def score_targets(plan, slots, targets, draws, thread, n_threads):
             flat[place + c] = ONE / np.float32(n_context)
         combine(targets.context, i, flat, place, 1, slots.sums, candidates, place, n_context)
         candidates[place] = slot
-        n = 1
+        n = np.int64(1)
         for r in range(draws.n_random):
             q = slots.of_target[random_target(draws, i, r)]
             if slots.document[q] >= 0 and not is_neighbour(slots, plan, slot, q):
@@ -108,7 +108,7 @@ def gather_gradients(plan, slots, targets, draws, n_slots, thread, n_threads):
         if slots.document[slot] < 0:
             continue
         run, position = slot // width, slot % width
-        n = 0
+        n = np.int64(0)
         if plan.border <= position < plan.border + plan.run_length:
             i = run * plan.run_length + position - plan.border
             for r in range(1 + draws.n_random):

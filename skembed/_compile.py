@@ -23,6 +23,8 @@ COMPILE = {
 # Such a function makes no array and no slice of one.
 LEAN = {**COMPILE, "_nrt": False}
 # The same, put into its callers: for what is a few instructions long.
+# A counter that any of these functions gets begins as np.int64(0). With a plain 0, numba compiles the function for that
+# constant first, to no use, and then for any number.
 INLINE = {**LEAN, "forceinline": True}
 
 

@@ -77,7 +77,7 @@ def score_pairs(plan, slots, pairs, draws, inverse_temperature, thread, n_thread
     for i in range(first, last):
         slot = slots.of_target[i]
         pairs.loss[i] = -1.0
-        n = n_positive = 0
+        n = n_positive = np.int64(0)
         for c in range(span + draws.n_random):
             pairs.error[i, c] = 0.0
             is_near = c < span
@@ -118,7 +118,7 @@ def gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads):
             continue
         run, position = slot // width, slot % width
         i, is_target = run * plan.run_length + position - plan.border, 0 <= position - plan.border < plan.run_length
-        n = 0
+        n = np.int64(0)
         if is_target:
             for r in range(draws.n_random):
                 t = asking_target(draws, i, r)
@@ -137,7 +137,7 @@ def gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads):
             add_scaled(gradients, slot, ONE, pairs.source_gradient, i)
         # From the unit vector u = s / |s| back to the sentence: ds = (du - (du . u) u) / |s|
         index[place] = slot
-        dots(pairs.scores.values, thread, gradients, slot, pairs.unit, index, place, 1)
+        dots(pairs.scores.values, thread, gradients, slot, pairs.unit, index, place, np.int64(1))
         add_scaled(gradients, slot, -flat[place], pairs.unit, slot)
         copy_scaled(gradients, slot, ONE / pairs.norm[slot], gradients, slot)
         pairs.touches.square[slot] = mean_square(gradients, slot)

@@ -137,7 +137,7 @@ def join_words(text, starts, ends, counts, others, keys, order, numbers, words, 
     """
     n = keys.shape[0]
     number = -1
-    last = 0
+    last = np.int64(0)
     while last < n:
         first = last
         while last < n and keys[last] == keys[first]:
