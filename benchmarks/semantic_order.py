@@ -44,6 +44,8 @@ def main():
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--out", type=Path, help="folder for the table, semantic_order.inc")
     options = parser.parse_args()
+    if options.splits < 2:
+        parser.error("--splits must be 2 or more: one split has no standard deviation")
     corpus = SentenceCorpus.from_file(options.corpus or options.data / "corpora")
     mean = MeanEmbeddingVectorizer(300, unknown="zero", random_state=0, n_jobs=2).fit(corpus)
     fewer = {word: vector for word, vector in zip(mean.vocabulary_, mean.word_vectors_) if not is_left_out(word)}
