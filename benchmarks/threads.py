@@ -58,6 +58,8 @@ def prepare_training(folder, cls, settings, length):
     make = getattr(skembed, cls)
     # The time does not depend on the rate. With its own CBOS may diverge on few sentences, if they are very long.
     settings = settings | {"max_iter": 1, "learning_rate": 0.01}
+    if "max_sentence_length" in inspect.signature(make).parameters:
+        settings["max_sentence_length"] = None
     make(**settings).fit(corpus[:200])  # compiles
 
     def task(n_jobs):

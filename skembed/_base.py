@@ -371,10 +371,14 @@ def known_words(estimator: Any) -> tuple[KnownWords, np.ndarray]:
         return found[1:]
 
 
-def warn_if_unordered(corpus: SentenceCorpus, name: str) -> None:
-    """The trap: sentences that lost their neighbours teach a context model nothing."""
-    lengths = np.diff(corpus.doc_ptr)
-    alone = int((lengths == 1).sum())
+def warn_if_unordered(corpus: SentenceCorpus, longest: int | None, name: str) -> None:
+    """The trap: sentences that lost their neighbours teach a context model nothing.
+
+    One of more than ``longest`` words has its own parts as neighbours.
+    """
+    first = np.asarray(corpus.doc_ptr[:-1])[np.diff(corpus.doc_ptr) == 1]
+    lengths = corpus.sent_ptr[first + 1] - corpus.sent_ptr[first]
+    alone = len(lengths) if longest is None else int((lengths <= longest).sum())
     if 2 * alone > corpus.n_sentences:
         warnings.warn(
             f"{alone} of {corpus.n_sentences} sentences are alone in their document, so {name} has no context to "

@@ -223,6 +223,9 @@ class CBOSVectorizer(TrainedVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The paper uses 10. "auto" is 1/64 of the sentences,
         but between 16 and 512.
+    max_sentence_length : int or None, default=32
+        Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
+        each other. None never splits. The paper splits sentences of 120 words and more. `transform` never splits.
     min_count : int, default=5
         Words that occur less often are not learned. The paper uses 5.
     max_features : int or None, default=None
@@ -297,8 +300,8 @@ class CBOSVectorizer(TrainedVectorizer):
     row with c > 8 updates in one block takes steps of 8/c the size.
 
     *The paper's own setting:* ``CBOSVectorizer(100, window=1, negative=2, pooling="sum", weighting=None,
-    unknown="zero", solver="sgd", learning_rate=0.01, max_iter=10, batch_size=10, min_count=5, stemmer="english")``. The
-    paper does not name its learning rate; 0.01 is ours. It also splits sentences of 120 words and more.
+    unknown="zero", solver="sgd", learning_rate=0.01, max_iter=10, batch_size=10, max_sentence_length=119, min_count=5,
+    stemmer="english")``. The paper does not name its learning rate; 0.01 is ours.
 
     References
     ----------
@@ -321,6 +324,7 @@ class CBOSVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TrainedVectorizer._parameter_constraints,
+        "max_sentence_length": [Interval(Integral, 2, None, closed="left"), None],
         "window": [Interval(Integral, 1, None, closed="left")],
         "negative": [Interval(Integral, 1, None, closed="left")],
     }
@@ -341,6 +345,7 @@ class CBOSVectorizer(TrainedVectorizer):
         learning_rate: float = 0.1,
         max_iter: int = 5,
         batch_size: int | str = "auto",
+        max_sentence_length: int | None = 32,
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",
@@ -368,6 +373,7 @@ class CBOSVectorizer(TrainedVectorizer):
         self.learning_rate = learning_rate
         self.max_iter = max_iter
         self.batch_size = batch_size
+        self.max_sentence_length = max_sentence_length
         self.min_count = min_count
         self.max_features = max_features
         self.analyzer = analyzer

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._corpus import SentenceCorpus
-from ._runs import EncodedText
+from ._runs import EncodedText, split_long_sentences
 from ._training import Trainer
 
 # Options with which other vectors are summed than those that were learned, and their values without effect.
@@ -32,8 +32,9 @@ def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, renumber: b
     copies = scratch = 0
     if shapes:  # not with given word vectors
         text = EncodedText(corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(n_words, np.float32))
+        parts = split_long_sentences(text, vectorizer.max_sentence_length)
         trainer = vectorizer._make_trainer(fitted | arrays | {"_n_tokens": corpus.n_tokens, "_seed": 0})
-        scratch = _scratch(trainer, text)
+        scratch = _scratch(trainer, parts) + (0 if parts.sent_ptr is text.sent_ptr else parts.sent_ptr.nbytes)
         if keep:
             copies += weights + accumulators + (corpus.tokens.nbytes if renumber else 0)
         if vectorizer.early_stopping:

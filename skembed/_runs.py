@@ -30,6 +30,24 @@ class EncodedText(NamedTuple):
     word_weight: np.ndarray  # (n_words,) float32
 
 
+def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
+    """The text with each sentence of more than ``longest`` words in parts of about equal length, in its document."""
+    if longest is None:
+        return text
+    long = np.flatnonzero(np.diff(text.sent_ptr) > longest)
+    if not len(long):
+        return text
+    n_words = text.sent_ptr[long + 1] - text.sent_ptr[long]
+    n_borders = (n_words - 1) // longest  # within each of them
+    which = np.repeat(np.arange(len(long)), n_borders)
+    number = np.arange(1, len(which) + 1) - (np.cumsum(n_borders) - n_borders)[which]
+    borders = text.sent_ptr[long[which]] + n_words[which] * number // (n_borders[which] + 1)
+    return text._replace(
+        sent_ptr=np.insert(text.sent_ptr, long[which] + 1, borders),
+        document=np.insert(text.document, long[which], text.document[long[which]]),
+    )
+
+
 class Plan(NamedTuple):
     """What to work through: the runs in order, and the shape of a block."""
 

@@ -138,6 +138,9 @@ class Sent2VecVectorizer(TrainedVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The published program goes word by word; 1 comes
         nearest. "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
+    max_sentence_length : int or None, default=32
+        Words above which a sentence is learned from as several, of about equal length. None never splits; the paper
+        does not. `transform` never splits.
     min_count : int, default=5
         Words that occur less often are not learned. The paper uses 5 to 20.
     max_features : int or None, default=None
@@ -217,7 +220,8 @@ class Sent2VecVectorizer(TrainedVectorizer):
 
     *The paper's own setting,* for Wikipedia and words alone: ``Sent2VecVectorizer(600, ngram_range=(1, 1), negative=10,
     subsample=1e-5, min_target_count=20, pooling="mean", weighting=None, unknown="zero", solver="sgd",
-    learning_rate=0.2, max_iter=9, batch_size=1, min_count=8)``. The five others are in :ref:`papers`.
+    learning_rate=0.2, max_iter=9, batch_size=1, max_sentence_length=None, min_count=8)``. The five others are in
+    :ref:`papers`.
 
     References
     ----------
@@ -240,6 +244,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TrainedVectorizer._parameter_constraints,
+        "max_sentence_length": [Interval(Integral, 2, None, closed="left"), None],
         "ngram_range": [tuple, list],
         "n_buckets": [Interval(Integral, 1, None, closed="left")],
         "dropout_k": [Interval(Integral, 0, None, closed="left")],
@@ -270,6 +275,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
         learning_rate: float = 0.5,
         max_iter: int = 5,
         batch_size: int | str = "auto",
+        max_sentence_length: int | None = 32,
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",
@@ -302,6 +308,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
         self.learning_rate = learning_rate
         self.max_iter = max_iter
         self.batch_size = batch_size
+        self.max_sentence_length = max_sentence_length
         self.min_count = min_count
         self.max_features = max_features
         self.analyzer = analyzer

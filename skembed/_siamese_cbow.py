@@ -248,6 +248,9 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The paper uses 100. "auto" is 1/64 of the sentences,
         but between 16 and 512.
+    max_sentence_length : int or None, default=32
+        Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
+        each other. None never splits; the paper does not. `transform` never splits.
     min_count : int, default=5
         Words that occur less often are not learned. The paper uses 5.
     max_features : int or None, default=None
@@ -318,7 +321,8 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     updates in one block takes steps of 8/c the size. Gradients are added, where the program averages them over a batch.
 
     *The paper's own setting:* ``SiameseCBOWVectorizer(300, window=1, negative=2, temperature=1.0, pooling="mean",
-    weighting=None, unknown="zero", solver="sgd", learning_rate=0.0001, max_iter=1, batch_size=100, min_count=5)``.
+    weighting=None, unknown="zero", solver="sgd", learning_rate=0.0001, max_iter=1, batch_size=100,
+    max_sentence_length=None, min_count=5)``.
 
     References
     ----------
@@ -339,6 +343,7 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TrainedVectorizer._parameter_constraints,
+        "max_sentence_length": [Interval(Integral, 2, None, closed="left"), None],
         "window": [Interval(Integral, 1, None, closed="left")],
         "negative": [Interval(Integral, 1, None, closed="left")],
         "temperature": [Interval(Real, 0.0, None, closed="neither")],
@@ -361,6 +366,7 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         learning_rate: float = 0.1,
         max_iter: int = 5,
         batch_size: int | str = "auto",
+        max_sentence_length: int | None = 32,
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",
@@ -389,6 +395,7 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         self.learning_rate = learning_rate
         self.max_iter = max_iter
         self.batch_size = batch_size
+        self.max_sentence_length = max_sentence_length
         self.min_count = min_count
         self.max_features = max_features
         self.analyzer = analyzer

@@ -16,7 +16,7 @@ from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, Pool
 from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform, zeros_apart
 from ._memory import estimate
-from ._runs import EncodedText
+from ._runs import EncodedText, split_long_sentences
 from ._threads import count_threads
 from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
 
@@ -67,6 +67,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     learning_rate: float
     max_iter: int
     batch_size: int | str
+    max_sentence_length: int | None = None  # for methods without this parameter
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
@@ -106,7 +107,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         """
         corpus = self._corpus_to_learn_from(X, groups)
         if self._needs_order:
-            warn_if_unordered(corpus, type(self).__name__)
+            warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
         keep = self.warm_start and hasattr(self, "vocabulary_")
         fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
         self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
@@ -251,7 +252,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         if not _begins_with(words, vocabulary):  # another corpus than the one the vocabulary comes from
             ids = np.fromiter((vocabulary.get(word, n_words) for word in words), np.int32, len(words))
             tokens = _remapped(tokens, ids)
-        return EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights)
+        text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights)
+        return split_long_sentences(text, self.max_sentence_length)
 
     def _train(self, corpus: SentenceCorpus, fitted: dict[str, Any], *, X: Any, n_epochs: int, partial: bool) -> None:
         """Run the epochs; the estimator changes only when all has gone well."""

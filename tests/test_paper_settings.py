@@ -25,6 +25,7 @@ SETTINGS["CBOS"] = CBOSVectorizer(
     learning_rate=0.01,  # ours: the paper does not name it
     max_iter=10,
     batch_size=10,
+    max_sentence_length=119,
     min_count=5,
     stemmer="english",
     **PLAIN,
@@ -42,6 +43,7 @@ SETTINGS["Siamese CBOW"] = SiameseCBOWVectorizer(
     learning_rate=0.0001,
     max_iter=1,
     batch_size=100,
+    max_sentence_length=None,
     min_count=5,
     **PLAIN,
 )
@@ -49,7 +51,7 @@ SETTINGS["Siamese CBOW"] = SiameseCBOWVectorizer(
 
 # start of Sent2Vec
 sent2vec = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "pooling": "mean", **PLAIN}
-sent2vec |= {"solver": "sgd", "learning_rate": 0.2, "batch_size": 1}
+sent2vec |= {"solver": "sgd", "learning_rate": 0.2, "batch_size": 1, "max_sentence_length": None}
 bigrams = sent2vec | {"ngram_range": (1, 2), "n_buckets": 4_000_000}  # the published command's buckets
 books, wiki, twitter = (
     {"min_count": 5, "n_components": 700},

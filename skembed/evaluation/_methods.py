@@ -80,6 +80,7 @@ _SENT2VEC: dict[str, Any] = {
     "solver": "sgd",
     "learning_rate": 0.2,
     "max_iter": 9,
+    "max_sentence_length": None,
     "unknown": "zero",
 }
 _WORD2VEC: dict[str, Any] = {"solver": "sgd", "subsample": 1e-5, "max_iter": 5, "unknown": "zero"}
@@ -91,7 +92,16 @@ METHODS: dict[str, Method] = {
     "random vectors, SIF": Method(_random(weighting="sif")),
     "CBOS, defaults": Method(_trained("cbos")),
     "CBOS, paper": Method(
-        _trained("cbos", negative=2, solver="sgd", learning_rate=0.01, batch_size=10, max_iter=10, unknown="zero")
+        _trained(
+            "cbos",
+            negative=2,
+            solver="sgd",
+            learning_rate=0.01,
+            batch_size=10,
+            max_sentence_length=119,
+            max_iter=10,
+            unknown="zero",
+        )
     ),
     "Siamese CBOW, defaults": Method(_trained("siamese")),
     "Siamese CBOW, paper": Method(
@@ -103,6 +113,7 @@ METHODS: dict[str, Method] = {
             solver="sgd",
             learning_rate=1e-4,
             batch_size=100,
+            max_sentence_length=None,
             max_iter=1,
             unknown="zero",
         )
