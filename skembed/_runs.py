@@ -42,10 +42,9 @@ def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
     which = np.repeat(np.arange(len(long)), n_borders)
     number = np.arange(1, len(which) + 1) - (np.cumsum(n_borders) - n_borders)[which]
     borders = text.sent_ptr[long[which]] + n_words[which] * number // (n_borders[which] + 1)
-    return text._replace(
-        sent_ptr=np.insert(text.sent_ptr, long[which] + 1, borders),
-        document=np.insert(text.document, long[which], text.document[long[which]]),
-    )
+    sent_ptr = np.insert(text.sent_ptr, long[which] + 1, borders)
+    sent_ptr.flags.writeable = text.sent_ptr.flags.writeable  # or kernels would be compiled once more
+    return text._replace(sent_ptr=sent_ptr, document=np.insert(text.document, long[which], text.document[long[which]]))
 
 
 class Plan(NamedTuple):

@@ -62,6 +62,19 @@ def test_long_sentences_are_learned_from_as_their_parts(name):
 
 
 @splitting
+def test_kernels_are_not_compiled_anew_for_parts(name):
+    def kinds(rows):
+        model = make(name, max_sentence_length=8)
+        corpus = SentenceCorpus.from_sentences(rows)
+        text = model._encode_text(corpus, model._start(corpus))
+        return len(text.document), [(array.dtype, array.flags.writeable) for array in text]
+
+    (n_parts, of_parts), (n_sentences, of_sentences) = kinds(ROWS), kinds(["A cat sat.", "The cat slept."] * 20)
+    assert n_parts > len(ROWS) and n_sentences == 40
+    assert of_parts == of_sentences
+
+
+@splitting
 def test_sentences_that_are_short_enough_stay_whole(name):
     longest = max(len(sentence.split()) for sentence in TEXT)
     limits = (None, longest, 10 * longest)
