@@ -20,7 +20,7 @@ from ._inspection import WordVectorInspection
 from ._sentences import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices, length_of
 from ._text import Batch
 from ._threads import count_threads, in_order
-from ._tokenizer import Tokenizer
+from ._tokenizer import Tokenizer, same_option
 
 if TYPE_CHECKING:
     from ._word_scan import KnownWords
@@ -141,15 +141,10 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         mine, default, theirs = self._tokenizer_of_options(), Tokenizer(), corpus.tokenizer
         for option in ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer"):
             value = getattr(mine, option)
-            if value != getattr(default, option) and value != getattr(theirs, option):
+            if value != getattr(default, option) and not same_option(value, getattr(theirs, option)):
                 raise ValueError(
                     f"{option}={value!r} contradicts {name}, which was made with {option}={getattr(theirs, option)!r}. "
                     f"Leave {option} at its default to take over the corpus's, or make the corpus again."
-                    + (
-                        " A method counts as another one where its object was copied, as clone does."
-                        if callable(value)
-                        else ""
-                    )
                 )
         default_min_count = type(self)().min_count
         if self.min_count < corpus.min_count and self.min_count != default_min_count:

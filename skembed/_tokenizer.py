@@ -104,6 +104,14 @@ class Tokenizer:
         put(self, "stop_words", _check_stop_words(stop_words))
         put(self, "stemmer", stemmer)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return all(same_option(getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__)
+
+    def __hash__(self) -> int:
+        return hash((self.token_pattern, self.lowercase, self.stop_words))  # equal for all that are equal
+
     def __getstate__(self) -> dict[str, Any]:
         # The built analyzer is cheap to build again and need not travel.
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
@@ -218,6 +226,18 @@ class Tokenizer:
         if set(known) != set(cls.__dataclass_fields__):
             raise ValueError(f"Expected the options {sorted(cls.__dataclass_fields__)}, got {sorted(known)}.")
         return cls(**known)
+
+
+def same_option(mine: Any, other: Any) -> bool:
+    """Whether two options are equal, or callables that are copies: `clone` copies an object that has a method."""
+    if mine == other or not (callable(mine) and callable(other)):
+        return bool(mine == other)
+    from joblib import hash as digest  # takes a while to import
+
+    try:
+        return bool(digest(mine) == digest(other))
+    except Exception:  # whatever pickling makes of what cannot be pickled
+        return False
 
 
 def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:

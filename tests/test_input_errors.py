@@ -14,12 +14,14 @@ from estimators import (
     TEXT,
     TRAINED,
     TRAINED_CLASSES,
+    Cutter,
     corpus,
     fitted,
     learned,
     make,
     stem,
 )
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
 from skembed import SentenceCorpus
@@ -151,6 +153,17 @@ def test_option_that_contradicts_the_corpus(name, option):
             estimator.fit(X)
     same = SentenceCorpus.from_sentences(TEXT, GROUPS, **changed)
     assert learned(make(name, **changed).fit(same)) == learned(make(name).fit(same))
+
+
+@every_class
+def test_options_that_clone_copies_agree_with_the_corpus(name):
+    cut = Cutter(3).stem
+    estimator = make(name, stemmer=cut, corpus=SentenceCorpus.from_sentences(TEXT, GROUPS, stemmer=cut))
+    again = clone(estimator)
+    assert again.stemmer is not cut and again.stemmer != cut
+    assert learned(again.fit(TEXT)) == learned(estimator.fit(TEXT))
+    with pytest.raises(ValueError, match="stemmer=.*contradicts"):
+        again.set_params(stemmer=Cutter(4).stem).fit(TEXT)
 
 
 @every_class

@@ -1,5 +1,6 @@
 """Tokenizer, Encoder and the guard at the door for sentences."""
 
+import copy
 import pickle
 import sys
 from itertools import chain, pairwise
@@ -7,6 +8,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from estimators import Cutter
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -246,6 +248,16 @@ def test_equal_options_make_equal_tokenizers():
         a.lowercase = False
 
 
+@pytest.mark.parametrize("take", [lambda cutter: cutter.stem, lambda cutter: cutter], ids=["method", "object"])
+def test_copied_objects_make_equal_tokenizers(take):
+    mine, other = Tokenizer(stemmer=take(Cutter(3))), Tokenizer(stemmer=take(Cutter(4)))
+    for copied in (copy.deepcopy(mine), pickle.loads(pickle.dumps(mine))):
+        assert copied.stemmer is not mine.stemmer
+        assert copied == mine and hash(copied) == hash(mine) and copied != other
+    assert mine != Tokenizer(stemmer=lambda word: word[:3])
+    assert mine != Tokenizer(stemmer=take(Cutter(n for n in ())))  # which cannot be pickled
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"stop_words": ["x"], "lowercase": False}, {"analyzer": split_spaces, "stemmer": str.upper}]
 )
@@ -253,9 +265,9 @@ def test_pickle(options):
     tokenizer = Tokenizer(**options)
     size = len(pickle.dumps(tokenizer))
     Encoder(tokenizer).encode([])  # builds the analyzer, which must not travel
-    copy = pickle.loads(pickle.dumps(tokenizer))
-    assert copy == tokenizer and len(pickle.dumps(tokenizer)) == size
-    assert decode(Encoder(copy), ["x Y"]) == decode(Encoder(tokenizer), ["x Y"])
+    copied = pickle.loads(pickle.dumps(tokenizer))
+    assert copied == tokenizer and len(pickle.dumps(tokenizer)) == size
+    assert decode(Encoder(copied), ["x Y"]) == decode(Encoder(tokenizer), ["x Y"])
 
 
 def test_options_round_trip():
