@@ -316,8 +316,8 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     bits; both are errors, and not repeated here. It takes negatives that may be neighbours, and crosses the borders of
     documents; here neither happens. A sentence at a border has one neighbour, with target probability 1.
 
-    *Blocks.* A block is a random sample of short runs of the text. Negatives are sentences of its other runs. A row with
-    c > 8 updates in one block takes steps of 8/c the size. Gradients are added, where the program averages them.
+    *Blocks.* A block is a random sample of short runs of the text. Negatives are sentences of its other runs. A row
+    with c > 8 updates in one block takes steps of 8/c the size. Gradients are added, where the program averages them.
 
     *The paper's own setting:* ``SiameseCBOWVectorizer(300, window=1, negative=2, temperature=1.0, pooling="mean",
     weighting=None, unknown="zero", solver="sgd", learning_rate=0.0001, max_iter=1, batch_size=100,
