@@ -343,7 +343,7 @@ def test_progress_bar(name, capsys):
 def test_context_never_crosses_a_document(name):
     """Without a neighbour there is nothing to learn: the vectors stay as they began, and a warning names the trap."""
     with pytest.warns(UserWarning, match=r"90 of 90 sentences are alone .*corpus=") as caught:
-        alone = make(name).fit(TEXT, groups=range(len(TEXT)))
+        alone = make(name, max_sentence_length=None).fit(TEXT, groups=range(len(TEXT)))
     assert caught[0].filename == __file__
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
