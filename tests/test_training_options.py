@@ -347,7 +347,7 @@ def test_context_never_crosses_a_document(name):
     assert caught[0].filename == __file__
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        longer = make(name, max_iter=9).fit(TEXT, groups=range(len(TEXT)))
+        longer = make(name, max_sentence_length=None, max_iter=9).fit(TEXT, groups=range(len(TEXT)))
     assert bits(alone.word_vectors_) == bits(longer.word_vectors_)
     assert alone.loss_curve_ == [0.0, 0.0]
 
