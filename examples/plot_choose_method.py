@@ -111,6 +111,6 @@ plt.show()
 # On the left all methods that learn from gradients climb with every word they read, and tf-idf does not: with little
 # text take tf-idf; with all of it, still a small text, SiameseCBOW is ahead of it and the others close in. On the right
 # the ranks are others. Tf-idf and BOWPCA drop the words of hotels and weather that no docstring has; the rest give such
-# a word a random vector of its own (``unknown="hash"``) and lie together, level with random vectors that learned
-# nothing: docstrings teach little about hotels. SiameseCBOW, the first on the left, is the last of them on the right.
+# a word a random vector of its own (``unknown="hash"``) and lie together, no better than random vectors that learned
+# nothing: docstrings teach little about hotels. SiameseCBOW, far the first on the left, is no better than the others.
 # So judge on your own task, on your own text, and with these two baselines in the table.

@@ -51,11 +51,11 @@ for ax, (name, model) in zip(axes, {"CBOS": plain, "CBOS, SIF weights": weighted
 plt.show()
 
 # %%
-# Red cells add to the cosine, blue ones take away, and all cells together are the cosine in the title. With SIF weights
-# (right) all of it is in two rows: "trees" and "forest" go with "boosting", "adaptive" and all that is not as frequent
-# as "for". These words mean something else; but forests and boosting are documented in the same places, and neighbours
-# are what CBOS learns from. *Alike* means here: likely to stand in the same place. Without weights (left) frequent
-# words such as "number" and "problems" have their say, and little is left of the likeness.
+# Red cells add to the cosine, blue ones take away, and all cells together are the cosine in the title. Nearly all
+# of it is in two rows: "trees" and "forest" go with "measure", "quality" and "split". These words mean something else;
+# but the trees of a forest and the quality of their splits are documented in the same places, and neighbours are what
+# CBOS learns from. *Alike* means here: likely to stand in the same place. SIF weights (right) change little: words that
+# stand everywhere have learned to be short, so with and without weights they add next to nothing.
 #
 # Alike for the wrong reason
 # --------------------------

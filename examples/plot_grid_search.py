@@ -84,8 +84,8 @@ ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# Look at the distance between the lines, not at their slopes. Without ``corpus`` the search sees some 30 % and would
-# end in the belief that the method is no good; the order of the text is worth twenty points. The shuffled corpus is
+# Look at the distance between the lines, not at their slopes. Without ``corpus`` the search sees 35 % at best and
+# would end in the belief that the method is no good; the right text is worth some fifteen points. The shuffled corpus is
 # *worse* than a few thousand sentences of the right topics: it taught CBOS that strangers are neighbours. And the best
 # window is another one, so that the wrong search also picks the wrong parameter.
 #
