@@ -86,8 +86,8 @@ plt.show()
 # %%
 # Look at the distance between the lines, not at their slopes. Without ``corpus`` the search sees 35 % at best and
 # would end in the belief that the method is no good; the right text is worth some fifteen points. The shuffled corpus
-# is *worse* than a few thousand sentences of the right topics: it taught CBOS that strangers are neighbours. And the best
-# window is another one, so that the wrong search also picks the wrong parameter.
+# is *worse* than a few thousand sentences of the right topics: it taught CBOS that strangers are neighbours. And the
+# best window is another one, so that the wrong search also picks the wrong parameter.
 #
 # The honest end: tf-idf, at no cost, is level with the best CBOS model on this task of names and terms. Sentence
 # vectors have 100 columns where tf-idf has thousands, and shine where labels are few (see the example on few labels).
