@@ -29,9 +29,12 @@ def documents_as_sentences(corpus):
 def score(name, length, text, seed, data):
     model = getattr(skembed, name)(max_sentence_length=length, random_state=seed, n_jobs=2)
     try:
-        return mean_score(model.fit(text).transform, data)
-    except ValueError:  # the weights ran away
+        model.fit(text)
+    except ValueError as error:
+        if "diverged" not in str(error):
+            raise
         return np.nan
+    return mean_score(model.transform, data)
 
 
 def main():
