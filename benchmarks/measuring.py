@@ -187,7 +187,7 @@ def command():
     """The command line as it can be repeated, without the folders of this machine."""
     names = {"--data": "DATA", "--corpus": "CORPUS", "--points": "FILE", "--sent2vec-bin": "NAME=PATH"}
     if any(before == "--out" and Path(word).is_absolute() for before, word in zip(sys.argv, sys.argv[1:])):
-        names["--out"] = "doc/performance"
+        names["--out"] = "OUT"
     words = [names.get(before, word) for before, word in zip(["", *sys.argv], sys.argv)]
     return shlex.join(["python", f"benchmarks/{Path(words[0]).name}", *words[1:]])
 
