@@ -5,8 +5,8 @@
 From Python strings to float32 rows of 100 numbers. All models are learned before the clock starts; gensim averages the
 vectors of CBOS behind scikit-learn's analyzer. The clock is CPU seconds for one thread and the wall's for two.
 
-fse is in no extra, because pip alone cannot build its last release, 1.0.0: with setuptools before 70, run Cython 0.29 over
-its .pyx, then ``pip install --no-build-isolation`` the source, and install psutil, wordfreq and huggingface_hub.
+fse is in no extra, because pip alone cannot build its last release, 1.0.0. With setuptools before 70, run Cython 0.29
+over its .pyx, then ``pip install --no-build-isolation`` the source; it needs psutil, wordfreq and huggingface_hub.
 """
 
 import numpy as np
