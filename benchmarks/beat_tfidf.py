@@ -1,7 +1,7 @@
 """Sentence embeddings of 300 numbers beside tf-idf: similarity of sentences, and clustering.
 
     python benchmarks/beat_tfidf.py --data DATA [--seeds 0 1 2] [--out doc/user_guide] [--csv FILE]
-        [--aside PUBLISHED | --mistakes]
+        [--aside PUBLISHED]
 
 Everything learns from the files of DATA/corpora together, simplewiki.txt.gz and books_small.txt.gz. DATA/eval/sts/2012,
 2013, 2014 and sick/trial.tsv are scored as in sts_table.py: Pearson correlation x 100 of the cosine. DATA/eval/clf/
@@ -10,8 +10,8 @@ many groups), and by Ward's method on rows of length one, with as many clusters 
 adjusted mutual information x 100. A seed is that of learning and of the clustering. Rows that FILE has already are not
 measured again: a stopped run goes on. With --aside it prints, in their place, the figures of sets that nothing was
 chosen by: STS 2015 and 2016, means over their sets, from the published files in PUBLISHED/sts2015 and sts2016 where
-they are; eval/sts/sick/test.tsv; and the pairs of eval/clf/MSRP.*.tsv, the area under the ROC curve x 100. With
---mistakes it prints, in their place, the paraphrase groups that Ward's method does not find.
+they are; eval/sts/sick/test.tsv; and the pairs of eval/clf/MSRP.*.tsv, the area under the ROC curve x 100.
+Other ways to cluster the paraphrase groups are in msrp_groups.py.
 """
 
 import argparse
@@ -28,7 +28,6 @@ from scipy.spatial.distance import squareform
 from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import adjusted_mutual_info_score, roc_auc_score
-from sklearn.metrics.cluster import contingency_matrix
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer, normalize
@@ -111,27 +110,6 @@ def agreement(rows, groups, seed):
     return [100 * float(adjusted_mutual_info_score(groups, clusters)) for clusters in both]
 
 
-def mistaken_groups(groups, clusters):
-    """Groups that are not one cluster by themselves."""
-    shared = contingency_matrix(groups, clusters) > 0
-    pure = shared.sum(axis=0) == 1
-    whole = (shared.sum(axis=1) == 1) & (shared[:, pure].sum(axis=1) == 1)
-    return set(np.unique(groups)[~whole])
-
-
-def print_mistakes(methods, data):
-    """Groups of MSRP that Ward's method does not find: with tf-idf, with the recipe, with both."""
-    sentences, groups = read_labelled(data / "eval" / "clf" / "msrp_groups.tsv")
-    found = {}
-    for name in ("tf-idf on stems", RECIPE):
-        rows = unit_rows(methods[name]().transform(sentences))
-        found[name] = mistaken_groups(groups, ward_clusters(rows, len(set(groups))))
-        print(f"{name}: {len(found[name])} of {len(set(groups))} groups are not found")
-    for group in sorted(set.union(*found.values())):
-        print("", "; ".join(name for name, mistakes in found.items() if group in mistakes), sep="\n")
-        print(*(sentence for sentence, other in zip(sentences, groups) if other == group), sep="\n")
-
-
 def measure(model, data, seed):
     sts = data / "eval" / "sts"
     years = [[pearson(model, path) for path in sorted((sts / year).glob("*.tsv"))] for year in COLUMNS[:3]]
@@ -197,11 +175,9 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--csv", type=Path, help="figures of each seed, and what to go on from")
     parser.add_argument("--out", type=Path, help="folder for the table, beat_tfidf.inc")
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument(
+    parser.add_argument(
         "--aside", type=Path, metavar="PUBLISHED", help="print the figures of sets kept aside, no others"
     )
-    instead.add_argument("--mistakes", action="store_true", help="print groups of MSRP that are not found, no others")
     options = parser.parse_args()
     folder = options.data / "corpora"
     words, stems = SentenceCorpus.from_file(folder), SentenceCorpus.from_file(folder, stemmer="english")
@@ -213,10 +189,6 @@ def main():
             for name, fit in make_methods(words, stems, seed).items():
                 found = kept_aside(fit(), options.data, sets)
                 print(f"{name:60s}{seed:3d} " + " ".join(f"{value:6.2f}" for value in found), flush=True)
-        return
-    if options.mistakes:
-        for seed in options.seeds:
-            print_mistakes(make_methods(words, stems, seed), options.data)
         return
     rows = read_rows(options.csv)
     for seed in options.seeds:

@@ -295,11 +295,12 @@ def test_without_a_folder_the_sets_are_downloaded(monkeypatch):
     assert asked == [(f"fetch_{name}", option) for name, option in expected] + [("fetch_semantic_groups", "opinosis")]
 
 
-@pytest.mark.parametrize("more", [["--tables", "sts,stss"], ["--tables", ","], ["--folds", "1"]])
-def test_options_that_are_wrong(folder, tmp_path, more):
+@pytest.mark.parametrize("more", [["--tables", "sts,stss"], ["--tables", ","], ["--folds", "1"], ["--n-jobs", "0"]])
+def test_options_that_are_wrong(folder, tmp_path, capsys, more):
     with pytest.raises(SystemExit) as stop:
         main(options(folder, tmp_path / "out", *more))
     assert stop.value.code == 2
+    assert f"error: {more[0]}" in capsys.readouterr().err
 
 
 def test_a_file_where_the_results_should_go(folder, tmp_path, capsys):

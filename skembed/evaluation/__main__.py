@@ -130,6 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--tables {options.tables}: choose from {', '.join(ALL)}")
     if options.folds < 2:
         parser.error("--folds must be 2 or more")
+    if options.n_jobs == 0:
+        parser.error("--n-jobs must be a number of threads, or -1 for one on each core")
     if options.out.exists() and not options.out.is_dir():
         parser.error(f"--out {options.out}: this is a file, give a folder")
     try:
