@@ -73,7 +73,7 @@ SENTENCE_GRID = [
     *moved(n_components=[50, 200, 300], window=[2], pooling=["sum", "mean"], unknown=["zero"]),
     *moved(**{START: [0.25, 4, 16]}),
     *moved(learning_rate=[0.01, 0.07]),  # these two after a first look at the others
-    *moved(max_sentence_length=[16, 64, None]),
+    *moved(max_sentence_length=[8, 16, 32, 64, None]),
 ]
 WORD_GRID = [
     *moved(max_iter=[1, 2, 10], weighting=["sif"], unknown=["zero"], n_components=[50, 200]),
@@ -101,7 +101,7 @@ METHODS = {
             *WORD_GRID,
             *sgd(0.1, 0.2),
             *moved(**{START: [0.25, 4]}),
-            *moved(max_sentence_length=[16, 64, None]),
+            *moved(max_sentence_length=[8, 16, 32, 64, None]),
         ],
     ),
     "Skip-gram mean": Method(MeanEmbeddingVectorizer, {}, 300_000, [*MEAN_GRID, *sgd(0.025, 0.05)]),

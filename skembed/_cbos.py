@@ -223,7 +223,7 @@ class CBOSVectorizer(TrainedVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The paper uses 10. "auto" is 1/64 of the sentences,
         but between 16 and 512.
-    max_sentence_length : int or None, default=32
+    max_sentence_length : int or None, default=16
         Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
         each other. None never splits. The paper splits sentences of 120 words and more. `transform` never splits.
     min_count : int, default=5
@@ -345,7 +345,7 @@ class CBOSVectorizer(TrainedVectorizer):
         learning_rate: float = 0.1,
         max_iter: int = 5,
         batch_size: int | str = "auto",
-        max_sentence_length: int | None = 32,
+        max_sentence_length: int | None = 16,
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",
