@@ -65,7 +65,7 @@ ax.legend()
 plt.show()
 
 # %%
-# The held-out loss is a poor guide to this task, in both directions. CBOS is at its best after one or two passes and
-# loses from then on, while its held-out loss goes on falling; Sent2Vec still gains at sixteen, where its held-out loss
-# rose long ago. So ``early_stopping`` saves you from useless passes over a text that is learned by heart, and does not
-# find the best number: where labels are at hand, search ``max_iter`` with them (see the example on grid search).
+# The held-out loss is a poor guide to this task. CBOS is at its best after one to four passes and loses from then on,
+# where its held-out loss stays as it is; Sent2Vec still gains at sixteen, where its held-out loss rose long ago. So
+# ``early_stopping`` saves you from useless passes over a text that is learned by heart, and does not find the best
+# number: where labels are at hand, search ``max_iter`` with them (see the example on grid search).

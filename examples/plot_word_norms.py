@@ -41,8 +41,8 @@ for row, (name, model) in zip(axes, models.items()):
 plt.show()
 
 # %%
-# CBOS comes much closer to the weight on the right, which nobody told it: level for rare words, half the height a
-# little above one in a thousand, and next to nothing for "the". Well above its line stands "array": frequent here and
+# CBOS comes much closer to the weight on the right, which nobody told it: level for rare words, half the height at
+# some three in a thousand, and next to nothing for "the". Well above its line stands "array": frequent here and
 # yet telling. Skip-gram falls too, but "the" keeps more than a quarter of the length of a rare word; the example on own
 # word vectors weighs such vectors by hand.
 #
