@@ -78,7 +78,7 @@ def as_rst(rows):
     changes["mean"] = changes.mean(axis=1)
     lines = [[*key, *(f"{value:+.1f}" for value in row)] for key, row in zip(changes.index, changes.to_numpy())]
     table = as_csv_table(
-        "Difference to the defaults, mean of three seeds",
+        "Smaller texts: difference to the defaults, mean of three seeds",
         [["method", "setting", "text", *SHOWN.values(), "mean"], *lines],
     )
     spread = rows[rows.setting == DEFAULTS].groupby(["method", "text"])[list(SHOWN)].var().mean() ** 0.5
