@@ -20,8 +20,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from measuring import machine, versions
-from reporting import as_csv_table
+from reporting import as_csv_table, how_measured
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, ward
 from scipy.spatial.distance import squareform
@@ -177,9 +176,7 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--csv", type=Path, help="figures of each seed, and what to go on from")
     parser.add_argument("--out", type=Path, help="folder for the table, beat_tfidf.inc")
-    parser.add_argument(
-        "--aside", type=Path, metavar="PUBLISHED", help="print the figures of sets kept aside, no others"
-    )
+    parser.add_argument("--aside", type=Path, metavar="PUBLISHED", help="print figures of sets kept aside, no others")
     options = parser.parse_args()
     folder = options.data / "corpora"
     words, stems = SentenceCorpus.from_file(folder), SentenceCorpus.from_file(folder, stemmer="english")
@@ -204,8 +201,8 @@ def main():
     table = as_rst(rows)
     print(table)
     if options.out:
-        note = f"Seeds {', '.join(map(str, options.seeds))}; {machine()}; {versions()}. To repeat it::\n\n"
-        note += "   python benchmarks/beat_tfidf.py --data DATA --csv FILE --out doc/user_guide\n"
+        note = f"Seeds {', '.join(map(str, options.seeds))}; "
+        note += how_measured("python benchmarks/beat_tfidf.py --data DATA --csv FILE --out doc/user_guide")
         (options.out / "beat_tfidf.inc").write_text(table + "\n" + note, encoding="utf8")
 
 

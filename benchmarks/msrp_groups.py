@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from beat_tfidf import RECIPE, make_methods, unit_rows, ward_clusters
-from measuring import machine, versions
-from reporting import as_csv_table
+from reporting import as_csv_table, how_measured
 from scipy import sparse
 from sklearn.cluster import AgglomerativeClustering, Birch, BisectingKMeans, KMeans, SpectralClustering
 from sklearn.metrics import adjusted_mutual_info_score
@@ -101,13 +100,14 @@ def measure(rows, groups, runs):
     def score(clusters):
         return 100 * float(adjusted_mutual_info_score(groups, clusters))
 
-    scores = {name: [score(way(rows, n_clusters))] for name, way in ALWAYS_THE_SAME.items()}
+    once = {name: way(rows, n_clusters) for name, way in ALWAYS_THE_SAME.items()}
+    scores = {name: [score(clusters)] for name, clusters in once.items()}
     scores |= {name: [score(way(rows, n_clusters, run)) for run in runs] for name, way in RANDOM.items()}
     found = [random_starts(rows, n_clusters, run) for run in runs]
     scores[BEST] = [score(models[0].labels_) for models in found]
     scores["k-means, one random start"] = [score(model.labels_) for models in found for model in models]
     squares = {
-        "Ward's method": [squares_within(rows, ward_clusters(rows, n_clusters))],
+        "Ward's method": [squares_within(rows, once["Ward's method"])],
         BEST: [models[0].inertia_ for models in found],
     }
     return scores, squares
@@ -151,7 +151,7 @@ def print_mistakes(rows, sentences, groups):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--runs", type=int, default=3, help="of what begins at random, for each seed (%(default)s)")
     parser.add_argument("--out", type=Path, help="folder for the table, msrp_groups.inc")
     parser.add_argument("--mistakes", action="store_true", help="print groups that are not found, no scores")
@@ -177,8 +177,7 @@ def main():
     print(text)
     if options.out:
         note = f"Seeds {', '.join(map(str, options.seeds))}, what begins at random {options.runs} times with each; "
-        note += f"{machine()}; {versions()}. To repeat it::\n\n"
-        note += "   python benchmarks/msrp_groups.py --data DATA --out doc/user_guide\n"
+        note += how_measured("python benchmarks/msrp_groups.py --data DATA --out doc/user_guide")
         (options.out / "msrp_groups.inc").write_text(text + "\n" + note, encoding="utf8")
 
 

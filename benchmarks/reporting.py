@@ -49,6 +49,11 @@ def as_rst(title, table, notes, about):
     )
 
 
+def how_measured(command):
+    """The end of a table's note: on what it was measured, and how to repeat it."""
+    return f"{machine()}; {versions()}. To repeat it::\n\n   {command}\n"
+
+
 def as_csv_table(title, rows):
     """A csv-table of rows, the first of them its header."""
     text = io.StringIO()

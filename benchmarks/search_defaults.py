@@ -26,8 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from measuring import machine, versions
-from reporting import as_csv_table
+from reporting import as_csv_table, how_measured
 from sts_table import mean_score, pearson
 from trec_grid_search import read_labelled
 from which_method import accuracy, warm_up
@@ -127,12 +126,14 @@ def settings_of(method):
     settings = {DEFAULTS: {}}
     for setting in method.settings:
         if any(defaults[name] != value for name, value in setting.items()):
-            settings[", ".join(in_words(name, value) for name, value in setting.items())] = setting
+            settings[in_words(setting)] = setting
     return settings
 
 
-def in_words(name, value):
-    return f"{START} x {value:g}" if name == START else f"{name}={value!r}"
+def in_words(setting):
+    """What is changed, or that nothing is."""
+    parts = [f"{START} x {value:g}" if name == START else f"{name}={value!r}" for name, value in setting.items()]
+    return ", ".join(parts) or DEFAULTS
 
 
 def make(method, setting, seed):
@@ -277,8 +278,8 @@ def as_rst(rows):
     tables = [table_of(name, rows, judged) for name in METHODS if name in set(rows.method)]
     return "\n".join(tables) + (
         f"\nStandard deviation between seeds: {between}, mean of the four {spread['mean']:.2f}. Measured "
-        f"{time.strftime('%Y-%m-%d')} on {machine()}; {versions()}. To repeat it::\n\n"
-        "   python benchmarks/search_defaults.py --data DATA --out doc/user_guide\n"
+        f"{time.strftime('%Y-%m-%d')} on "
+        + how_measured("python benchmarks/search_defaults.py --data DATA --out doc/user_guide")
     )
 
 

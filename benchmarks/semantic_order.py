@@ -14,8 +14,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from measuring import machine, versions
-from reporting import as_csv_table
+from reporting import as_csv_table, how_measured
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
@@ -76,8 +75,7 @@ def main():
     print(text)
     if options.out:
         note = f"{corpus.n_tokens:,} words; median length of the vectors of frequent words {np.median(lengths):.1f}; "
-        note += f"{machine()}; {versions()}. To repeat it::\n\n"
-        note += "   python benchmarks/semantic_order.py --data DATA --out doc/user_guide\n"
+        note += how_measured("python benchmarks/semantic_order.py --data DATA --out doc/user_guide")
         (options.out / "semantic_order.inc").write_text(text + "\n" + note, encoding="utf8")
 
 

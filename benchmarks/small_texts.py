@@ -14,8 +14,7 @@ import time
 from pathlib import Path
 
 import pandas as pd
-from measuring import machine, versions
-from reporting import as_csv_table
+from reporting import as_csv_table, how_measured
 from search_defaults import DEFAULTS, METHODS, SEEDS, START, TEXTS, in_words, make, moved
 from which_method import measure
 
@@ -41,10 +40,6 @@ def make_texts(data):
     return texts
 
 
-def in_short(setting):
-    return ", ".join(in_words(name, value) for name, value in setting.items()) or DEFAULTS
-
-
 def measure_all(names, texts, data, path):
     """A row for each method, setting, text and seed; those that the file has are not measured."""
     if not path.exists():
@@ -54,7 +49,7 @@ def measure_all(names, texts, data, path):
         for setting in SETTINGS[name]:
             for text, corpus in texts.items():
                 for seed in SEEDS:
-                    key = (name, in_short(setting), text, seed)
+                    key = (name, in_words(setting), text, seed)
                     if key in done:
                         continue
                     scores = measure(make(METHODS[name], setting, seed).fit(corpus), data)
@@ -84,8 +79,8 @@ def as_rst(rows):
     spread = rows[rows.setting == DEFAULTS].groupby(["method", "text"])[list(SHOWN)].var().mean() ** 0.5
     between = ", ".join(f"{title} {spread[task]:.2f}" for task, title in SHOWN.items())
     return (
-        f"{table}\nStandard deviation between seeds: {between}. Measured {time.strftime('%Y-%m-%d')} on {machine()}; "
-        f"{versions()}. To repeat it::\n\n   python benchmarks/small_texts.py --data DATA --out doc/user_guide\n"
+        f"{table}\nStandard deviation between seeds: {between}. Measured {time.strftime('%Y-%m-%d')} on "
+        + how_measured("python benchmarks/small_texts.py --data DATA --out doc/user_guide")
     )
 
 

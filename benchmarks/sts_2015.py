@@ -11,8 +11,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from measuring import machine, versions
-from reporting import as_csv_table
+from reporting import as_csv_table, how_measured
 
 from skembed import MeanEmbeddingVectorizer, SentenceCorpus
 from skembed.evaluation import published_results
@@ -52,8 +51,8 @@ def main():
     text = as_csv_table("Pearson x 100, means of skip-gram vectors, STS 2015", table)
     print(text)
     if options.out:
-        note = f"{corpus.n_tokens:,} words; {machine()}; {versions()}. To repeat it::\n\n"
-        note += "   python benchmarks/sts_2015.py --corpus CORPUS --published PUBLISHED --out doc/user_guide\n"
+        note = f"{corpus.n_tokens:,} words; "
+        note += how_measured("python benchmarks/sts_2015.py --corpus CORPUS --published PUBLISHED --out doc/user_guide")
         (options.out / "sts_2015.inc").write_text(text + "\n" + note, encoding="utf8")
 
 

@@ -12,8 +12,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from measuring import machine, versions
-from reporting import as_csv_table
+from reporting import as_csv_table, how_measured
 
 from skembed import SentenceCorpus
 from skembed.datasets import read_sts
@@ -82,8 +81,8 @@ def main():
     text = as_csv_table(title, scores) + "\n" + as_csv_table("Differences", steps)
     print(text)
     if options.out:
-        note = f"{corpus.n_tokens:,} words; {machine()}; {versions()}. To repeat it::\n\n"
-        note += "   python benchmarks/sts_order.py --data DATA --out doc/user_guide\n"
+        note = f"{corpus.n_tokens:,} words; "
+        note += how_measured("python benchmarks/sts_order.py --data DATA --out doc/user_guide")
         (options.out / "sts_order.inc").write_text(text + "\n" + note, encoding="utf8")
 
 

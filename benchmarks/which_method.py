@@ -13,8 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from measuring import machine, versions
-from reporting import save_figure
+from reporting import how_measured, save_figure
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
@@ -177,8 +176,8 @@ def as_rst(rows):
         if np.isfinite(own[task]):
             text += [f"Tf-idf fitted on the sentences of the task itself: {own[task]:.1f}.", ""]
     return "\n".join(text) + (
-        f"\nMeasured {time.strftime('%Y-%m-%d')} on {machine()}; {versions()}. To repeat it::\n\n"
-        "   python benchmarks/which_method.py --data DATA --out doc/user_guide --csv which_method.csv\n"
+        f"\nMeasured {time.strftime('%Y-%m-%d')} on "
+        + how_measured("python benchmarks/which_method.py --data DATA --out doc/user_guide --csv which_method.csv")
     )
 
 

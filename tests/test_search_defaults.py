@@ -54,7 +54,7 @@ def test_rows_are_measured_once_and_shown(script, data, monkeypatch):
     assert search.rows.loc[ran_away, "sts"].isna().all()
     assert search.rows.loc[~ran_away, list(script.TASKS)].notna().all(axis=None)
     assert (search.rows[search.rows.setting == "start values x 4"].sts != search.rows.sts[0]).all()
-    monkeypatch.setattr(script, "machine", lambda: "here")  # it knows the load
+    monkeypatch.setattr("reporting.machine", lambda: "here")  # it knows the load
     table = script.as_rst(search.rows)
     assert "**the defaults**" in table and "max_iter=1," in table
     ran_away = next(line for line in table.splitlines() if "learning_rate=1e+30," in line)
