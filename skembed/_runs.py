@@ -19,6 +19,7 @@ from ._vectors import prefetch_row
 WORDS_PER_SENTENCE = 8
 # How many runs ahead their words are fetched from memory, longer runs in part, and where these begin.
 _RUNS_AHEAD, _MOST_WORDS_AHEAD, _BORDERS_AHEAD = 4, 256, 24
+_AT_ONCE = 65_536  # sentences whose parts are found at once
 
 
 class EncodedText(NamedTuple):
@@ -34,17 +35,31 @@ def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
     """The text with each sentence of more than ``longest`` words in parts of about equal length, in its document."""
     if longest is None:
         return text
-    long = np.flatnonzero(np.diff(text.sent_ptr) > longest)
-    if not len(long):
+    n_sentences = len(text.document)
+    # A piece at a time: what is computed of each sentence would take more memory than the result.
+    pieces = [slice(start, min(start + _AT_ONCE, n_sentences)) for start in range(0, n_sentences, _AT_ONCE)]
+
+    def count(piece: slice) -> tuple[np.ndarray, np.ndarray]:
+        n_words = np.diff(text.sent_ptr[piece.start : piece.stop + 1])
+        return n_words, np.maximum(n_words - 1, 0) // longest + 1
+
+    n_parts = sum(int(count(piece)[1].sum()) for piece in pieces)
+    if n_parts == n_sentences:
         return text
-    n_words = text.sent_ptr[long + 1] - text.sent_ptr[long]
-    n_borders = (n_words - 1) // longest  # within each of them
-    which = np.repeat(np.arange(len(long)), n_borders)
-    number = np.arange(1, len(which) + 1) - (np.cumsum(n_borders) - n_borders)[which]
-    borders = text.sent_ptr[long[which]] + n_words[which] * number // (n_borders[which] + 1)
-    sent_ptr = np.insert(text.sent_ptr, long[which] + 1, borders)
+    sent_ptr = np.empty(n_parts + 1, text.sent_ptr.dtype)
+    document = np.empty(n_parts, text.document.dtype)
+    first = 0
+    for piece in pieces:
+        n_words, n_of_each = count(piece)
+        which = np.repeat(np.arange(len(n_words)), n_of_each)
+        number = np.arange(len(which)) - (np.cumsum(n_of_each) - n_of_each)[which]
+        last = first + len(which)
+        sent_ptr[first:last] = text.sent_ptr[piece][which] + n_words[which] * number // n_of_each[which]
+        document[first:last] = text.document[piece][which]
+        first = last
+    sent_ptr[-1] = text.sent_ptr[-1]
     sent_ptr.flags.writeable = text.sent_ptr.flags.writeable  # or kernels would be compiled once more
-    return text._replace(sent_ptr=sent_ptr, document=np.insert(text.document, long[which], text.document[long[which]]))
+    return text._replace(sent_ptr=sent_ptr, document=document)
 
 
 class Plan(NamedTuple):
