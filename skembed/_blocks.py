@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._compile import INLINE, LEAN
+from ._compile import INLINE, LEAN, PASTE
 from ._kernels import barrier, below, random_bits, share, width_apart, zeros_apart
 from ._runs import block_runs, first_run_of, prefetch_next_words, prefetch_run, share_runs
 from ._simd import prefetch_item
@@ -99,7 +99,7 @@ def note_sentence(text, slots, slot, sentence, n_known):
         slots.sentence[slot], slots.document[slot] = sentence, text.document[sentence]
 
 
-@njit(**LEAN)
+@njit(**PASTE)
 def list_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads):
     """First, a thread lists the words of its sentences, those of each part by themselves.
 
@@ -165,8 +165,9 @@ def sum_part(rows, part, first_slot, last_slot, slots, touches, n_threads):
         first = _first_touch_of(first_slot, touches, first, last)
         last = _first_touch_of(last_slot, touches, first, last)
         for k in range(first, last):
-            prefetch_row(rows.weights, touches.row[min(k + _AHEAD, last - 1)])
-            add_scaled(slots.sums, first_sum + touches.vector[k], touches.scale[k], rows.weights, touches.row[k])
+            prefetch_row(rows.weights, np.int64(touches.row[min(k + _AHEAD, last - 1)]))
+            row = np.int64(touches.row[k])
+            add_scaled(slots.sums, first_sum + touches.vector[k], touches.scale[k], rows.weights, row)
 
 
 @njit(**LEAN)
@@ -189,7 +190,7 @@ def sum_all(text, rows, mean, plan, first_run, last_run, slots, touches):
     return place
 
 
-@njit(**LEAN)
+@njit(**PASTE)
 def sum_parts(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads):
     """Second, a thread sums the words of one part, in all sentences of the block or, in a team, in some of them."""
     block_start, block_end = block_runs(plan, block)
@@ -224,7 +225,7 @@ def join_parts(plan, block, slots, thread, n_threads):
         add_scaled(slots.sums, slot, ONE, slots.sums, slots.document.shape[0] + slot)
 
 
-@njit(**LEAN)
+@njit(**PASTE)
 def sum_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, sync, n_passed, thread, n_threads):
     """Phase 1: ``sums[slot] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
 

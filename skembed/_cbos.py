@@ -29,13 +29,13 @@ from ._blocks import (
     random_target,
     sum_sentences,
 )
-from ._compile import LEAN, lean_kernel
+from ._compile import PASTE, lean_kernel
 from ._kernels import barrier, share, zeros_apart
 from ._runs import EncodedText, Plan, block_runs, place_runs
 from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
-from ._vectors import ONE, add_scaled, combine, dots, mean_square, prefetch_all, softmax
+from ._vectors import ADJACENT, ONE, add_scaled, combine, dots, mean_square, prefetch_all, softmax
 
 
 class Targets(NamedTuple):
@@ -53,7 +53,7 @@ class Targets(NamedTuple):
     total: np.ndarray  # (2,) float64: sum of the losses, number of targets
 
 
-@njit(**LEAN)
+@njit(**PASTE)
 def score_targets(plan, slots, targets, draws, thread, n_threads):
     """Phase 2: eq. 5 and 6. Each target's context against the target and the random sentences."""
     first, last = share(draws.n_targets, thread, n_threads)
@@ -75,7 +75,7 @@ def score_targets(plan, slots, targets, draws, thread, n_threads):
             continue
         for c in range(n_context):
             flat[place + c] = ONE / np.float32(n_context)
-        combine(targets.context, i, flat, place, 1, slots.sums, candidates, place, n_context)
+        combine(targets.context, i, flat, place, ADJACENT, slots.sums, candidates, place, n_context)
         candidates[place] = slot
         n = np.int64(1)
         for r in range(draws.n_random):
@@ -92,10 +92,10 @@ def score_targets(plan, slots, targets, draws, thread, n_threads):
             targets.error[i, column[place + c]] = values[thread, c]
         for c in range(n):
             values[thread, c] /= np.float32(n_context)
-        combine(targets.context_gradient, i, flat, place, 1, slots.sums, candidates, place, n)
+        combine(targets.context_gradient, i, flat, place, ADJACENT, slots.sums, candidates, place, n)
 
 
-@njit(**LEAN)
+@njit(**PASTE)
 def gather_gradients(plan, slots, targets, draws, n_slots, thread, n_threads):
     """Phase 3: a sentence's gradient from its roles as target, as random sentence and as neighbour."""
     width = plan.run_length + 2 * plan.border
@@ -116,7 +116,7 @@ def gather_gradients(plan, slots, targets, draws, n_slots, thread, n_threads):
                 if targets.error[t, r] != 0.0:
                     index[place + n], flat[place + n] = t, targets.error[t, r]
                     n += 1
-        combine(gradients, slot, flat, place, 1, targets.context, index, place, n)
+        combine(gradients, slot, flat, place, ADJACENT, targets.context, index, place, n)
         for j in range(max(0, position - 2 * plan.border), min(plan.run_length, position + 1)):
             i = run * plan.run_length + j
             if targets.error[i, 0] != 0.0 and is_neighbour(slots, plan, slot, slots.of_target[i]):

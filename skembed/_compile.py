@@ -23,9 +23,12 @@ COMPILE = {
 # Such a function makes no array and no slice of one.
 LEAN = {**COMPILE, "_nrt": False}
 # The same, put into its callers: for what is a few instructions long.
-# A counter that any of these functions gets begins as np.int64(0). With a plain 0, numba compiles the function for that
-# constant first, to no use, and then for any number.
+# Numba compiles each of these functions anew for each type of number that it is given. So a counter begins as
+# np.int64(0), since a plain 0 is a type of its own and not the last one, and rows are numbered by int64 alone.
 INLINE = {**LEAN, "forceinline": True}
+# For long functions with one caller in each kernel: numba takes their lines into the caller, so that they are compiled
+# and optimised once, not twice. The code that comes out is the same.
+PASTE = {**LEAN, "inline": "always"}
 
 
 def _digest_of_sources() -> str:

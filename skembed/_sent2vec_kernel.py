@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._compile import INLINE, lean_kernel
+from ._compile import INLINE, PASTE, lean_kernel
 from ._kernels import barrier, below, random_bits, uniform
 from ._negatives import Negatives, draw_negative, first_of_second_part, prefetch_draw
 from ._runs import block_runs, sentence_of_block, share_runs
 from ._text import offsets
 from ._touches import Touches, deal, update_rows
-from ._vectors import add_scaled, blend, combine, combine_two, dots, logistic, mean_square, prefetch_row
+from ._vectors import ADJACENT, add_scaled, blend, combine, combine_two, dots, logistic, mean_square, prefetch_row
 
 NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program, so that equal ids share a bucket
 
@@ -107,7 +107,7 @@ def features_with(i, n, order, f0):
     return f0 + max(0, i - order + 1), f0 + min(i, n - order) + 1, f0 + max(0, n - order + 1)
 
 
-@njit(**INLINE)
+@njit(**PASTE)
 def learn_sentence(
     sentence, i0, a, n, source_weights, target_weights, word_weight, mean, draws, part, seed, sc, e, t, thread
 ):
@@ -142,7 +142,7 @@ def learn_sentence(
     place = t + draws.negative
     own = own0
     whole = own0 + n
-    combine(sc.own, whole, source.scale, e, 1, source_weights, source.row, e, n_features)
+    combine(sc.own, whole, source.scale, e, ADJACENT, source_weights, source.row, e, n_features)
     loss = 0.0
     threshold = np.float32(0.0)
     for i in range(n):
@@ -160,18 +160,18 @@ def learn_sentence(
             continue
         # v_{S without w_t}, eq. 2: take out the word and the n-grams that hold it.
         share = np.float32(1.0 / n_left) if mean else np.float32(1.0)
-        k = sc.feature[f0 + i]
-        square = blend(
-            target.vectors, place, share, sc.own, whole, -share * source.scale[k], source_weights, source.row[k]
-        )
+        k = np.int64(sc.feature[f0 + i])
+        row = np.int64(source.row[k])
+        square = blend(target.vectors, place, share, sc.own, whole, -share * source.scale[k], source_weights, row)
         source.threshold[k] -= np.float32(1.0 / n_left)
         f = f0 + n
         for order in range(2, draws.max_order + 1):
             first, last, f = features_with(i, n, order, f)
             for g in range(first, last):
-                k = sc.feature[g]
+                k = np.int64(sc.feature[g])
                 if k >= 0:
-                    add_scaled(target.vectors, place, -share * source.scale[k], source_weights, source.row[k])
+                    row = np.int64(source.row[k])
+                    add_scaled(target.vectors, place, -share * source.scale[k], source_weights, row)
                     source.threshold[k] -= np.float32(1.0 / n_left)
         if draws.max_order > 1:
             square = mean_square(target.vectors, place)
@@ -202,9 +202,11 @@ def learn_sentence(
     for k in range(0, n_targets, 2):
         m = min(k + 1, n_targets - 1)
         e0, e1 = (a + k) * width + 1, (a + m) * width + 1
-        combine_two(sc.own, own0 + k, own0 + m, error_flat, e0, e1, 1, target_weights, target.row, t, draws.negative)
+        combine_two(
+            sc.own, own0 + k, own0 + m, error_flat, e0, e1, ADJACENT, target_weights, target.row, t, draws.negative
+        )
         for i in range(k, m + 1):
-            add_scaled(sc.own, own0 + i, sc.error[a + i, 0], target_weights, target.row[place + i])
+            add_scaled(sc.own, own0 + i, sc.error[a + i, 0], target_weights, np.int64(target.row[place + i]))
     for j in range(0, draws.negative, 2):
         m = min(j + 1, draws.negative - 1)
         e0, e1 = a * width + 1 + j, a * width + 1 + m
@@ -213,11 +215,12 @@ def learn_sentence(
         )
     # What all features share, less what comes from targets that hold them.
     shared = source.n_touches + i0
-    source.square[shared] = combine(source.vectors, shared, sc.share, own0, 1, sc.own, sc.number, own0, n_targets)
+    square = combine(source.vectors, shared, sc.share, own0, ADJACENT, sc.own, sc.number, own0, n_targets)
+    source.square[shared] = square
     f = f0
     for order in range(1, draws.max_order + 1):
         for i in range(a, a + n - order + 1):
-            k = sc.feature[f]
+            k = np.int64(sc.feature[f])
             f += 1
             if k < 0:
                 continue
@@ -233,7 +236,7 @@ def learn_sentence(
             source.vector[k] = k
             n_inside = 0
             for j in range(i, i + order):
-                own = sc.own_of[j]
+                own = np.int64(sc.own_of[j])
                 if own >= 0:
                     base = k if n_inside > 0 else shared
                     source.square[k] = blend(

@@ -29,13 +29,13 @@ from ._blocks import (
     random_target,
     sum_sentences,
 )
-from ._compile import LEAN, lean_kernel
+from ._compile import LEAN, PASTE, lean_kernel
 from ._kernels import barrier, share, zeros_apart
 from ._runs import EncodedText, Plan, block_runs, place_runs
 from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
-from ._vectors import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
+from ._vectors import ADJACENT, ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
 
 
 class Pairs(NamedTuple):
@@ -67,7 +67,7 @@ def scale_to_length_one(slots, pairs, first, last):
                 copy_scaled(pairs.unit, slot, ONE / pairs.norm[slot], slots.sums, slot)
 
 
-@njit(**LEAN)
+@njit(**PASTE)
 def score_pairs(plan, slots, pairs, draws, inverse_temperature, thread, n_threads):
     """Phase 2: each target against its neighbours and the random sentences, eq. 1."""
     first, last = share(draws.n_targets, thread, n_threads)
@@ -100,10 +100,10 @@ def score_pairs(plan, slots, pairs, draws, inverse_temperature, thread, n_thread
                 values[thread, c] -= np.float32(1.0 / n_positive)
             values[thread, c] *= inverse_temperature
             pairs.error[i, column[place + c]] = values[thread, c]
-        combine(pairs.source_gradient, i, flat, place, 1, pairs.unit, candidates, place, n)
+        combine(pairs.source_gradient, i, flat, place, ADJACENT, pairs.unit, candidates, place, n)
 
 
-@njit(**LEAN)
+@njit(**PASTE)
 def gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads):
     """Phase 3: a sentence's gradient from its roles as source, as random sentence and as neighbour."""
     width = plan.run_length + 2 * plan.border
@@ -132,7 +132,7 @@ def gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads):
             if error != 0.0:
                 index[place + n], flat[place + n] = source, error
                 n += 1
-        combine(gradients, slot, flat, place, 1, pairs.unit, index, place, n)
+        combine(gradients, slot, flat, place, ADJACENT, pairs.unit, index, place, n)
         if is_target and pairs.loss[i] != -1.0:
             add_scaled(gradients, slot, ONE, pairs.source_gradient, i)
         # From the unit vector u = s / |s| back to the sentence: ds = (du - (du . u) u) / |s|

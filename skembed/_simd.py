@@ -45,6 +45,13 @@ def _constant(number):
     return ir.Constant(_INTS, [number] * WIDTH)
 
 
+def _all(builder, number, kind):
+    """A vector whose sixteen numbers are all this one."""
+    nothing = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, nothing, _constant(0))
+
+
 def _call(builder, name, result, *arguments):
     kind = ir.FunctionType(result, [argument.type for argument in arguments])
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
@@ -76,6 +83,38 @@ def store(typingctx, matrix, row, column, vector):
         return context.get_dummy_value()
 
     return types.void(matrix, types.intp, types.intp, _vector), codegen
+
+
+def _whole_row(context, builder, matrix_type, matrix, row):
+    """Address of a row of at most sixteen numbers as one of a vector, and which of its numbers the row has."""
+    place = _pointer(context, builder, matrix_type, matrix, row, ir.Constant(ir.IntType(64), 0))
+    width = builder.extract_value(context.make_array(matrix_type)(context, builder, matrix).shape, 1)
+    lanes = ir.Constant(_INTS, list(range(WIDTH)))
+    there = builder.icmp_signed("<", lanes, _all(builder, builder.trunc(width, ir.IntType(32)), _INTS))
+    return [builder.bitcast(place, _FLOATS.as_pointer()), ir.Constant(ir.IntType(32), 4), there]
+
+
+@intrinsic
+def load_short(typingctx, matrix, row):
+    """``matrix[row]`` of at most sixteen numbers, zeros after them."""
+
+    def codegen(context, builder, signature, args):
+        place = _whole_row(context, builder, signature.args[0], *args)
+        return _call(builder, "llvm.masked.load.v16f32.p0", _FLOATS, *place, ir.Constant(_FLOATS, [0.0] * WIDTH))
+
+    return _vector(matrix, types.intp), codegen
+
+
+@intrinsic
+def store_short(typingctx, matrix, row, vector):
+    """``matrix[row] = vector`` for a row of at most sixteen numbers."""
+
+    def codegen(context, builder, signature, args):
+        place = _whole_row(context, builder, signature.args[0], *args[:2])
+        _call(builder, "llvm.masked.store.v16f32.p0", ir.VoidType(), args[2], *place)
+        return context.get_dummy_value()
+
+    return types.void(matrix, types.intp, _vector), codegen
 
 
 @intrinsic
@@ -117,9 +156,7 @@ def splat(typingctx, number):
     """The same number sixteen times."""
 
     def codegen(context, builder, signature, args):
-        nothing = ir.Constant(_FLOATS, ir.Undefined)
-        first = builder.insert_element(nothing, args[0], ir.Constant(ir.IntType(32), 0))
-        return builder.shuffle_vector(first, nothing, _constant(0))
+        return _all(builder, args[0], _FLOATS)
 
     return _vector(types.float32), codegen
 
@@ -182,9 +219,7 @@ def zero_first(typingctx, vector, n):
 
     def codegen(context, builder, signature, args):
         lanes = ir.Constant(_INTS, list(range(WIDTH)))
-        nothing = ir.Constant(_INTS, ir.Undefined)
-        number = builder.insert_element(nothing, builder.trunc(args[1], ir.IntType(32)), ir.Constant(ir.IntType(32), 0))
-        keep = builder.icmp_signed(">=", lanes, builder.shuffle_vector(number, nothing, _constant(0)))
+        keep = builder.icmp_signed(">=", lanes, _all(builder, builder.trunc(args[1], ir.IntType(32)), _INTS))
         return builder.select(keep, args[0], ir.Constant(_FLOATS, [0.0] * WIDTH))
 
     return _vector(_vector, types.intp), codegen
@@ -246,6 +281,12 @@ if config.DISABLE_JIT:  # the same, as plain Python
 
     def store(matrix, row, column, vector):
         matrix[row, column : column + WIDTH] = vector
+
+    def load_short(matrix, row):
+        return np.pad(matrix[row], (0, WIDTH - matrix.shape[1]))
+
+    def store_short(matrix, row, vector):
+        matrix[row] = vector[: matrix.shape[1]]
 
     def prefetch(*place):
         pass

@@ -275,7 +275,7 @@ def update_rows(rows, touches, update, rate, penalty, thread, n_threads):
             if k + AHEAD < last:
                 row = touches.row[k + AHEAD]
                 prefetch_row_to_write(rows.weights, row)
-            row, vector = touches.row[k], touches.vector[k]
+            row, vector = np.int64(touches.row[k]), np.int64(touches.vector[k])
             square = touches.square[vector]
             if square == 0.0 and penalty == 0.0:
                 continue

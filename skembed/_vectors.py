@@ -17,6 +17,7 @@ from ._simd import (
     divide,
     larger,
     load,
+    load_short,
     multiply_add,
     power_of_two,
     prefetch,
@@ -24,6 +25,7 @@ from ._simd import (
     product,
     splat,
     store,
+    store_short,
     store_totals,
     total,
     where_negative,
@@ -31,6 +33,7 @@ from ._simd import (
 )
 
 ONE = np.float32(1.0)
+ADJACENT = np.int64(1)  # stride of numbers side by side; a plain 1 would have `combine` compiled twice
 
 
 @njit(**INLINE)
@@ -64,13 +67,11 @@ def fill_row(out, i, number):
 @njit(**INLINE)
 def copy_scaled(out, i, scale, a, j):
     """``out[i] = scale * a[j]``."""
-    n = out.shape[1]
-    if n < WIDTH:
-        for c in range(n):
-            out[i, c] = scale * a[j, c]
-        return
     s, zero = splat(scale), splat(np.float32(0.0))
-    last = n - WIDTH
+    last = out.shape[1] - WIDTH
+    if last < 0:
+        store_short(out, i, multiply_add(s, load_short(a, j), zero))
+        return
     end = multiply_add(s, load(a, j, last), zero)  # before the others, for both rows may be one
     for c in range(0, last, WIDTH):
         store(out, i, c, multiply_add(s, load(a, j, c), zero))
@@ -80,13 +81,11 @@ def copy_scaled(out, i, scale, a, j):
 @njit(**INLINE)
 def add_scaled(out, i, scale, a, j):
     """``out[i] += scale * a[j]``."""
-    n = out.shape[1]
-    if n < WIDTH:
-        for c in range(n):
-            out[i, c] += scale * a[j, c]
-        return
     s = splat(scale)
-    last = n - WIDTH
+    last = out.shape[1] - WIDTH
+    if last < 0:
+        store_short(out, i, multiply_add(s, load_short(a, j), load_short(out, i)))
+        return
     end = multiply_add(s, load(a, j, last), load(out, i, last))
     for c in range(0, last, WIDTH):
         store(out, i, c, multiply_add(s, load(a, j, c), load(out, i, c)))
@@ -94,17 +93,23 @@ def add_scaled(out, i, scale, a, j):
 
 
 @njit(**INLINE)
+def _mean_square_of_short(a, i):
+    """Of a row of less than sixteen numbers. A second `total` in a function would change the order of the first."""
+    square = np.float32(0.0)
+    for c in range(a.shape[1]):
+        square += a[i, c] * a[i, c]
+    return square / np.float32(a.shape[1])
+
+
+@njit(**INLINE)
 def blend(out, i, x, a, j, y, b, k):
     """``out[i] = x * a[j] + y * b[k]``; returns its mean square."""
     n = out.shape[1]
-    if n < WIDTH:
-        squares = np.float32(0.0)
-        for c in range(n):
-            out[i, c] = x * a[j, c] + y * b[k, c]
-            squares += out[i, c] * out[i, c]
-        return squares / np.float32(n)
     s, t, zero = splat(x), splat(y), splat(np.float32(0.0))
     last = n - WIDTH
+    if last < 0:
+        store_short(out, i, multiply_add(s, load_short(a, j), multiply_add(t, load_short(b, k), zero)))
+        return _mean_square_of_short(out, i)
     end = multiply_add(s, load(a, j, last), multiply_add(t, load(b, k, last), zero))
     q = zero
     for c in range(0, last, WIDTH):
@@ -121,10 +126,7 @@ def mean_square(a, i):
     """Mean over the columns of ``a[i] ** 2``."""
     n = a.shape[1]
     if n < WIDTH:
-        square = np.float32(0.0)
-        for c in range(n):
-            square += a[i, c] * a[i, c]
-        return square / np.float32(n)
+        return _mean_square_of_short(a, i)
     s = splat(np.float32(0.0))
     for c in range(0, n - WIDTH + 1, WIDTH):
         x = load(a, i, c)
@@ -143,12 +145,9 @@ def dots(out, o, a, i, rows, index, first, n):
     """
     width = a.shape[1]
     if width < WIDTH:
+        x, zero = load_short(a, i), splat(np.float32(0.0))
         for k in range(n):
-            r = index[first + k]
-            number = np.float32(0.0)
-            for c in range(width):
-                number += a[i, c] * rows[r, c]
-            out[o, k] = number
+            out[o, k] = total(multiply_add(x, load_short(rows, index[first + k]), zero))
         return
     for k in range(0, n, 4):
         k1, k2, k3 = min(k + 1, n - 1), min(k + 2, n - 1), min(k + 3, n - 1)
@@ -177,17 +176,14 @@ def combine(out, i, scale, s, stride, rows, index, first, n):
     Four vectors at a time stay in registers. The row must not be one of ``rows``.
     """
     width = out.shape[1]
-    if width < WIDTH:
-        squares = np.float32(0.0)
-        for c in range(width):
-            number = np.float32(0.0)
-            for k in range(n):
-                number += scale[s + k * stride] * rows[index[first + k], c]
-            out[i, c] = number
-            squares += number * number
-        return squares / np.float32(width)
     last = width - WIDTH
     q = splat(np.float32(0.0))
+    if last < 0:
+        s0 = q
+        for k in range(n):
+            s0 = multiply_add(splat(scale[s + k * stride]), load_short(rows, index[first + k]), s0)
+        store_short(out, i, s0)
+        return _mean_square_of_short(out, i)
     for c in range(0, width, 4 * WIDTH):
         # A vector that would go past the end repeats the last one, in part or whole.
         c0, c1 = min(c, last), min(c + WIDTH, last)
@@ -258,14 +254,15 @@ def combine_parts(out, i, j, scale, rows, part, index, first, n):
     """
     width = out.shape[1]
     one, zero = splat(np.float32(1.0)), splat(np.float32(0.0))
-    if width < WIDTH:
-        fill_row(out, i, np.float32(0.0))
-        fill_row(out, j, np.float32(0.0))
-        for k in range(first, first + n):
-            add_scaled(out, i if part[index[k]] == 0 else j, scale[k], rows, index[k])
-        add_scaled(out, i, np.float32(1.0), out, j)
-        return
     last = width - WIDTH
+    if last < 0:
+        s0 = t0 = zero
+        for k in range(first, first + n):
+            second = scale[k] * np.float32(part[index[k]])
+            x0 = load_short(rows, index[k])
+            s0, t0 = multiply_add(splat(scale[k] - second), x0, s0), multiply_add(splat(second), x0, t0)
+        store_short(out, i, multiply_add(one, t0, s0))
+        return
     for c in range(0, width, 4 * WIDTH):
         # A vector that would go past the end repeats the last one, in part or whole.
         c0, c1 = min(c, last), min(c + WIDTH, last)

@@ -140,7 +140,7 @@ def test_not_a_number_stays_visible():
             assert np.isnan(scores[0, place])
 
 
-@pytest.mark.parametrize("length", [20, 100])
+@pytest.mark.parametrize("length", [5, 20, 100])
 def test_a_row_s_place_in_memory_does_not_matter(length):
     # Whether an array begins at a multiple of 64 bytes must not decide a bit.
     found = set()
