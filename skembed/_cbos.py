@@ -35,7 +35,7 @@ from ._runs import EncodedText, Plan, block_runs, place_runs
 from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
-from ._vectors import ADJACENT, ONE, add_scaled, combine, dots, mean_square, prefetch_all, softmax
+from ._vectors import ONE, add_scaled, combine, dots, mean_square, prefetch_all, softmax
 
 
 class Targets(NamedTuple):
@@ -75,7 +75,7 @@ def score_targets(plan, slots, targets, draws, thread, n_threads):
             continue
         for c in range(n_context):
             flat[place + c] = ONE / np.float32(n_context)
-        combine(targets.context, i, flat, place, ADJACENT, slots.sums, candidates, place, n_context)
+        combine(targets.context, i, flat, place, slots.sums, candidates, place, n_context)
         candidates[place] = slot
         n = np.int64(1)
         for r in range(draws.n_random):
@@ -92,7 +92,7 @@ def score_targets(plan, slots, targets, draws, thread, n_threads):
             targets.error[i, column[place + c]] = values[thread, c]
         for c in range(n):
             values[thread, c] /= np.float32(n_context)
-        combine(targets.context_gradient, i, flat, place, ADJACENT, slots.sums, candidates, place, n)
+        combine(targets.context_gradient, i, flat, place, slots.sums, candidates, place, n)
 
 
 @njit(**PASTE)
@@ -116,7 +116,7 @@ def gather_gradients(plan, slots, targets, draws, n_slots, thread, n_threads):
                 if targets.error[t, r] != 0.0:
                     index[place + n], flat[place + n] = t, targets.error[t, r]
                     n += 1
-        combine(gradients, slot, flat, place, ADJACENT, targets.context, index, place, n)
+        combine(gradients, slot, flat, place, targets.context, index, place, n)
         for j in range(max(0, position - 2 * plan.border), min(plan.run_length, position + 1)):
             i = run * plan.run_length + j
             if targets.error[i, 0] != 0.0 and is_neighbour(slots, plan, slot, slots.of_target[i]):

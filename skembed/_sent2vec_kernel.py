@@ -142,7 +142,7 @@ def learn_sentence(
     place = t + draws.negative
     own = own0
     whole = own0 + n
-    combine(sc.own, whole, source.scale, e, ADJACENT, source_weights, source.row, e, n_features)
+    combine(sc.own, whole, source.scale, e, source_weights, source.row, e, n_features)
     loss = 0.0
     threshold = np.float32(0.0)
     for i in range(n):
@@ -215,8 +215,7 @@ def learn_sentence(
         )
     # What all features share, less what comes from targets that hold them.
     shared = source.n_touches + i0
-    square = combine(source.vectors, shared, sc.share, own0, ADJACENT, sc.own, sc.number, own0, n_targets)
-    source.square[shared] = square
+    source.square[shared] = combine(source.vectors, shared, sc.share, own0, sc.own, sc.number, own0, n_targets)
     f = f0
     for order in range(1, draws.max_order + 1):
         for i in range(a, a + n - order + 1):

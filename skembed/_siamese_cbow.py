@@ -35,7 +35,7 @@ from ._runs import EncodedText, Plan, block_runs, place_runs
 from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
-from ._vectors import ADJACENT, ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
+from ._vectors import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
 
 
 class Pairs(NamedTuple):
@@ -100,7 +100,7 @@ def score_pairs(plan, slots, pairs, draws, inverse_temperature, thread, n_thread
                 values[thread, c] -= np.float32(1.0 / n_positive)
             values[thread, c] *= inverse_temperature
             pairs.error[i, column[place + c]] = values[thread, c]
-        combine(pairs.source_gradient, i, flat, place, ADJACENT, pairs.unit, candidates, place, n)
+        combine(pairs.source_gradient, i, flat, place, pairs.unit, candidates, place, n)
 
 
 @njit(**PASTE)
@@ -132,7 +132,7 @@ def gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads):
             if error != 0.0:
                 index[place + n], flat[place + n] = source, error
                 n += 1
-        combine(gradients, slot, flat, place, ADJACENT, pairs.unit, index, place, n)
+        combine(gradients, slot, flat, place, pairs.unit, index, place, n)
         if is_target and pairs.loss[i] != -1.0:
             add_scaled(gradients, slot, ONE, pairs.source_gradient, i)
         # From the unit vector u = s / |s| back to the sentence: ds = (du - (du . u) u) / |s|

@@ -33,7 +33,7 @@ from ._simd import (
 )
 
 ONE = np.float32(1.0)
-ADJACENT = np.int64(1)  # stride of numbers side by side; a plain 1 would have `combine` compiled twice
+ADJACENT = np.int64(1)  # stride of numbers side by side; a plain 1 would have `combine_two` compiled twice
 
 
 @njit(**INLINE)
@@ -170,8 +170,8 @@ def dots(out, o, a, i, rows, index, first, n):
 
 
 @njit(**INLINE)
-def combine(out, i, scale, s, stride, rows, index, first, n):
-    """``out[i] = sum_k scale[s + k * stride] * rows[index[first + k]]`` for k below ``n``; returns its mean square.
+def combine(out, i, scale, s, rows, index, first, n):
+    """``out[i] = sum_k scale[s + k] * rows[index[first + k]]`` for k below ``n``; returns its mean square.
 
     Four vectors at a time stay in registers. The row must not be one of ``rows``.
     """
@@ -181,7 +181,7 @@ def combine(out, i, scale, s, stride, rows, index, first, n):
     if last < 0:
         s0 = q
         for k in range(n):
-            s0 = multiply_add(splat(scale[s + k * stride]), load_short(rows, index[first + k]), s0)
+            s0 = multiply_add(splat(scale[s + k]), load_short(rows, index[first + k]), s0)
         store_short(out, i, s0)
         return _mean_square_of_short(out, i)
     for c in range(0, width, 4 * WIDTH):
@@ -190,7 +190,7 @@ def combine(out, i, scale, s, stride, rows, index, first, n):
         c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
         s0 = s1 = s2 = s3 = splat(np.float32(0.0))
         for k in range(n):
-            w, r = splat(scale[s + k * stride]), index[first + k]
+            w, r = splat(scale[s + k]), index[first + k]
             s0 = multiply_add(w, load(rows, r, c0), s0)
             s1 = multiply_add(w, load(rows, r, c1), s1)
             s2 = multiply_add(w, load(rows, r, c2), s2)
@@ -212,11 +212,17 @@ def combine_two(out, i, j, scale, s, t, stride, rows, index, first, n):
     ``out[i]`` has the scales ``scale[s + k * stride]``, ``out[j]`` those from ``t`` on; i and j may be one.
     """
     width = out.shape[1]
-    if width < WIDTH:
-        square = combine(out, i, scale, s, stride, rows, index, first, n)
-        return square, combine(out, j, scale, t, stride, rows, index, first, n)
     last = width - WIDTH
     p = q = splat(np.float32(0.0))
+    if last < 0:
+        s0 = t0 = q
+        for k in range(n):
+            x0 = load_short(rows, index[first + k])
+            s0 = multiply_add(splat(scale[s + k * stride]), x0, s0)
+            t0 = multiply_add(splat(scale[t + k * stride]), x0, t0)
+        store_short(out, i, s0)
+        store_short(out, j, t0)
+        return _mean_square_of_short(out, i), _mean_square_of_short(out, j)
     for c in range(0, width, 4 * WIDTH):
         c0, c1 = min(c, last), min(c + WIDTH, last)
         c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)

@@ -24,7 +24,7 @@ from ._negatives import Negatives, draw_negative, first_of_second_part, make_neg
 from ._runs import EncodedText, Plan, block_runs, keep_probability, place_runs, sentence_of_block, share_runs
 from ._touches import Rows, Touches, Update, deal, make_touches, share_rows, update_rows
 from ._training import Matrix
-from ._vectors import ADJACENT, ONE, combine, combine_two, copy_scaled, dots, logistic, padded, prefetch_row
+from ._vectors import ONE, combine, combine_two, copy_scaled, dots, logistic, padded, prefetch_row
 
 
 class Draws(NamedTuple):
@@ -80,7 +80,7 @@ def learn_position(a, i, n, source_weights, target_weights, draws, sc, first_neg
     if draws.skipgram:
         copy_scaled(sc.target.vectors, hidden, ONE, source_weights, word)
     else:
-        square = combine(sc.target.vectors, hidden, sc.scale, room, ADJACENT, source_weights, sc.rows, room, n_context)
+        square = combine(sc.target.vectors, hidden, sc.scale, room, source_weights, sc.rows, room, n_context)
         sc.target.square[hidden] = square
         sc.rows[room] = word
     n_predicted = n_context if draws.skipgram else 1
@@ -115,7 +115,7 @@ def learn_position(a, i, n, source_weights, target_weights, draws, sc, first_neg
             sc.scale[room + c] /= np.float32(n_context)
     own = sc.source.n_touches + a + i
     n_rows = n_predicted + draws.negative
-    square = combine(sc.source.vectors, own, sc.scale, room, ADJACENT, target_weights, sc.rows, room, n_rows)
+    square = combine(sc.source.vectors, own, sc.scale, room, target_weights, sc.rows, room, n_rows)
     sc.source.square[own] = square
     return loss, n_predicted
 
@@ -163,10 +163,10 @@ def learn_sentence(sentence, a, n, source_weights, target_weights, draws, part, 
                 sc.scale[k] = sc.error[a + i, column] if draws.skipgram else ONE
                 k += 1
         if draws.skipgram:
-            square = combine(target.vectors, t + c, sc.scale, room, ADJACENT, target.vectors, sc.rows, room, k - room)
+            square = combine(target.vectors, t + c, sc.scale, room, target.vectors, sc.rows, room, k - room)
             target.vector[t + c], target.scale[t + c], target.square[t + c] = t + c, ONE, square
         else:
-            combine(source.vectors, e + c, sc.scale, room, ADJACENT, source.vectors, sc.rows, room, k - room)
+            combine(source.vectors, e + c, sc.scale, room, source.vectors, sc.rows, room, k - room)
             # AdaGrad counts the parts: those of one sentence pull the same way, and their sum would look too large.
             square = np.float32(0.0)
             for j in range(room, k):

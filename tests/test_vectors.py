@@ -39,15 +39,15 @@ def test_dots_and_combine_are_products_of_matrices(length, n):
     a, rows = random_rows(3, length), random_rows(6, length, seed=1)
     rng = np.random.default_rng(n)
     index = rng.integers(0, 6, n + 5).astype(np.int32)
-    scale = rng.normal(size=3 + 2 * n).astype(np.float32)
+    scale = rng.normal(size=3 + n).astype(np.float32)
     out = np.full((3, n + 5), 7, np.float32)
     dots(out, 1, a, 2, rows, index, 4, n)
     wanted = rows[index[4 : 4 + n]].astype(float)
     np.testing.assert_allclose(out[1, :n], wanted @ a[2], rtol=1e-5, atol=1e-5)
     assert (out[[0, 2]] == 7).all() and (out[1, n + -n % 4 :] == 7).all(), "nothing is written past a group of four"
     result = np.full((3, length), 7, np.float32)
-    square = combine(result, 1, scale, 3, 2, rows, index, 4, n)
-    np.testing.assert_allclose(result[1], scale[3 : 3 + 2 * n : 2] @ wanted, rtol=1e-5, atol=1e-5)
+    square = combine(result, 1, scale, 3, rows, index, 4, n)
+    np.testing.assert_allclose(result[1], scale[3:] @ wanted, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(square, np.mean(result[1].astype(float) ** 2), rtol=1e-5)
     assert (result[[0, 2]] == 7).all()
 
@@ -60,7 +60,7 @@ def test_two_combinations_of_the_same_rows(length, n, i, s, j, t):
     index, scale = rng.integers(0, 6, n + 2).astype(np.int32), rng.normal(size=3 + 2 * n).astype(np.float32)
     result, wanted = np.full((2, 4, length), 7, np.float32)
     squares = combine_two(result, i, j, scale, s, t, 2, rows, index, 2, n)
-    of_each = [combine(wanted, row, scale, first, 2, rows, index, 2, n) for row, first in ((i, s), (j, t))]
+    of_each = [combine(wanted, row, scale[first::2].copy(), 0, rows, index, 2, n) for row, first in ((i, s), (j, t))]
     np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(squares, of_each, rtol=1e-5)
 
@@ -68,7 +68,7 @@ def test_two_combinations_of_the_same_rows(length, n, i, s, j, t):
 @pytest.mark.parametrize("length", LENGTHS)
 def test_combination_of_nothing_is_zero(length):
     result = np.full((2, length), 7, np.float32)
-    nothing = np.zeros(1, np.float32), 0, 1, random_rows(1, length), np.zeros(1, np.int32), 0, 0
+    nothing = np.zeros(1, np.float32), 0, random_rows(1, length), np.zeros(1, np.int32), 0, 0
     assert combine(result, 0, *nothing) == 0
     assert not result[0].any() and (result[1] == 7).all()
 
@@ -150,6 +150,6 @@ def test_a_row_s_place_in_memory_does_not_matter(length):
         rows[:] = random_rows(3, length)
         out = np.zeros((1, 16), np.float32)
         dots(out, 0, rows, 0, rows, np.array([0, 1, 2], np.int32), 0, 3)
-        combine(rows, 0, out[0], 0, 1, rows, np.array([1, 2], np.int32), 0, 2)
+        combine(rows, 0, out[0], 0, rows, np.array([1, 2], np.int32), 0, 2)
         found.add(out.tobytes() + rows.tobytes())
     assert len(found) == 1

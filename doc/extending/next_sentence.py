@@ -106,7 +106,7 @@ def gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads):
         if 0 < position <= plan.run_length:
             which[place + n], weight[place + n] = slot - 1, pairs.error[i - 1, 0]
             n += 1
-        square = combine(pairs.touches.vectors, slot, weight, place, 1, slots.sums, which, place, n)
+        square = combine(pairs.touches.vectors, slot, weight, place, slots.sums, which, place, n)
         pairs.touches.square[slot] = square
 
 
