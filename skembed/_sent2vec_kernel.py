@@ -143,7 +143,6 @@ def learn_sentence(
     own = own0
     whole = own0 + n
     combine(sc.own, whole, source.scale, e, source_weights, source.row, e, n_features)
-    loss = 0.0
     threshold = np.float32(0.0)
     for i in range(n):
         word = words[a + i]
@@ -176,37 +175,41 @@ def learn_sentence(
         if draws.max_order > 1:
             square = mean_square(target.vectors, place)
         threshold += np.float32(1.0 / n_left)
-        # Eq. 3: the word's score with a minus, so that its error and loss are those of the negatives.
-        error = a + own - own0
-        index[candidate] = word
-        dots(sc.error, error, target.vectors, place, target_weights, index, candidate, 1 + draws.negative)
-        sc.error[error, 0] *= np.float32(-1.0)
-        for j in range(draws.negative):
-            if target.row[t + j] == word:
-                sc.error[error, 1 + j] = -np.inf
-            else:
-                target.threshold[t + j] += np.float32(1.0)
-        loss += logistic(sc.error, error, 1 + draws.negative)
-        sc.error[error, 0] *= np.float32(-1.0)
         target.row[place], target.vector[place] = word, place
-        target.scale[place], target.threshold[place] = sc.error[error, 0], np.float32(1.0)
-        target.square[place] = square
+        target.threshold[place], target.square[place] = np.float32(1.0), square
         sc.own_of[a + i], sc.share[own] = own, share
         own += 1
         place += 1
     n_targets = own - own0
     if n_targets == 0:
         return 0.0, 0, 0, 0
-    # Two at a time, for the targets have the same negatives, and the negatives the same targets.
     place = t + draws.negative
+    # Eq. 3. What is written is read in another loop: a vector that was written in pieces is there only after a while.
+    for i in range(n_targets):
+        word, error = target.row[place + i], a + i
+        index[candidate] = word
+        dots(sc.error, error, target.vectors, place + i, target_weights, index, candidate, 1 + draws.negative)
+        # The word's score with a minus, so that its error and loss are those of the negatives.
+        sc.error[error, 0] *= np.float32(-1.0)
+        for j in range(draws.negative):
+            if target.row[t + j] == word:
+                sc.error[error, 1 + j] = -np.inf
+            else:
+                target.threshold[t + j] += np.float32(1.0)
+    loss = 0.0
+    for i in range(n_targets):
+        loss += logistic(sc.error, a + i, 1 + draws.negative)
+        sc.error[a + i, 0] *= np.float32(-1.0)
+        target.scale[place + i] = sc.error[a + i, 0]
+    # Two at a time, for the targets have the same negatives, and the negatives the same targets.
     for k in range(0, n_targets, 2):
         m = min(k + 1, n_targets - 1)
         e0, e1 = (a + k) * width + 1, (a + m) * width + 1
         combine_two(
             sc.own, own0 + k, own0 + m, error_flat, e0, e1, ADJACENT, target_weights, target.row, t, draws.negative
         )
-        for i in range(k, m + 1):
-            add_scaled(sc.own, own0 + i, sc.error[a + i, 0], target_weights, np.int64(target.row[place + i]))
+    for i in range(n_targets):
+        add_scaled(sc.own, own0 + i, sc.error[a + i, 0], target_weights, np.int64(target.row[place + i]))
     for j in range(0, draws.negative, 2):
         m = min(j + 1, draws.negative - 1)
         e0, e1 = a * width + 1 + j, a * width + 1 + m

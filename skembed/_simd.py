@@ -214,6 +214,18 @@ def power_of_two(typingctx, vector):
 
 
 @intrinsic
+def replace_last(typingctx, vector, n, number):
+    """The vector with all but its first ``n`` numbers replaced by another."""
+
+    def codegen(context, builder, signature, args):
+        lanes = ir.Constant(_INTS, list(range(WIDTH)))
+        keep = builder.icmp_signed("<", lanes, _all(builder, builder.trunc(args[1], ir.IntType(32)), _INTS))
+        return builder.select(keep, args[0], _all(builder, args[2], _FLOATS))
+
+    return _vector(_vector, types.intp, types.float32), codegen
+
+
+@intrinsic
 def zero_first(typingctx, vector, n):
     """The vector with its first ``n`` numbers set to zero."""
 
@@ -310,6 +322,9 @@ if config.DISABLE_JIT:  # the same, as plain Python
 
     def power_of_two(vector):
         return ((vector.view(np.int32) << 23) + np.int32(127 << 23)).view(np.float32)
+
+    def replace_last(vector, n, number):
+        return np.where(np.arange(WIDTH) < n, vector, number)
 
     def zero_first(vector, n):
         return np.where(np.arange(WIDTH) < n, np.float32(0.0), vector)

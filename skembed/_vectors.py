@@ -23,6 +23,7 @@ from ._simd import (
     prefetch,
     prefetch_to_write,
     product,
+    replace_last,
     splat,
     store,
     store_short,
@@ -346,12 +347,10 @@ def softmax(scores, i, n):
 @njit(**INLINE)
 def logistic(scores, i, n):
     """The first ``n`` scores x of row ``i`` become 1 / (1 + exp(-x)); returns the sum of log(1 + exp(x))."""
-    for k in range(n, n + -n % WIDTH):
-        scores[i, k] = -np.inf
     loss = 0.0
     zero, one, minus_one = splat(np.float32(0.0)), splat(np.float32(1.0)), splat(np.float32(-1.0))
     for c in range(0, n, WIDTH):
-        x = load(scores, i, c)
+        x = replace_last(load(scores, i, c), n - c, np.float32(-np.inf))
         # With e = exp(-|x|), nothing overflows: log(1 + exp(x)) = max(x, 0) + log(1 + e).
         size = larger(x, multiply_add(minus_one, x, zero))
         e = _exp(multiply_add(minus_one, size, zero))
