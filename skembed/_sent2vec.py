@@ -63,8 +63,8 @@ class Sent2VecObjective:
         n_components = self.matrices[0].weights.shape[1]
         negative, order = self.draws.negative, self.draws.max_order
         n_source, n_target = n_tokens * order, n_tokens + n_sentences * negative
-        room = width_apart(1 + negative)
-        error = zeros_apart((n_tokens, padded(1 + negative)), np.float32)
+        room = width_apart(2 + negative)
+        error = zeros_apart((n_tokens, padded(2 + negative)), np.float32)
         return Sentences(
             run_ptr=run_ptr,
             words=zeros_apart(n_tokens + 1, np.int32),

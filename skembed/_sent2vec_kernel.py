@@ -11,7 +11,7 @@ from ._negatives import Negatives, draw_negative, first_of_second_part, prefetch
 from ._runs import block_runs, sentence_of_block, share_runs
 from ._text import offsets
 from ._touches import Touches, deal, update_rows
-from ._vectors import ADJACENT, add_scaled, blend, combine, combine_two, dots, logistic, mean_square, prefetch_row
+from ._vectors import ADJACENT, add_scaled, blend, combine, combine_two, dots_two, logistic, mean_square, prefetch_row
 
 NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program, so that equal ids share a bucket
 
@@ -43,10 +43,10 @@ class Sentences(NamedTuple):
     own: np.ndarray  # (n_tokens + n_sentences, n_components) float32, gradient of each target's v_{S without w_t}
     own_of: np.ndarray  # (n_tokens,) int32, where each word's gradient is, -1 if it is no target
     share: np.ndarray  # (n_tokens + n_sentences,) float32, 1 / |R(S without w_t)|, or 1 if a sentence is a sum
-    error: np.ndarray  # (n_tokens, 16 or more than negative) float32, of each target's word and negatives
+    error: np.ndarray  # (n_tokens, more than negative + 1) float32, of each target's word and negatives
     error_flat: np.ndarray  # the same memory as one dimension
-    candidates: np.ndarray  # (n_threads * columns of bits,) int32, a target and the negatives
-    bits: np.ndarray  # (n_threads, more than negatives) uint64, the random bits of the negatives
+    candidates: np.ndarray  # (n_threads * columns of bits,) int32, a target, the negatives, and another target
+    bits: np.ndarray  # (n_threads, more than negative + 1) uint64, the random bits of the negatives
     number: np.ndarray  # 0, 1, 2, ... as int32
     loss: np.ndarray  # (n_sentences_of_block,) float64
     n_targets: np.ndarray  # (n_sentences_of_block,) int64
@@ -185,15 +185,21 @@ def learn_sentence(
         return 0.0, 0, 0, 0
     place = t + draws.negative
     # Eq. 3. What is written is read in another loop: a vector that was written in pieces is there only after a while.
+    # Two at a time, for the targets have the same negatives, and the negatives the same targets.
+    n_scores = draws.negative + 2
+    for k in range(0, n_targets, 2):
+        m = min(k + 1, n_targets - 1)
+        index[candidate], index[candidate + n_scores - 1] = target.row[place + k], target.row[place + m]
+        dots_two(
+            sc.error, a + k, a + m, target.vectors, place + k, place + m, target_weights, index, candidate, n_scores
+        )
+        sc.error[a + m, 0] = sc.error[a + m, n_scores - 1]
     for i in range(n_targets):
-        word, error = target.row[place + i], a + i
-        index[candidate] = word
-        dots(sc.error, error, target.vectors, place + i, target_weights, index, candidate, 1 + draws.negative)
         # The word's score with a minus, so that its error and loss are those of the negatives.
-        sc.error[error, 0] *= np.float32(-1.0)
+        sc.error[a + i, 0] *= np.float32(-1.0)
         for j in range(draws.negative):
-            if target.row[t + j] == word:
-                sc.error[error, 1 + j] = -np.inf
+            if target.row[t + j] == target.row[place + i]:
+                sc.error[a + i, 1 + j] = -np.inf
             else:
                 target.threshold[t + j] += np.float32(1.0)
     loss = 0.0
@@ -201,7 +207,6 @@ def learn_sentence(
         loss += logistic(sc.error, a + i, 1 + draws.negative)
         sc.error[a + i, 0] *= np.float32(-1.0)
         target.scale[place + i] = sc.error[a + i, 0]
-    # Two at a time, for the targets have the same negatives, and the negatives the same targets.
     for k in range(0, n_targets, 2):
         m = min(k + 1, n_targets - 1)
         e0, e1 = (a + k) * width + 1, (a + m) * width + 1

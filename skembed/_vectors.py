@@ -171,6 +171,34 @@ def dots(out, o, a, i, rows, index, first, n):
 
 
 @njit(**INLINE)
+def dots_two(out, o, p, a, i, j, rows, index, first, n):
+    """`dots` of two rows, ``a[i]`` into ``out[o]`` and ``a[j]`` into ``out[p]``, with the same rows, read once."""
+    width = a.shape[1]
+    if width < WIDTH:
+        zero = splat(np.float32(0.0))
+        for which in range(2):
+            x, to = load_short(a, j if which else i), p if which else o
+            for k in range(n):
+                out[to, k] = total(multiply_add(x, load_short(rows, index[first + k]), zero))
+        return
+    for k in range(0, n, 4):
+        k1, k2, k3 = min(k + 1, n - 1), min(k + 2, n - 1), min(k + 3, n - 1)
+        r0, r1, r2, r3 = index[first + k], index[first + k1], index[first + k2], index[first + k3]
+        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
+        for c in range(0, width, WIDTH):
+            # Of the last vector only what no vector before it had.
+            d = min(c, width - WIDTH)
+            x, y = zero_first(load(a, i, d), c - d), zero_first(load(a, j, d), c - d)
+            z0, z1, z2, z3 = load(rows, r0, d), load(rows, r1, d), load(rows, r2, d), load(rows, r3, d)
+            s0, t0 = multiply_add(x, z0, s0), multiply_add(y, z0, t0)
+            s1, t1 = multiply_add(x, z1, s1), multiply_add(y, z1, t1)
+            s2, t2 = multiply_add(x, z2, s2), multiply_add(y, z2, t2)
+            s3, t3 = multiply_add(x, z3, s3), multiply_add(y, z3, t3)
+        store_totals(out, o, k, s0, s1, s2, s3)
+        store_totals(out, p, k, t0, t1, t2, t3)
+
+
+@njit(**INLINE)
 def combine(out, i, scale, s, rows, index, first, n):
     """``out[i] = sum_k scale[s + k] * rows[index[first + k]]`` for k below ``n``; returns its mean square.
 

@@ -12,6 +12,7 @@ from skembed._vectors import (
     combine_two,
     copy_scaled,
     dots,
+    dots_two,
     logistic,
     mean_square,
     padded,
@@ -21,7 +22,8 @@ from skembed._vectors import (
 )
 
 add_scaled, copy_scaled, blend, mean_square = map(for_python, (add_scaled, copy_scaled, blend, mean_square))
-combine, combine_two, dots, softmax, logistic = map(for_python, (combine, combine_two, dots, softmax, logistic))
+combine, combine_two, softmax, logistic = map(for_python, (combine, combine_two, softmax, logistic))
+dots, dots_two = map(for_python, (dots, dots_two))
 prefetch_row, prefetch_row_to_write = map(for_python, (prefetch_row, prefetch_row_to_write))
 
 pytestmark = pytest.mark.kernel
@@ -63,6 +65,20 @@ def test_two_combinations_of_the_same_rows(length, n, i, s, j, t):
     of_each = [combine(wanted, row, scale[first::2].copy(), 0, rows, index, 2, n) for row, first in ((i, s), (j, t))]
     np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(squares, of_each, rtol=1e-5)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("n", range(1, 14))
+@pytest.mark.parametrize(("i", "o", "j", "p"), [(2, 1, 0, 3), (0, 2, 1, 0), (1, 3, 1, 3)])
+def test_dots_of_two_rows_are_those_of_each(length, n, i, o, j, p):
+    a, rows = random_rows(3, length), random_rows(6, length, seed=1)
+    index = np.random.default_rng(n).integers(0, 6, n + 2).astype(np.int32)
+    result, wanted = np.full((2, 4, n + 5), 7, np.float32)
+    dots_two(result, o, p, a, i, j, rows, index, 2, n)
+    for row, to in ((i, o), (j, p)):
+        dots(wanted, to, a, row, rows, index, 2, n)
+    np.testing.assert_array_equal(result[:, :n], wanted[:, :n])
+    assert (result[:, n + -n % 4 :] == 7).all(), "nothing is written past a group of four"
 
 
 @pytest.mark.parametrize("length", LENGTHS)
