@@ -139,6 +139,13 @@ def mean_square(a, i):
 
 
 @njit(**INLINE)
+def _next_four(index, first, k, n):
+    """Numbers k to k + 3 of ``n`` numbers from ``first`` on; past the end the last one stands for those."""
+    k1, k2, k3 = min(k + 1, n - 1), min(k + 2, n - 1), min(k + 3, n - 1)
+    return index[first + k], index[first + k1], index[first + k2], index[first + k3]
+
+
+@njit(**INLINE)
 def dots(out, o, a, i, rows, index, first, n):
     """``out[o, k] = a[i] . rows[index[first + k]]`` for k below ``n``, four rows at a time.
 
@@ -151,8 +158,7 @@ def dots(out, o, a, i, rows, index, first, n):
             out[o, k] = total(multiply_add(x, load_short(rows, index[first + k]), zero))
         return
     for k in range(0, n, 4):
-        k1, k2, k3 = min(k + 1, n - 1), min(k + 2, n - 1), min(k + 3, n - 1)
-        r0, r1, r2, r3 = index[first + k], index[first + k1], index[first + k2], index[first + k3]
+        r0, r1, r2, r3 = _next_four(index, first, k, n)
         s0 = s1 = s2 = s3 = splat(np.float32(0.0))
         for c in range(0, width - WIDTH + 1, WIDTH):
             x = load(a, i, c)
@@ -182,8 +188,7 @@ def dots_two(out, o, p, a, i, j, rows, index, first, n):
                 out[to, k] = total(multiply_add(x, load_short(rows, index[first + k]), zero))
         return
     for k in range(0, n, 4):
-        k1, k2, k3 = min(k + 1, n - 1), min(k + 2, n - 1), min(k + 3, n - 1)
-        r0, r1, r2, r3 = index[first + k], index[first + k1], index[first + k2], index[first + k3]
+        r0, r1, r2, r3 = _next_four(index, first, k, n)
         s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
         for c in range(0, width, WIDTH):
             # Of the last vector only what no vector before it had.
@@ -357,13 +362,12 @@ def softmax(scores, i, n):
     top = scores[i, 0]
     for k in range(1, n):
         top = max(top, scores[i, k])
-    for k in range(n, n + -n % WIDTH):
-        scores[i, k] = -np.inf
     below_top = splat(-top)
     z = splat(np.float32(0.0))
     one = splat(np.float32(1.0))
     for c in range(0, n, WIDTH):
-        e = _exp(multiply_add(one, load(scores, i, c), below_top))
+        x = replace_last(load(scores, i, c), n - c, np.float32(-np.inf))
+        e = _exp(multiply_add(one, x, below_top))
         z = multiply_add(one, e, z)
         store(scores, i, c, e)
     norm = total(z)
