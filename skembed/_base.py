@@ -19,7 +19,7 @@ from ._encoder import Encoder, naming_rows
 from ._inspection import WordVectorInspection
 from ._sentences import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices, length_of
 from ._text import Batch
-from ._threads import count_threads, in_order
+from ._threads import Threads, count_threads
 from ._tokenizer import Tokenizer, same_option
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if isinstance(X, SentenceCorpus):
             self._check_corpus(X)
             return EncodedSentences(X.tokens, X.sent_ptr, X.vocabulary.words, self._rows_of(X.vocabulary.words))
-        encoder = Encoder(self._tokenizer, count_threads(getattr(self, "n_jobs", None)))
+        encoder = Encoder(self._tokenizer, Threads(count_threads(getattr(self, "n_jobs", None))))
         iter_sentences(X)
         ids, ptr = encoder.encode(X)
         return EncodedSentences(ids, ptr, encoder.words, self._rows_of(encoder.words))
@@ -233,7 +233,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         check_is_fitted(self)
         if not isinstance(X, SentenceCorpus):
             iter_sentences(X)  # before its length is asked for
-        n_threads = count_threads(getattr(self, "n_jobs", None))
+        threads = Threads(count_threads(getattr(self, "n_jobs", None)))
         length = length_of(X)
         out = np.empty((length or 0, self._summed_vectors.shape[1]), np.float32)
 
@@ -244,7 +244,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             place = out[first_row : first_row + n_rows]
             return self._pool(sentences, place if len(place) == n_rows else None)
 
-        embedded = list(in_order(embed, self._pieces(X, n_threads), n_threads, least=_LEAST_PIECES))
+        embedded = list(threads.in_order(embed, self._pieces(X, threads), least=_LEAST_PIECES))
         if length is None:
             return np.concatenate([out, *embedded])
         n_rows = sum(map(len, embedded))
@@ -252,7 +252,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             raise ValueError(f"X says that it has {len(out)} sentences, but gives {n_rows}. Pass list(X).")
         return out
 
-    def _pieces(self, X: Any, n_threads: int) -> Iterator[tuple[EncodedSentences | Batch, int]]:
+    def _pieces(self, X: Any, threads: Threads) -> Iterator[tuple[EncodedSentences | Batch, int]]:
         """Some sentences at a time, encoded or yet to be encoded, and the number of the first."""
         if isinstance(X, SentenceCorpus):
             self._check_corpus(X)
@@ -269,7 +269,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
                 yield batch, n_rows
                 n_rows += len(batch)
             return
-        encoder = Encoder(self._tokenizer, n_threads)
+        encoder = Encoder(self._tokenizer, threads)
         rows = np.empty(0, np.int64)
         for ids, ptr, *_ in encoder.stream((batch, []) for batch in batches):
             rows = np.concatenate([rows, self._rows_of(encoder.words[len(rows) :])])

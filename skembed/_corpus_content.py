@@ -15,7 +15,7 @@ from scipy import sparse
 from ._corpus_files import Arrays, GrowingArray, check_contents, read_folder
 from ._encoder import LEAST_BATCHES, Encoder
 from ._text import Batch
-from ._threads import count_threads, in_order
+from ._threads import Threads, count_threads
 from ._tokenizer import Tokenizer
 from ._vocabulary import Vocabulary, check_limits
 
@@ -131,9 +131,8 @@ def encode(
     -------
     content : Content
     """
-    n_threads = count_threads(n_jobs)
-    encoder = Encoder(tokenizer, n_threads, at_once=False)
-    with ExitStack() as files:
+    with Threads(count_threads(n_jobs)) as threads, ExitStack() as files:
+        encoder = Encoder(tokenizer, threads, at_once=False)
         tokens, sent_ptr, doc_ptr = (
             files.enter_context(closing(GrowingArray(name, folder))) for name in ("tokens", "sent_ptr", "doc_ptr")
         )
@@ -155,12 +154,11 @@ def encode(
                 "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
             )
         doc_ptr.append(np.array([encoder.n_rows], np.int64))
-        counts = encoder.counts
         vocabulary, remap = Vocabulary.from_bytes(
-            *encoder.packed_words(), counts, min_count=min_count, max_features=max_features, n_threads=n_threads
+            *encoder.packed_words(), min_count=min_count, max_features=max_features, threads=threads
         )
         remaps = {thread: remap[encoder.part(thread)] for thread in {part.thread for part in parts}}
-        size = _renumber(parts, remaps, bool((remap < 0).any()), n_threads, tokens.array(), sent_ptr.array())
+        size = _renumber(parts, remaps, bool((remap < 0).any()), threads, tokens.array(), sent_ptr.array())
         ends = encoder.n_rows + 1, n_documents + 1
         return Content(tokens.finish(size), sent_ptr.finish(ends[0]), doc_ptr.finish(ends[1]), vocabulary)
 
@@ -178,7 +176,7 @@ def _renumber(
     parts: list[_Part],
     remaps: dict[int | None, np.ndarray],
     drops: bool,
-    n_threads: int,
+    threads: Threads,
     tokens: np.ndarray,
     sent_ptr: np.ndarray,
 ) -> int:
@@ -200,11 +198,10 @@ def _renumber(
             done.append((first, last, first_row, last_row))
         return done
 
-    n_threads = n_threads if len(parts) >= LEAST_BATCHES else 1
-    step = -(-len(parts) // n_threads)
+    step = -(-len(parts) // threads.n_threads) if len(parts) >= LEAST_BATCHES else len(parts)
     shares = [range(start, min(start + step, len(parts))) for start in range(0, len(parts), step)]
     at = 0
-    for first, last, first_row, last_row in chain.from_iterable(in_order(work, shares, n_threads)):
+    for first, last, first_row, last_row in chain.from_iterable(threads.in_order(work, shares, least=2)):
         if at < first:  # close the gap
             tokens[at : at + last - first] = tokens[first:last]
             sent_ptr[first_row + 1 : last_row + 1] += at - first

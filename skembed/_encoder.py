@@ -11,7 +11,7 @@ import numpy as np
 
 from ._sentences import describe_wrong_item, iter_pieces
 from ._text import Batch, Part, Text, encode_words, offsets
-from ._threads import in_order
+from ._threads import Threads
 from ._tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ class Encoder:
     ----------
     tokenizer : Tokenizer
         The options.
-    n_threads : int, default=1
-        Number of threads.
+    threads : Threads or None, default=None
+        For the work; None is one thread.
     at_once : bool, default=True
         The final ids are wanted while the text streams by. If not, :meth:`read` is called once, and words that need no
         Python have numbers in any order, some of them several, which takes less time with threads.
@@ -96,10 +96,10 @@ class Encoder:
         Number of sentences encoded so far.
     """
 
-    def __init__(self, tokenizer: Tokenizer, n_threads: int = 1, at_once: bool = True) -> None:
+    def __init__(self, tokenizer: Tokenizer, threads: Threads | None = None, at_once: bool = True) -> None:
         self.tokenizer = tokenizer
         self.n_rows = 0
-        self._n_threads = n_threads
+        self._threads = threads or Threads(1)
         self._analyze = tokenizer.analyze
         self._word_ids = _WordIds(tokenizer.build_stemmer())
         self._tables: TextTables | None = None
@@ -130,12 +130,12 @@ class Encoder:
         np.add.at(sums, self._id_of_word[kept], counts[kept])
         return sums
 
-    def packed_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return `words` in UTF-8, where each begins, and where it ends."""
+    def packed_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return `words` in UTF-8, where each begins, where it ends, and `counts`, when all is read."""
         if self._tables is not None and self._is_plain:
-            return self._tables.packed()
+            return self._tables.packed(self._threads)
         text, ptr = encode_words(self.words)
-        return text, ptr[:-1], ptr[1:]
+        return text, ptr[:-1], ptr[1:], self.counts
 
     def part(self, thread: int | None) -> slice:
         """Return which of all words the ids of a thread mean, when all is read and final ids were not wanted before."""
@@ -203,7 +203,7 @@ class Encoder:
         from ._word_scan import TextTables  # numba takes a while to import
 
         if self._tables is None:
-            self._tables = TextTables(self._n_threads, self._at_once)
+            self._tables = TextTables(self._threads.n_threads, self._at_once)
         tables = self._tables
         own, numbers = threading.local(), count()
 
@@ -213,7 +213,7 @@ class Encoder:
             batch, starts, first_row = item
             return naming_rows(tables.scan, batch, first_row, own.number), starts, own.number
 
-        for found, passed, number in in_order(scan, self._with_rows(batches), self._n_threads, LEAST_BATCHES):
+        for found, passed, number in self._threads.in_order(scan, self._with_rows(batches), LEAST_BATCHES):
             tables.add(found, number)
             check_number(max(tables.n_words, found.n_words))
             ids, ptr, blank = found.scan

@@ -230,3 +230,14 @@ def offsets(lengths: np.ndarray) -> np.ndarray:
     ptr = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=ptr[1:])
     return ptr
+
+
+def side_by_side(*sizes_and_types: tuple[int, type]) -> list[np.ndarray]:
+    """Arrays with anything in them, in one piece of memory.
+
+    Where it is large the system gives large pages, which takes far less time than the small ones of many arrays.
+    """
+    ends = np.cumsum([-(-size * np.dtype(of).itemsize // 64) * 64 for size, of in sizes_and_types]).tolist()
+    room = np.empty(ends[-1], np.uint8)
+    starts = [0, *ends[:-1]]
+    return [room[start:end].view(of)[:size] for start, end, (size, of) in zip(starts, ends, sizes_and_types)]

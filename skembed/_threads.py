@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any
 
@@ -65,48 +66,81 @@ class ThreadChoice:
         self._n_left = self.ONE if self.n_threads == 1 else self.ALL
 
 
-def in_order(function: Callable[[Any], Any], items: Iterable[Any], n_threads: int, least: int = 1) -> Iterator[Any]:
-    """Like `map`, but with some threads, and only a few items at a time; with less than `least` items, like `map`.
+class Threads:
+    """Some threads for some work; the caller's thread is one of them, for with one more they would wait for a core.
 
-    The caller's thread is one of them: with one more, threads would wait for a core.
+    Inside a ``with`` block they stay for the next piece of work: to begin a thread takes as long as a small piece.
+
+    Parameters
+    ----------
+    n_threads : int
+        How many there are.
     """
-    items = iter(items)
-    first = list(islice(items, least if n_threads > 1 else 0))
-    alone = n_threads == 1 or len(first) < least
-    items = chain(first, items)
-    del first  # an item that is done needs no memory
-    if alone:
-        yield from map(function, items)
-        return
-    waiting: deque[tuple[Future[Any], Any]] = deque()
-    results: deque[Future[Any]] = deque()
 
-    def do_next() -> None:
-        try:
-            result, item = waiting.popleft()
-        except IndexError:  # another thread has done it
-            return
-        try:
-            result.set_result(function(item))
-        except BaseException as error:  # its turn comes after those before it
-            result.set_exception(error)
-            if not isinstance(error, Exception):  # whoever interrupts a program does not wait
-                raise
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._stay = False
+        self._pool: ThreadPoolExecutor | None = None
 
-    def first_result() -> Any:
-        while waiting and not results[0].done():
-            do_next()
-        return results.popleft().result()
+    def __enter__(self) -> Threads:
+        self._stay = True
+        return self
 
-    with ThreadPoolExecutor(n_threads - 1, thread_name_prefix="skembed") as pool:
+    def __exit__(self, *error: Any) -> None:
+        pool, self._pool, self._stay = self._pool, None, False
+        if pool is not None:
+            pool.shutdown()
+
+    @contextmanager
+    def _others(self) -> Iterator[ThreadPoolExecutor]:
+        """The threads beside the caller's."""
+        pool = self._pool or ThreadPoolExecutor(self.n_threads - 1, thread_name_prefix="skembed")
+        self._pool = pool if self._stay else None
         try:
-            for item in items:
-                results.append(Future())
-                waiting.append((results[-1], item))
-                pool.submit(do_next)
-                if len(results) > 2 * n_threads:
-                    yield first_result()
-            while results:
-                yield first_result()
+            yield pool
         finally:
-            waiting.clear()
+            if not self._stay:
+                pool.shutdown()
+
+    def in_order(self, function: Callable[[Any], Any], items: Iterable[Any], least: int = 1) -> Iterator[Any]:
+        """Like `map`, but with all threads, and only a few items at a time; with less than `least`, like `map`."""
+        items = iter(items)
+        first = list(islice(items, least if self.n_threads > 1 else 0))
+        alone = self.n_threads == 1 or len(first) < least
+        items = chain(first, items)
+        del first  # an item that is done needs no memory
+        if alone:
+            yield from map(function, items)
+            return
+        waiting: deque[tuple[Future[Any], Any]] = deque()
+        results: deque[Future[Any]] = deque()
+
+        def do_next() -> None:
+            try:
+                result, item = waiting.popleft()
+            except IndexError:  # another thread has done it
+                return
+            try:
+                result.set_result(function(item))
+            except BaseException as error:  # its turn comes after those before it
+                result.set_exception(error)
+                if not isinstance(error, Exception):  # whoever interrupts a program does not wait
+                    raise
+
+        def first_result() -> Any:
+            while waiting and not results[0].done():
+                do_next()
+            return results.popleft().result()
+
+        with self._others() as pool:
+            try:
+                for item in items:
+                    results.append(Future())
+                    waiting.append((results[-1], item))
+                    pool.submit(do_next)
+                    if len(results) > 2 * self.n_threads:
+                        yield first_result()
+                while results:
+                    yield first_result()
+            finally:
+                waiting.clear()

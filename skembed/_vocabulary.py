@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
-from ._text import decode_words, encode_words
-from ._threads import in_order
+from ._text import decode_words, encode_words, offsets, side_by_side
+from ._threads import Threads
 
 LEAST_WORDS = 1 << 14  # fewer are ordered before a second thread has begun
 
@@ -80,7 +79,7 @@ class Vocabulary:
         *,
         min_count: int = 1,
         max_features: int | None = None,
-        n_threads: int = 1,
+        threads: Threads | None = None,
     ) -> tuple[Vocabulary, np.ndarray]:
         """Order words by falling count and keep the frequent ones; those that are the same are joined.
 
@@ -94,8 +93,8 @@ class Vocabulary:
             Keep words that occur at least this often.
         max_features : int or None, default=None
             Keep at most this many words.
-        n_threads : int, default=1
-            Number of threads.
+        threads : Threads or None, default=None
+            For the work; None is one thread.
 
         Returns
         -------
@@ -110,23 +109,22 @@ class Vocabulary:
         """
         from ._word_order import PADDING, gather_words  # numba takes a while to import
 
-        n_threads = n_threads if len(counts) >= LEAST_WORDS else 1
+        if threads is None or len(counts) < LEAST_WORDS:
+            threads = Threads(1)
         if len(text) < ends.max(initial=0) + PADDING:
             text = np.append(text, np.zeros(PADDING, np.uint8))
-        words, falling, remap = _order_of(text, starts, ends, np.asarray(counts, dtype=np.int64), n_threads)
-        n_kept = _n_kept(falling, min_count, max_features)
-        if n_kept < len(words):
-            words = words[:n_kept]
+        counts, begins, sizes, remap = _in_order(text, starts, ends, np.asarray(counts, dtype=np.int64), threads)
+        n_kept = _n_kept(counts, min_count, max_features)
+        if n_kept < len(counts):
             remap[remap >= n_kept] = -1
-        ptr = np.zeros(n_kept + 1, dtype=np.int64)
-        np.cumsum((ends - starts)[words], out=ptr[1:])
+        ptr = offsets(sizes[:n_kept])
         packed = np.empty(ptr[-1], dtype=np.uint8)
 
         def gather(part: slice) -> None:
-            gather_words(text, starts, words[part], packed, ptr[part.start : part.stop + 1])
+            gather_words(text, begins[part], packed, ptr[part.start : part.stop + 1])
 
-        list(in_order(gather, _parts(n_kept, n_threads), n_threads))
-        return cls.from_packed(packed, ptr, falling[:n_kept]), remap
+        list(threads.in_order(gather, _parts(n_kept, threads)))
+        return cls.from_packed(packed, ptr, counts[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
         """Return the vocabulary of the words that occur at least `min_count` times, at most `max_features` of them.
@@ -175,60 +173,83 @@ class Vocabulary:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
 
 
-def _order_of(
-    text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray, n_threads: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Order of falling count, and of code points among equals, which is that of the bytes of UTF-8.
+def _in_order(
+    text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray, threads: Threads
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Order words by falling count, and by code points among equals, which is the order of the bytes of UTF-8.
 
-    Returns one word of each that are the same, in this order; how often they occur; and the place of each word in it.
+    Returns how often the word at each place occurs, where it begins and how many bytes it has, and the place of each
+    word that was given.
     """
     # numba takes a while to import
-    from ._word_order import N_PLACES, join_words, note_places, note_words, sort_by_keys, take_between, take_in_order
+    from ._word_order import N_PLACES, join_words, note_places, note_words, place_words, sort_by_keys, take_between
 
-    n_words = len(counts)
-    keys, others = np.empty((2, n_words), np.uint64)
+    n_words, n_ranges = len(counts), threads.n_threads
+    large, small = (n_words + n_ranges, np.uint64), (n_words + n_ranges, np.int32)
+    keys, others, some, falling, sums = side_by_side(*[large] * 5)
+    order, room, numbers, words, by_count, place, remap = side_by_side(*[small] * 7)
 
-    def note(part: slice) -> None:
-        note_words(text, starts[part], ends[part], keys[part], others[part])
+    # Each thread orders the words of a range of keys. A sample of the words tells where to cut.
+    sample = [np.ascontiguousarray(array[:: max(1, n_words >> 12)]) for array in (starts, ends)]
+    n_sample = len(sample[0])
+    note_words(text, *sample, keys[:0], keys[:n_sample], others[:n_sample], np.zeros(1, np.int64))
+    borders = np.sort(keys[:n_sample])[n_sample * np.arange(1, n_ranges) // n_ranges]
 
-    def sort(keys: np.ndarray, order: np.ndarray) -> None:
-        sort_by_keys(keys, order, np.empty_like(keys), np.empty_like(order), np.empty(N_PLACES, np.int64))
+    def note(part: slice) -> np.ndarray:
+        found = np.zeros(n_ranges, np.int64)
+        note_words(text, starts[part], ends[part], borders, keys[part], others[part], found)
+        return found
 
-    def sort_range(limits: tuple[int, int]) -> tuple[np.ndarray, ...]:
-        """Order the words whose keys are within limits by their bytes."""
-        order, some = np.empty(n_words, np.int32), np.empty(n_words, np.uint64)
-        n_some = take_between(keys, np.uint64(limits[0]), np.uint64(limits[1]), order, some)
-        order, some = order[:n_some], some[:n_some]
-        sort(some, order)
-        numbers, words = np.empty((2, len(order)), np.int32)
-        sums = np.empty(len(order), np.int64)
-        n_different = join_words(text, starts, ends, counts, others, some, order, numbers, words, sums)
-        return order, numbers, words[:n_different], sums[:n_different]
+    n_found = np.sum(list(threads.in_order(note, _parts(n_words, threads))), axis=0)
+    firsts = offsets(n_found + 1)[:-1]
+    limits = np.concatenate([[np.uint64(0)], borders, [np.uint64(2**64 - 1)]])
 
-    list(in_order(note, _parts(n_words, n_threads), n_threads))
-    some = np.sort(keys[:: max(1, n_words >> 12)])
-    borders = [0, *(int(some[len(some) * i // n_threads]) for i in range(1, n_threads)), 2**64 - 1]
-    ranges = list(in_order(sort_range, pairwise(borders), n_threads))
-    words, sums = (np.concatenate([part[i] for part in ranges]) for i in (2, 3))
-    falling, order = (~sums).view(np.uint64), np.arange(len(words), dtype=np.int32)
-    sort(falling, order)
-    ordered, place = np.empty((2, len(words)), np.int32)
-    take_in_order(order, words, ordered, place)
-    places = np.empty(n_words, np.int32)
-    ends = np.cumsum([len(different) for _, _, different, _ in ranges])
+    def sort(keys: np.ndarray, order: np.ndarray, room_for_keys: np.ndarray, room: np.ndarray) -> None:
+        sort_by_keys(keys, order, room_for_keys, room, np.empty(N_PLACES, np.int64))
 
-    def note_range(some: tuple[tuple[np.ndarray, ...], int]) -> None:
-        (order, numbers, different, _), end = some
-        note_places(order, numbers, place[end - len(different) : end], places)
+    def sort_range(number: int) -> int:
+        """Order the words of a range by their bytes, then by count; returns how many different ones it has."""
+        here = slice(firsts[number], firsts[number] + n_found[number])
+        take_between(keys[:n_words], *limits[number : number + 2], order[here.start :], some[here.start :])
+        sort(some[here], order[here], falling[here], room[here])
+        n_different = join_words(
+            text,
+            starts,
+            ends,
+            counts,
+            others,
+            some[here],
+            order[here],
+            numbers[here],
+            words[here],
+            sums.view(np.int64)[here],
+        )
+        here = slice(here.start, here.start + n_different)
+        np.invert(sums[here], out=falling[here])
+        by_count[here] = np.arange(n_different, dtype=np.int32)
+        sort(falling[here], by_count[here], some[here], room[here])
+        return int(n_different)
 
-    list(in_order(note_range, zip(ranges, ends, strict=True), n_threads))
-    return ordered, (~falling).view(np.int64), places
+    n_different = np.array(list(threads.in_order(sort_range, range(n_ranges))), np.int64)
+    n_in_all = int(n_different.sum())
+    # Nobody compares words, or adds up counts, any more.
+    totals, begins, sizes = (array.view(np.int64)[:n_in_all] for array in (sums, keys, others))
+
+    def place_range(number: int) -> None:
+        reached = np.empty(n_ranges, np.int64)
+        ordered = firsts, firsts + n_different, falling, by_count, words
+        place_words(number, *ordered, starts, ends, reached, place, totals, begins, sizes)
+        here = slice(firsts[number], firsts[number] + n_found[number])
+        note_places(order[here], numbers[here], place[here], remap)
+
+    list(threads.in_order(place_range, range(n_ranges)))
+    return totals, begins, sizes, remap[:n_words]
 
 
-def _parts(size: int, n_parts: int) -> Iterator[slice]:
-    """Cut so many items into parts of about the same size."""
-    cuts = [size * i // n_parts for i in range(n_parts + 1)]
-    return map(slice, cuts, cuts[1:])
+def _parts(size: int, threads: Threads) -> list[slice]:
+    """Cut so many items into a part of about the same size for each thread."""
+    cuts = [size * i // threads.n_threads for i in range(threads.n_threads + 1)]
+    return list(map(slice, cuts, cuts[1:]))
 
 
 def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | None]:
@@ -252,7 +273,7 @@ def _n_kept(counts: np.ndarray, min_count: int, max_features: int | None) -> int
         raise ValueError(
             "The text has no words: it is empty, or token_pattern, stop_words or the analyzer left nothing of it."
         )
-    n_kept = int(np.searchsorted(-counts, -min_count, side="right"))
+    n_kept = int(np.count_nonzero(counts >= min_count))
     if not n_kept:
         raise ValueError(
             f"No word is left: the text has {len(counts)} distinct words and the most frequent occurs {counts[0]} "

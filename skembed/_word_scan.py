@@ -11,8 +11,18 @@ import numpy as np
 from ._bytes import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from ._sentences import decoding_message
 from ._strings import Room, join_strings
-from ._text import PADDING, Batch, Column, Part, Text, lower_rows, lowered_characters, rows_in_context
-from ._threads import in_order
+from ._text import (
+    PADDING,
+    Batch,
+    Column,
+    Part,
+    Text,
+    lower_rows,
+    lowered_characters,
+    rows_in_context,
+    side_by_side,
+)
+from ._threads import Threads
 from ._word_cut import new_piece, scan
 from ._word_table import (
     ARENA_PADDING,
@@ -78,11 +88,15 @@ class Scanner:
 
     def counts(self) -> np.ndarray:
         """Return how often each word of the table was found in all texts, if no other words were known."""
-        counts = np.zeros(self.words.state[N_WORDS], np.int64)
+        counts = np.empty(self.words.state[N_WORDS], np.int64)
+        self.write_counts(counts)
+        return counts
+
+    def write_counts(self, counts: np.ndarray) -> None:
+        """Do what :meth:`counts` does, into an array."""
         take_counts(self.words.slots, counts)
         for ids in self._twice:
             np.subtract.at(counts, ids, 1)
-        return counts
 
     def _as_text(self, batch: Batch) -> tuple[Text, np.ndarray]:
         """Return the text, and the places of the line feeds after its sentences."""
@@ -160,11 +174,6 @@ class TextTables:
         return [self._merged] if self._at_once else [scanner.words for scanner in self._scanners]
 
     @property
-    def _n_used(self) -> int:
-        """Number of threads that have found words, at least one: more need not start at the end."""
-        return max(1, sum(scanner.words.state[N_WORDS] > 0 for scanner in self._scanners))
-
-    @property
     def n_words(self) -> int:
         """Number of words so far."""
         return sum(int(table.state[N_WORDS]) for table in self._tables)
@@ -203,7 +212,7 @@ class TextTables:
 
     def counts(self) -> np.ndarray:
         """Return how often each word occurred, by its number, when all texts are done."""
-        found = list(in_order(Scanner.counts, self._scanners, self._n_used))
+        found = [scanner.counts() for scanner in self._scanners]
         if not self._at_once:
             return np.concatenate(found)
         counts = np.zeros(self.n_words, np.int64)
@@ -217,22 +226,28 @@ class TextTables:
         start, self._n_bytes_taken = self._n_bytes_taken, int(table.state[N_BYTES])
         return words_of(table, start)
 
-    def packed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return all words in UTF-8, and some bytes more, where each begins, and where it ends."""
+    def packed(self, threads: Threads) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return what is known of the words if numbers are not given at once and all texts are done.
+
+        All words in UTF-8, and some bytes more; where each begins and where it ends; and how often it occurred.
+        """
         n_words, n_bytes = (np.cumsum([0] + [table.state[i] for table in self._tables]) for i in (N_WORDS, N_BYTES))
-        text = np.empty(n_bytes[-1] + len(PADDING), np.uint8)
-        starts, ends = np.empty((2, n_words[-1]), np.int64)
+        numbers = (n_words[-1], np.int64)
+        starts, ends, counts, text = side_by_side(numbers, numbers, numbers, (n_bytes[-1] + len(PADDING), np.uint8))
 
         def pack(number: int) -> None:
             first, last = n_bytes[number : number + 2]
             words = slice(*n_words[number : number + 2])
+            self._scanners[number].write_counts(counts[words])
             restore_underscores(self._tables[number].arena, text[first:last])
             line_feeds(text[first:], last - first, ends[words])
             ends[words] += first
-            starts[words] = np.append(first, ends[words] + 1)[:-1]
+            starts[words.start] = first
+            np.add(ends[words][:-1], 1, out=starts[words][1:])
 
-        list(in_order(pack, range(len(self._tables)), self._n_used))
-        return text, starts, ends
+        used = np.flatnonzero(np.diff(n_words)).tolist()
+        list(threads.in_order(pack, used, least=2))  # a thread that found nothing need not begin
+        return text, starts, ends, counts
 
 
 def _with_entries(array: np.ndarray, size: int) -> np.ndarray:

@@ -18,6 +18,7 @@ from skembed._encoder import Encoder
 from skembed._sentences import iter_batches
 from skembed._strings import Room, join_strings
 from skembed._text import _N_CHARACTERS, PADDING, lowered_characters
+from skembed._threads import Threads
 from skembed._tokenizer import TOKEN_PATTERN, Tokenizer
 from skembed._word_scan import KnownWords, Scanner, table_of, words_of
 from skembed._word_table import new_words
@@ -46,7 +47,7 @@ def encoded(encoder, sentences):
 
 
 def assert_twins(sentences, n_threads=1):
-    fast, slow = Encoder(Tokenizer(), n_threads), Encoder(slow_twin)
+    fast, slow = Encoder(Tokenizer(), Threads(n_threads)), Encoder(slow_twin)
     assert encoded(fast, sentences) == encoded(slow, sentences)
     assert fast.counts.tolist() == slow.counts.tolist()
 
@@ -117,7 +118,7 @@ def test_every_line_of_the_corpora(data_dir, name):
         pytest.skip(f"{path} is not there")
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
         lines = [line.rstrip("\r\n") for line in file]
-    fast, slow = Encoder(Tokenizer(), 2), Encoder(slow_twin)
+    fast, slow = Encoder(Tokenizer(), Threads(2)), Encoder(slow_twin)
     for (ids, ptr, *_), (slow_ids, slow_ptr, *_) in zip(
         fast.stream(iter_batches(lines, None, Tokenizer())), slow.stream(iter_batches(lines, None, slow_twin))
     ):

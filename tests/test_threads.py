@@ -8,7 +8,7 @@ import pytest
 
 import skembed._sentences as sentences_module
 from skembed import MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._threads import ThreadChoice, in_order
+from skembed._threads import ThreadChoice, Threads
 
 
 def use(choice, seconds, n_pieces):
@@ -58,7 +58,7 @@ def test_few_items_are_done_without_threads(n_items, n_threads):
         threads.add(threading.current_thread())
         return 2 * item
 
-    assert list(in_order(work, iter(range(n_items)), n_threads, 4)) == list(range(0, 2 * n_items, 2))
+    assert list(Threads(n_threads).in_order(work, iter(range(n_items)), 4)) == list(range(0, 2 * n_items, 2))
     alone = n_threads == 1 or n_items < 4
     assert threads <= {threading.main_thread()} if alone else len(threads) <= n_threads
 
@@ -73,7 +73,7 @@ def test_the_callers_thread_is_one_of_the_threads(n_threads):
         threads.add(threading.current_thread())
         return item
 
-    assert list(in_order(work, range(10 * n_threads), n_threads)) == list(range(10 * n_threads))
+    assert list(Threads(n_threads).in_order(work, range(10 * n_threads))) == list(range(10 * n_threads))
     assert len(threads) == n_threads and threading.main_thread() in threads
 
 
@@ -90,7 +90,7 @@ def test_an_error_comes_in_its_turn(n_threads):
             raise ValueError(f"item {item}")
         return item
 
-    results = in_order(work, range(100), n_threads)
+    results = Threads(n_threads).in_order(work, range(100))
     assert next(results) == 0
     with pytest.raises(ValueError, match="item 1"):
         next(results)
@@ -112,7 +112,7 @@ def test_an_interrupt_does_not_wait_for_its_turn():
         assert interrupted.wait(timeout=60)
 
     with pytest.raises(KeyboardInterrupt):
-        next(in_order(work, items(), 2))
+        next(Threads(2).in_order(work, items()))
 
 
 def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
@@ -132,7 +132,7 @@ def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
             assert may_end.wait(timeout=60)
 
     monkeypatch.setattr("skembed._threads.ThreadPoolExecutor", Pool)
-    results = in_order(work, range(100), 2)
+    results = Threads(2).in_order(work, range(100))
     next(results)
     results.close()
     assert len(begun) <= 3, "two of five are left"
@@ -152,7 +152,7 @@ def test_items_that_are_done_are_not_kept(n_threads):
             yield item
             del item
 
-    counts = [len(alive) for _ in in_order(lambda item: None, items(), n_threads, 8)]
+    counts = [len(alive) for _ in Threads(n_threads).in_order(lambda item: None, items(), 8)]
     assert counts[-1] <= 1 + n_threads, "the last ones, and not the first eight"
 
 

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skembed._threads import Threads
 from skembed._vocabulary import Vocabulary, check_limits, decode_words, encode_words
 
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)
 
 
-def from_counts(words, counts, **limits):
+def from_counts(words, counts, n_threads=1, **limits):
     text, ptr = encode_words(words)
-    return Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts, **limits)
+    return Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts, threads=Threads(n_threads), **limits)
 
 
 @given(st.dictionaries(WORDS, st.integers(1, 5), min_size=1), st.integers(1, 6), st.none() | st.integers(1, 10))
