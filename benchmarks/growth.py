@@ -5,10 +5,12 @@
 Texts of 1 to 70 million words are the documents of the two corpora in random order, so that the text is of one kind
 from beginning to end, again and again, with the 20,000 most frequent words.
 For vocabularies of 20,000 to 500,000 words the same text is repeated with other words each time (word 5 of the third
-copy is not word 5 of the first), and the rarest are left out. The time is CPU seconds from the beginning of a pass to
-its end, over as many passes as make 16 million words. The points of a line take turns. "Rows alone" is no method: two
-plain loops read, and then update, the row of each word of the sentences, in random order. What grows there is the cost
-of missing the caches.
+copy is not word 5 of the first), and the rarest are left out. "Rows folded" is the same text with the words of each
+vocabulary numbered modulo 20,000, and for bigrams with as many buckets: all of a larger vocabulary is there but the
+larger matrices, so it shows what grows beside the cost of missing the caches.
+The time is CPU seconds from the beginning of a pass to its end, over as many passes as make 16 million words. The
+points of a line take turns. "Rows alone" is no method: two plain loops read, and then update, the row of each word of
+the sentences, in random order. What grows there is the cost of missing the caches.
 """
 
 import time
@@ -23,10 +25,12 @@ from threads import METHODS
 MILLION = 1_000_000
 SHORTEST = 16 * MILLION  # words to train on at the least: one pass over a small text is lost in the noise of the rest
 ROWS = "rows alone"
+FOLDED_ROWS, FOLDED = "vocabulary, rows folded", 20_000  # and how many rows there are then
 LINES = [ROWS, *METHODS]
 CURVES = {
     "words of text": ("words", [MILLION, 4 * MILLION, 16 * MILLION, 28 * MILLION, 70 * MILLION], LINES),
     "vocabulary": ("vocabulary", [20_000, 50_000, 100_000, 200_000, 500_000], LINES),
+    FOLDED_ROWS: ("vocabulary", [20_000, 500_000], LINES),
     "dimension": ("n_components", [25, 50, 100, 200, 300, 500], list(METHODS)),
     "negatives": ("negative", [2, 5, 10, 20, 50], list(METHODS)),
     "window": ("window", [1, 2, 5, 10], ["CBOS", "Siamese CBOW", "skip-gram", "CBOW"]),
@@ -40,7 +44,7 @@ def pieces(lengths, order):
     return np.arange(lengths.sum()) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
 
 
-def read_corpus(folder, n_tokens, n_words, new_words):
+def read_corpus(folder, n_tokens, n_words, new_words, folded=False):
     """The corpus that `make_corpus` makes, once, and its number of words, or `n_words` if that is less."""
     from skembed import SentenceCorpus
 
@@ -48,7 +52,22 @@ def read_corpus(folder, n_tokens, n_words, new_words):
     if not path.exists():
         make_corpus(folder, n_tokens, new_words).save(path)
     corpus = SentenceCorpus.load(path, verify=False)
-    return corpus, min(n_words, len(corpus.vocabulary.counts))
+    n_words = min(n_words, len(corpus.vocabulary))
+    return fold(corpus, n_words) if folded else (corpus, n_words)
+
+
+def fold(corpus, n_words):
+    """The corpus with the first `n_words` words of its vocabulary numbered modulo FOLDED, and how many that makes."""
+    from skembed import SentenceCorpus
+
+    old = np.arange(len(corpus.vocabulary))
+    new = np.where(old < n_words, old % FOLDED, old - n_words + FOLDED)
+    counts = np.bincount(new, corpus.vocabulary.counts).astype(np.int64)
+    order = np.argsort(-counts, kind="stable")
+    rank = np.empty(len(counts), np.int32)
+    rank[order] = np.arange(len(order))
+    vocabulary = type(corpus.vocabulary)([f"w{i}" for i in order], counts[order])
+    return SentenceCorpus(rank[new][corpus.tokens], corpus.sent_ptr, corpus.doc_ptr, vocabulary), FOLDED
 
 
 def make_corpus(folder, n_tokens, new_words):
@@ -81,8 +100,8 @@ def make_corpus(folder, n_tokens, new_words):
     return SentenceCorpus(rank[tokens].astype(np.int32), sent_ptr, doc_ptr, vocabulary)
 
 
-def prepare_rows(folder, words, vocabulary, new_words, n_components=100):
-    corpus, n_words = read_corpus(folder, words, vocabulary, new_words)
+def prepare_rows(folder, words, vocabulary, n_components=100, **more):
+    corpus, n_words = read_corpus(folder, words, vocabulary, **more)
     generator = np.random.default_rng(0)
     order = generator.permutation(corpus.n_sentences)
     tokens = np.asarray(corpus.tokens)[pieces(np.diff(corpus.sent_ptr), order)]
@@ -122,10 +141,10 @@ class PassTimer:
             self.seconds += cpu_seconds()
 
 
-def prepare(folder, cls, settings, words, vocabulary, new_words):
+def prepare(folder, cls, settings, words, vocabulary, **more):
     import skembed
 
-    corpus, n_words = read_corpus(folder, words, vocabulary, new_words)
+    corpus, n_words = read_corpus(folder, words, vocabulary, **more)
     make = getattr(skembed, cls)
     settings = settings | {"min_count": 1, "max_features": n_words, "random_state": 0}
     make(max_iter=1, **settings).fit(corpus[:200])
@@ -149,12 +168,15 @@ def task_of(folder, curve, parameter, value, method, quick):
     words, vocabulary, settings = 16 * MILLION, 100_000, {}
     if curve == "words of text":
         words, vocabulary = value, 20_000
-    elif curve == "vocabulary":
+    elif parameter == "vocabulary":
         words, vocabulary = 70 * MILLION, value  # with fewer there are no 500,000 words
     else:
         words, settings = 4 * MILLION, {parameter: [1, value] if parameter == "ngram_range" else value}
     words = words // 10 if quick else words
-    text = {"folder": str(folder), "words": words, "vocabulary": vocabulary, "new_words": curve == "vocabulary"}
+    text = {"folder": str(folder), "words": words, "vocabulary": vocabulary, "new_words": parameter == "vocabulary"}
+    if curve == FOLDED_ROWS:
+        text |= {"folded": True}
+        settings = {"n_buckets": FOLDED} if "ngram_range" in METHODS.get(method, ("", {}))[1] else {}
     if method == ROWS:
         return "prepare_rows", text
     cls, own = METHODS[method]
@@ -201,7 +223,8 @@ def tell(options, points, raw):
         "growth",
         "CPU time of a word as work grows",
         rows,
-        notes="One thread; n-grams: the longest. Rows alone: two plain loops, which show what cache misses cost.",
+        notes="One thread; n-grams: the longest. Rows alone: two plain loops, which show what cache misses cost. Rows "
+        "folded: the text of each vocabulary with no more rows than the smallest has.",
         targets=list(targets_of(points)),
         raw={"points": points, "runs": raw},
         draw=draw(points),
@@ -209,7 +232,8 @@ def tell(options, points, raw):
 
 
 def targets_of(points):
-    for curve in ("words of text", "vocabulary"):
+    # What was asked for vocabularies leaves out what it costs to miss the caches.
+    for curve in ("words of text", FOLDED_ROWS):
         for method in METHODS:
             times = [p["ns a word"] for p in points if (p["curve"], p["method"]) == (curve, method)]
             if times and min(times) > 0:
@@ -222,12 +246,13 @@ def targets_of(points):
 def draw(points):
     def fill(figure):
         figure.set_size_inches(9, 6)
-        curves = list(dict.fromkeys(point["curve"] for point in points))
+        curves = list(dict.fromkeys(point["curve"] for point in points if point["curve"] != FOLDED_ROWS))
         for axes, curve in zip(np.atleast_1d(figure.subplots(-(-len(curves) // 3), min(3, len(curves)))).flat, curves):
             for method, colour in zip(LINES, ["0.6", *(f"C{i}" for i in range(len(METHODS)))]):
-                line = [(p["value"], p["ns a word"]) for p in points if (p["curve"], p["method"]) == (curve, method)]
-                if line:
-                    axes.plot(*zip(*line), ".-", color=colour, label=method)
+                for of, style, label in ((curve, ".-", method), (FOLDED_ROWS, "x:", None)):
+                    line = [(p["value"], p["ns a word"]) for p in points if (p["curve"], p["method"]) == (of, method)]
+                    if line and (of == curve or curve == "vocabulary"):
+                        axes.plot(*zip(*line), style, color=colour, label=label)
             scale = "log" if curve in ("words of text", "vocabulary") else "linear"
             axes.set(title=curve, ylim=(0, None), xscale=scale, ylabel="ns a word")
             values = sorted({point["value"] for point in points if point["curve"] == curve})

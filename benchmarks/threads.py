@@ -4,11 +4,14 @@
 
 Copies are two processes of one thread each that run at the same time; then comes one process with two threads, and 3
 and 7 threads on however many cores there are, in turns. The digest is over word vectors and loss curve, or the output.
+
+Where a host puts the cores of a virtual machine changes from minute to minute, and with it how far they are from each
+other. So all rows are measured in one sweep after the other, and the rounds of a row are minutes apart.
 """
 
 import hashlib
 import inspect
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 from measuring import Worker, arguments, median, rounds_of, saved_corpus
@@ -101,8 +104,8 @@ def prepare_tokenise(folder, length):
     return task
 
 
-def measure(prepare, settings, n_rounds):
-    """Wall seconds of each way to run, a list a way, and whether the bits are equal."""
+def measure(prepare, settings, n_rounds, turn):
+    """Wall seconds of each way to run, a list a way, and the digests of what came out; `turn` says who begins."""
     first, second = (Worker(__file__, prepare, **settings) for _ in range(2))
     digests = set()
 
@@ -117,10 +120,11 @@ def measure(prepare, settings, n_rounds):
         return max(first.finish()["wall"], second.finish()["wall"])
 
     ways = {"copies": copies} | {n: lambda n=n: alone(n) for n in COUNTS}
-    results = rounds_of(ways, n_rounds)
+    names = list(ways)[turn % len(ways) :] + list(ways)[: turn % len(ways)]
+    results = rounds_of({name: ways[name] for name in names}, n_rounds)
     first.close()
     second.close()
-    return results, len(digests) == 1
+    return results, digests
 
 
 def main():
@@ -130,40 +134,47 @@ def main():
         max_sentences={"type": int, "default": 500_000},
         only={"nargs": "+", "choices": tasks, "default": tasks, "metavar": "TASK"},
     )
-    rows, raw, targets = [], {}, []
+    raw, equal = {}, {}
     with saved_corpus(options, options.max_sentences) as folder:
-        for name in options.only:
-            for text, length in TEXTS.items():
+        for turn in range(options.rounds):
+            for name, (text, length) in product(options.only, TEXTS.items()):
                 settings = {"folder": str(folder), "length": length}
                 if name in METHODS:
                     settings |= dict(zip(("cls", "settings"), METHODS[name]))
                 prepare = "prepare_training" if name in METHODS else f"prepare_{name}"
-                n_rounds = options.rounds if name in METHODS else 3 * options.rounds  # these are short, and noisy
-                results, equal = measure(prepare, settings, n_rounds)
-                raw[f"{name}, {text}"] = results
-                wall = {way: median(seconds) for way, seconds in results.items()}
-                # Two copies do twice the work.
-                share = 100 * (wall["copies"] / 2) / wall[2]
-                rows.append(
-                    {
-                        "task": name,
-                        "text": text,
-                        **{f"{n} threads, s" if n > 1 else "1 thread, s": round(wall[n], 2) for n in COUNTS},
-                        "two copies, s": round(wall["copies"], 2),
-                        "two threads of two copies, %": round(share),
-                        "bits equal": "yes" if equal else "NO",
-                    }
-                )
-                print(rows[-1], flush=True)
-                row_name = f"{name}, {text}"
-                least, kind = asked_of(name), "training" if name in METHODS else "transform and text to ids"
-                slower = max(wall[n] / wall[1] for n in COUNTS[2:])
-                targets += [
-                    target(f"{kind}, two threads, of what two copies reach", row_name, share, least, unit="%"),
-                    target("time of 3 or 7 threads over that of one", row_name, slower, 1, at_most=True, unit="times"),
-                ]
-    equal = all(row["bits equal"] == "yes" for row in rows)
-    targets.append(target(f"bits equal for {COUNTS} threads in every row (1: yes)", "", float(equal), 1))
+                n_rounds = 1 if name in METHODS else 3  # the others are short
+                results, digests = measure(prepare, settings, n_rounds, turn)
+                for way, seconds in results.items():
+                    raw.setdefault((name, text), {}).setdefault(way, []).extend(seconds)
+                equal.setdefault((name, text), set()).update(digests)
+                print(name, text, {way: round(median(seconds), 3) for way, seconds in results.items()}, flush=True)
+    tell(options, raw, {row: len(digests) == 1 for row, digests in equal.items()})
+
+
+def tell(options, raw, equal):
+    """Table, targets and figure of the seconds of each row and way, and whether the bits are equal."""
+    rows, targets = [], []
+    for (name, text), results in raw.items():
+        wall = {way: median(seconds) for way, seconds in results.items()}
+        # Two copies do twice the work.
+        share = 100 * (wall["copies"] / 2) / wall[2]
+        rows.append(
+            {
+                "task": name,
+                "text": text,
+                **{f"{n} threads, s" if n > 1 else "1 thread, s": round(wall[n], 2) for n in COUNTS},
+                "two copies, s": round(wall["copies"], 2),
+                "two threads of two copies, %": round(share),
+                "bits equal": "yes" if equal[name, text] else "NO",
+            }
+        )
+        least, kind = asked_of(name), "training" if name in METHODS else "transform and text to ids"
+        slower = max(wall[n] / wall[1] for n in COUNTS[2:])
+        targets += [
+            target(f"{kind}, two threads, of what two copies reach", f"{name}, {text}", share, least, unit="%"),
+            target("time of 3 or 7 threads over that of one", f"{name}, {text}", slower, 1, at_most=True, unit="times"),
+        ]
+    targets.append(target(f"bits equal for {COUNTS} threads in every row (1: yes)", "", float(all(equal.values())), 1))
 
     def draw(figure):
         axes = figure.subplots()
@@ -183,9 +194,10 @@ def main():
     notes = (
         f"Wall seconds of a pass over {options.max_sentences:,} sentences ({options.max_sentences // 10:,} with "
         f"--quick), of five for transform and tokenise; transform takes no more than so many of 4 words. Medians of "
-        f"{options.rounds} rounds, of {3 * options.rounds} for these two."
+        f"{options.rounds} rounds, minutes apart, of {3 * options.rounds} for these two."
     )
-    report(options, "threads", "Threads", rows, notes=notes, targets=targets, raw=raw, draw=draw)
+    seconds = {", ".join(row): results for row, results in raw.items()}
+    report(options, "threads", "Threads", rows, notes=notes, targets=targets, raw=seconds, draw=draw)
 
 
 if __name__ == "__main__":

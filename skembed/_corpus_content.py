@@ -139,13 +139,20 @@ def encode(
         n_tokens = n_documents = 0
         sent_ptr.append(np.zeros(1, np.int64))
         parts: list[_Part] = []
-        for batch in encoder.read(batches):
+
+        def room_for(n_ids: int) -> np.ndarray:
+            return tokens.room(n_ids, encoder.n_rows / n_sentences if n_sentences and encoder.n_rows else 0.5)
+
+        # Ids are written where they belong, if somebody knows before where that is.
+        in_place = folder is None and threads.n_threads == 1
+        for batch in encoder.read(batches, room_for if in_place else None):
             ids, ptr, starts, thread = batch
             first_row = encoder.n_rows - len(ptr) + 1
             parts.append(_Part(n_tokens, first_row, encoder.n_rows, thread))
             share = encoder.n_rows / n_sentences if n_sentences else 0.5
             tokens.append(ids, share)
-            encoder.reuse(batch)
+            if not in_place:
+                encoder.reuse(batch)
             sent_ptr.append(ptr[1:] + n_tokens, share)
             doc_ptr.append(np.asarray(starts, np.int64) + first_row)
             n_tokens, n_documents = n_tokens + len(ids), n_documents + len(starts)
@@ -155,7 +162,11 @@ def encode(
             )
         doc_ptr.append(np.array([encoder.n_rows], np.int64))
         vocabulary, remap = Vocabulary.from_bytes(
-            *encoder.packed_words(), min_count=min_count, max_features=max_features, threads=threads
+            *encoder.packed_words(),
+            min_count=min_count,
+            max_features=max_features,
+            threads=threads,
+            memory=encoder.memory(),
         )
         remaps = {thread: remap[encoder.part(thread)] for thread in {part.thread for part in parts}}
         size = _renumber(parts, remaps, bool((remap < 0).any()), threads, tokens.array(), sent_ptr.array())

@@ -130,16 +130,26 @@ class GrowingArray:
         self._size += len(values)
         if self._file is not None:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
+        elif values.base is not self._memory:  # else they were written to `room`
+            self._grow(start, self._size, share)
+            self._memory[start : self._size] = values
+
+    def room(self, size: int, share: float = 0.5) -> np.ndarray:
+        """Return memory for so many numbers at the end, of which the first ones are appended next; not of a file."""
+        self._grow(self._size, self._size + size, share)
+        return self._memory[self._size : self._size + size]
+
+    def _grow(self, used: int, size: int, share: float) -> None:
+        """Make room for `size` numbers, of which `used` are there already, and for the rest of everything."""
+        if size <= len(self._memory):
             return
-        if self._size > len(self._memory):
-            # A quarter more, for the rest may have longer sentences; memory that is never written to costs nothing.
-            try:
-                larger = np.empty(int(1.25 * self._size / min(share, 1)) + 1, self._dtype)
-            except (MemoryError, OverflowError, ValueError):  # the first sentences were far longer than the others
-                larger = np.empty(2 * self._size, self._dtype)
-            larger[:start] = self._memory[:start]
-            self._memory = larger
-        self._memory[start : self._size] = values
+        # A quarter more, for the rest may have longer sentences; memory that is never written to costs nothing.
+        try:
+            larger = np.empty(size + int((1.25 / min(share, 1) - 1) * self._size) + 1, self._dtype)
+        except (MemoryError, OverflowError, ValueError):  # the first sentences were far longer than the others
+            larger = np.empty(2 * size, self._dtype)
+        larger[:used] = self._memory[:used]
+        self._memory = larger
 
     def array(self) -> np.ndarray:
         """Return all of it, to be changed in place."""

@@ -137,6 +137,10 @@ class Encoder:
         text, ptr = encode_words(self.words)
         return text, ptr[:-1], ptr[1:], self.counts
 
+    def memory(self) -> np.ndarray | None:
+        """Return memory that nobody needs any more after `packed_words`, if there is some."""
+        return self._tables.memory() if self._tables is not None and self._is_plain else None
+
     def part(self, thread: int | None) -> slice:
         """Return which of all words the ids of a thread mean, when all is read and final ids were not wanted before."""
         return slice(None) if thread is None or self._tables is None else self._tables.part(thread)
@@ -185,13 +189,18 @@ class Encoder:
         if batch.thread is not None and self._tables is not None:
             self._tables.reuse(batch.ids, batch.thread)
 
-    def read(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
+    def read(
+        self, batches: Iterable[tuple[Batch, list[int]]], room_for: Callable[[int], np.ndarray] | None = None
+    ) -> Iterator[Encoded]:
         """Encode batches of sentences as they come.
 
         Parameters
         ----------
         batches : iterable of (sentences, starts)
             As from :func:`iter_batches` or :func:`iter_text`.
+        room_for : callable or None, default=None
+            Where ids need not be changed, those of each batch are written to the memory that it gives for so many. With
+            one thread only: nobody calls it before the batch before was dealt with.
 
         Yields
         ------
@@ -206,12 +215,14 @@ class Encoder:
             self._tables = TextTables(self._threads.n_threads, self._at_once)
         tables = self._tables
         own, numbers = threading.local(), count()
+        if not self._is_plain:
+            room_for = None
 
         def scan(item: tuple[Batch, list[int], int]) -> tuple[Found, list[int], int]:
             if not hasattr(own, "number"):
                 own.number = next(numbers)
             batch, starts, first_row = item
-            return naming_rows(tables.scan, batch, first_row, own.number), starts, own.number
+            return naming_rows(tables.scan, batch, first_row, own.number, room_for), starts, own.number
 
         for found, passed, number in self._threads.in_order(scan, self._with_rows(batches), LEAST_BATCHES):
             tables.add(found, number)

@@ -80,6 +80,7 @@ class Vocabulary:
         min_count: int = 1,
         max_features: int | None = None,
         threads: Threads | None = None,
+        memory: np.ndarray | None = None,
     ) -> tuple[Vocabulary, np.ndarray]:
         """Order words by falling count and keep the frequent ones; those that are the same are joined.
 
@@ -95,6 +96,8 @@ class Vocabulary:
             Keep at most this many words.
         threads : Threads or None, default=None
             For the work; None is one thread.
+        memory : ndarray or None, default=None
+            To work in, and for `remap`; what is in it is lost.
 
         Returns
         -------
@@ -113,7 +116,9 @@ class Vocabulary:
             threads = Threads(1)
         if len(text) < ends.max(initial=0) + PADDING:
             text = np.append(text, np.zeros(PADDING, np.uint8))
-        counts, begins, sizes, remap = _in_order(text, starts, ends, np.asarray(counts, dtype=np.int64), threads)
+        counts, begins, sizes, remap = _in_order(
+            text, starts, ends, np.asarray(counts, dtype=np.int64), threads, memory
+        )
         n_kept = _n_kept(counts, min_count, max_features)
         if n_kept < len(counts):
             remap[remap >= n_kept] = -1
@@ -174,7 +179,12 @@ class Vocabulary:
 
 
 def _in_order(
-    text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray, threads: Threads
+    text: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    counts: np.ndarray,
+    threads: Threads,
+    memory: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Order words by falling count, and by code points among equals, which is the order of the bytes of UTF-8.
 
@@ -186,8 +196,9 @@ def _in_order(
 
     n_words, n_ranges = len(counts), threads.n_threads
     large, small = (n_words + n_ranges, np.uint64), (n_words + n_ranges, np.int32)
-    keys, others, some, falling, sums = side_by_side(*[large] * 5)
-    order, room, numbers, words, by_count, place, remap = side_by_side(*[small] * 7)
+    arrays = side_by_side(*[large] * 5, *[small] * 7, memory=memory)
+    keys, others, some, falling, sums = arrays[:5]
+    order, room, numbers, words, by_count, place, remap = arrays[5:]
 
     # Each thread orders the words of a range of keys. A sample of the words tells where to cut.
     sample = [np.ascontiguousarray(array[:: max(1, n_words >> 12)]) for array in (starts, ends)]

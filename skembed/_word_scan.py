@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -61,8 +61,12 @@ class Scanner:
         self._piece = new_piece()
         self._room = Room()
 
-    def scan(self, batch: Batch, known: Words | None = None) -> Scan:
+    def scan(
+        self, batch: Batch, known: Words | None = None, room_for: Callable[[int], np.ndarray] | None = None
+    ) -> Scan:
         """Return the ids of a text: a word of `known` has the one it has there, and new words follow on.
+
+        They are written to memory that `room_for` gives for so many ids, and that must not be given to :meth:`reuse`.
 
         Raises
         ------
@@ -73,12 +77,15 @@ class Scanner:
         """
         text, ends = self._as_text(batch)
         ptr = np.zeros(len(ends) + 1, np.int64)
-        room = self._rooms.pop() if self._rooms else np.empty(0, np.int32)
-        if len(room) < text.n_bytes:  # enough for twice the bytes, and a text grows by half at most when lowered
-            room = np.empty(text.n_bytes + text.n_bytes // 4, np.int32)
+        # Enough for twice the bytes, and a text grows by half at most when lowered.
+        room = room_for(text.n_bytes) if room_for else self._room_for(text.n_bytes)
         n_ids = self._scan(text, ends, known, room, ptr) if len(ends) else 0
         blank = None if text.file is None else _blank_lines(text, ends, ptr)
         return Scan(room[:n_ids], ptr, blank)
+
+    def _room_for(self, size: int) -> np.ndarray:
+        room = self._rooms.pop() if self._rooms else np.empty(0, np.int32)
+        return room if len(room) >= size else np.empty(size + size // 4, np.int32)
 
     def reuse(self, ids: np.ndarray) -> None:
         """Take back the memory of ids that were found here and that nobody looks at any more; any thread may do so."""
@@ -178,10 +185,10 @@ class TextTables:
         """Number of words so far."""
         return sum(int(table.state[N_WORDS]) for table in self._tables)
 
-    def scan(self, batch: Batch, thread: int) -> Found:
+    def scan(self, batch: Batch, thread: int, room_for: Callable[[int], np.ndarray] | None = None) -> Found:
         """Find the words of a text. Each thread calls this with a number of its own, and takes the texts in order."""
         scanner = self._scanners[thread]
-        found = scanner.scan(batch)
+        found = scanner.scan(batch, None, room_for)
         state = scanner.words.state
         return Found(found, int(state[N_WORDS]), int(state[N_BYTES]))
 
@@ -248,6 +255,10 @@ class TextTables:
         used = np.flatnonzero(np.diff(n_words)).tolist()
         list(threads.in_order(pack, used, least=2))  # a thread that found nothing need not begin
         return text, starts, ends, counts
+
+    def memory(self) -> np.ndarray:
+        """Return the memory of the largest table, when nothing is asked of the tables any more."""
+        return max((table.slots for table in self._tables), key=len)
 
 
 def _with_entries(array: np.ndarray, size: int) -> np.ndarray:
