@@ -194,7 +194,7 @@ def main():
         for curve in options.only:
             parameter, values, methods = CURVES[curve]
             methods = [method for method in methods if method in options.methods]
-            values, methods = (values[::2], methods[:2]) if options.quick else (values, methods)
+            values, methods = ([values[0], values[-1]], methods[:2]) if options.quick else (values, methods)
             for method in methods:
                 tasks = {v: task_of(folder, curve, parameter, v, method, options.quick) for v in values}
                 with workers(__file__, tasks) as found:

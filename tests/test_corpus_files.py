@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import skembed._sentences as sentences_module
 from skembed._corpus import SentenceCorpus
-from skembed._corpus_files import Arrays
+from skembed._corpus_files import Arrays, GrowingArray
+from skembed._text import side_by_side
 
 TEXT = ["The cat sat.", "The cat slept!", "", "A dog", "Rain, rain, rain.", "the end"]
 GROUPS = [0, 0, 0, 1, 1, 2]
@@ -275,3 +276,32 @@ def test_sizes_beyond_the_file_ask_for_no_memory(saved, tmp_path):
     for mmap in (True, False):
         with pytest.raises(ValueError, match=r"tokens\.npy is truncated"):
             SentenceCorpus.load(tmp_path / "c", mmap=mmap)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.5, 1.0, 3.0])
+def test_numbers_written_to_room_at_the_end_are_not_copied(share):
+    array, expected, moved = GrowingArray("tokens", None), [], 0
+    for size in (3, 0, 5, 2, 4000, 1):
+        room = array.room(2 * size, share)
+        assert len(room) == 2 * size and room.dtype == np.int32
+        room[:size] = np.arange(size) + len(expected)
+        expected += room[:size].tolist()
+        array.append(room[:size], share)
+        moved += not np.shares_memory(room, array.array()) and size > 0
+    array.append(np.array([7, 8], np.int32), share)  # what was written elsewhere is
+    assert array.array().tolist() == [*expected, 7, 8] and moved == 0
+    assert array.finish(5).tolist() == expected[:5]
+
+
+def test_arrays_side_by_side():
+    sizes_and_types = [(3, np.int64), (0, np.int32), (65, np.uint8), (7, np.int32), (1, np.uint64)]
+    memory = np.zeros(40, np.uint64)
+    for given_memory in (None, memory, memory[:10]):
+        arrays = side_by_side(*sizes_and_types, memory=given_memory)
+        assert [(len(array), array.dtype) for array in arrays] == sizes_and_types
+        assert all(array.flags.aligned and array.flags.writeable for array in arrays)
+        for i, array in enumerate(arrays):
+            array[:] = i
+        assert [set(array.tolist()) for array in arrays] == [{0}, set(), {2}, {3}, {4}], "none lies on another"
+        fits = given_memory is memory
+        assert all(np.shares_memory(array, memory) == (fits and len(array) > 0) for array in arrays)

@@ -77,6 +77,22 @@ def test_the_callers_thread_is_one_of_the_threads(n_threads):
     assert len(threads) == n_threads and threading.main_thread() in threads
 
 
+def test_threads_stay_for_the_next_piece_of_work():
+    def work(together):
+        together.wait()
+        return threading.current_thread()
+
+    with Threads(3) as threads:
+        first, second = (set(threads.in_order(work, [threading.Barrier(3, timeout=60)] * 3)) for _ in range(2))
+        assert first == second and len(first) == 3 and threading.main_thread() in first
+        assert all(thread.is_alive() for thread in first)
+        with pytest.raises(ZeroDivisionError):
+            list(threads.in_order(lambda item: 1 // item, range(3)))
+        assert set(threads.in_order(work, [threading.Barrier(3, timeout=60)] * 3)) == first
+    assert [thread for thread in first if thread.is_alive()] == [threading.main_thread()]
+    assert sorted(threads.in_order(lambda item: item, range(3))) == [0, 1, 2], "outside they come and go"
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_an_error_comes_in_its_turn(n_threads):
     first_may_end = threading.Event()
