@@ -6,7 +6,8 @@ Copies are two processes of one thread each that run at the same time; then come
 and 7 threads on however many cores there are, in turns. The digest is over word vectors and loss curve, or the output.
 
 Where a host puts the cores of a virtual machine changes from minute to minute, and with it how far they are from each
-other. So all rows are measured in one sweep after the other, and the rounds of a row are minutes apart.
+other. So all rows are measured in one sweep after the other. What is compared follows at once, and a ratio is the median
+of the ratios of the rounds.
 """
 
 import hashlib
@@ -156,8 +157,9 @@ def tell(options, raw, equal):
     rows, targets = [], []
     for (name, text), results in raw.items():
         wall = {way: median(seconds) for way, seconds in results.items()}
-        # Two copies do twice the work.
-        share = 100 * (wall["copies"] / 2) / wall[2]
+        # Ratios are of one round each: from one to the next the machine may have changed. Two copies do twice the work.
+        share = median([100 * (both / 2) / two for both, two in zip(results["copies"], results[2])])
+        slower = max(median([more / one for more, one in zip(results[n], results[1])]) for n in COUNTS[2:])
         rows.append(
             {
                 "task": name,
@@ -169,7 +171,6 @@ def tell(options, raw, equal):
             }
         )
         least, kind = asked_of(name), "training" if name in METHODS else "transform and text to ids"
-        slower = max(wall[n] / wall[1] for n in COUNTS[2:])
         targets += [
             target(f"{kind}, two threads, of what two copies reach", f"{name}, {text}", share, least, unit="%"),
             target("time of 3 or 7 threads over that of one", f"{name}, {text}", slower, 1, at_most=True, unit="times"),
@@ -194,7 +195,8 @@ def tell(options, raw, equal):
     notes = (
         f"Wall seconds of a pass over {options.max_sentences:,} sentences ({options.max_sentences // 10:,} with "
         f"--quick), of five for transform and tokenise; transform takes no more than so many of 4 words. Medians of "
-        f"{options.rounds} rounds, minutes apart, of {3 * options.rounds} for these two."
+        f"{options.rounds} rounds, of {3 * options.rounds} for these two; ratios are medians of those "
+        "of the rounds."
     )
     seconds = {", ".join(row): results for row, results in raw.items()}
     report(options, "threads", "Threads", rows, notes=notes, targets=targets, raw=seconds, draw=draw)

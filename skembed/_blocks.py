@@ -44,7 +44,8 @@ class Scores(NamedTuple):
 def make_slots(plan, n_words, n_components, n_threads):
     """Room for the sentences of a block of at most ``n_words`` words, and for what their gradients do to the words.
 
-    The gradients come when the sums of the second part are no longer needed, and lie in their place.
+    The gradients come when the sums of the second part are no longer needed. One thread puts them in their place; of
+    several, the one that sums the second part would have to bring all of them in from the other cores, in each block.
     """
     width = plan.run_length + 2 * plan.border
     n_slots = plan.runs_per_block * width
@@ -54,7 +55,8 @@ def make_slots(plan, n_words, n_components, n_threads):
     sums = zeros_apart((N_PARTS * n_slots, n_components), np.float32)
     # A thread writes one place past the words that it has found.
     n_touches = (n_words + n_threads) * (N_PARTS if n_threads > 1 else 1)
-    touches = make_touches(n_touches, sums[n_slots:], n_threads, by_parts=True)
+    gradients = sums[n_slots:] if n_threads == 1 else zeros_apart((n_slots, n_components), np.float32)
+    touches = make_touches(n_touches, gradients, n_threads, by_parts=True)
     return Slots(sums, sentence, document, of_target), touches
 
 
