@@ -246,7 +246,7 @@ def targets_of(points):
 def draw(points):
     def fill(figure):
         figure.set_size_inches(9, 6)
-        curves = list(dict.fromkeys(point["curve"] for point in points if point["curve"] != FOLDED_ROWS))
+        curves = list(dict.fromkeys(point["curve"].removesuffix(", rows folded") for point in points))
         for axes, curve in zip(np.atleast_1d(figure.subplots(-(-len(curves) // 3), min(3, len(curves)))).flat, curves):
             for method, colour in zip(LINES, ["0.6", *(f"C{i}" for i in range(len(METHODS)))]):
                 for of, style, label in ((curve, ".-", method), (FOLDED_ROWS, "x:", None)):

@@ -6,8 +6,8 @@ Copies are two processes of one thread each that run at the same time; then come
 and 7 threads on however many cores there are, in turns. The digest is over word vectors and loss curve, or the output.
 
 Where a host puts the cores of a virtual machine changes from minute to minute, and with it how far they are from each
-other. So all rows are measured in one sweep after the other. What is compared follows at once, and a ratio is the median
-of the ratios of the rounds.
+other. So all rows are measured in one sweep after the other. What is compared follows at once, and a ratio is the
+median of the ratios of the rounds.
 """
 
 import hashlib
