@@ -116,7 +116,7 @@ class Vocabulary:
             threads = Threads(1)
         if len(text) < ends.max(initial=0) + PADDING:
             text = np.append(text, np.zeros(PADDING, np.uint8))
-        counts, begins, sizes, remap = _in_order(
+        counts, begins, sizes, remap = _order_words(
             text, starts, ends, np.asarray(counts, dtype=np.int64), threads, memory
         )
         n_kept = _n_kept(counts, min_count, max_features)
@@ -178,7 +178,7 @@ class Vocabulary:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
 
 
-def _in_order(
+def _order_words(
     text: np.ndarray,
     starts: np.ndarray,
     ends: np.ndarray,
