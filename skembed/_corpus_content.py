@@ -143,7 +143,7 @@ def encode(
         def room_for(n_ids: int) -> np.ndarray:
             return tokens.room(n_ids, encoder.n_rows / n_sentences if n_sentences and encoder.n_rows else 0.5)
 
-        # Ids are written where they belong, if somebody knows before where that is.
+        # One thread alone knows where the ids of the next batch belong, and writes them there.
         in_place = folder is None and threads.n_threads == 1
         for batch in encoder.read(batches, room_for if in_place else None):
             ids, ptr, starts, thread = batch
