@@ -16,7 +16,15 @@ _HOMES = {
     "SiameseCBOWVectorizer": "_siamese_cbow",
 }
 
-__all__ = [*sorted(_HOMES), "__version__"]
+__all__ = [
+    "BOWPCA",
+    "CBOSVectorizer",
+    "MeanEmbeddingVectorizer",
+    "Sent2VecVectorizer",
+    "SentenceCorpus",
+    "SiameseCBOWVectorizer",
+    "__version__",
+]
 
 if TYPE_CHECKING:
     from ._bow_pca import BOWPCA as BOWPCA

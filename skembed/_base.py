@@ -10,13 +10,14 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._corpus import SentenceCorpus
 from ._encoder import Encoder, naming_rows
 from ._inspection import WordVectorInspection
+from ._scikit_learn import Transformer
 from ._sentences import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices, length_of
 from ._text import Batch
 from ._threads import Threads, count_threads
@@ -56,7 +57,7 @@ class EncodedSentences(NamedTuple):
     first_word: int = 0
 
 
-class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TextVectorizer(Transformer):
     """Base of all estimators: from text, or a corpus, to word ids."""
 
     analyzer: Any
@@ -67,6 +68,9 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     min_count: int
     max_features: int | None
     corpus: SentenceCorpus | None
+    vocabulary_: dict[str, int]
+    word_counts_: NDArray[np.int64]
+    n_features_out_: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -82,7 +86,7 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "vocabulary_")
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32] | Any:
         """Learn from `X`, then embed it.
 
         Parameters
@@ -192,6 +196,12 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
     weighting: str | None
     unknown: str
     binary: bool = False  # an option of some
+    word_vectors_: NDArray[np.float32]
+    word_weights_: NDArray[np.float32]
+
+    if TYPE_CHECKING:
+
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]: ...
 
     def _word_weights(self, corpus: SentenceCorpus, vocabulary: dict[str, int]) -> dict[str, Any]:
         """Weights of the words in the sentence sum, and of a word that is not in the vocabulary."""
@@ -208,7 +218,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             unknown = np.log(1 + n_sentences) + 1
         return {"word_weights_": weights.astype(np.float32), "_unknown_weight": np.float32(unknown)}
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[np.float32]:
         """Embed sentences.
 
         Parameters

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from copy import copy
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import _fit_context
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import check_random_state
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer
 from ._corpus import SentenceCorpus
+from ._scikit_learn import fit_context
 from ._text import offsets
 
 # Up to this size of the table the decomposition is exact. The iterative one fills up with vectors that no seed decides
@@ -106,6 +107,10 @@ class BOWPCA(TextVectorizer):
     2
     """
 
+    components_: NDArray[np.float32]
+    mean_: NDArray[np.float32]
+    explained_variance_ratio_: NDArray[np.float64]
+
     _parameter_constraints: dict[str, list[Any]] = {
         **TEXT_CONSTRAINTS,
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -140,8 +145,8 @@ class BOWPCA(TextVectorizer):
         self.corpus = corpus
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Learn the vocabulary, the idf weights and the principal components.
 
         Parameters
@@ -166,8 +171,8 @@ class BOWPCA(TextVectorizer):
         corpus = self._corpus_to_learn_from(X, groups)
         return self._learn(corpus, PCA(self.n_components, random_state=check_random_state(self.random_state)))
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Take in some more sentences, by incremental principal component analysis.
 
         The first call decides the vocabulary and the idf weights. Each batch is made dense, (n_sentences, n_words),
@@ -197,7 +202,7 @@ class BOWPCA(TextVectorizer):
             self._take_components()
         return self
 
-    def _learn(self, corpus: SentenceCorpus, pca: Any) -> Any:
+    def _learn(self, corpus: SentenceCorpus, pca: Any) -> Self:
         fitted = self._learn_vocabulary(corpus)
         n_words = len(fitted["vocabulary_"])
         limit = min(corpus.n_sentences, n_words)
@@ -249,7 +254,7 @@ class BOWPCA(TextVectorizer):
             return counts
         return csr_array(self._tfidf.transform(counts))
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[np.float32] | Any:
         """Count words and project on the principal components.
 
         Parameters
@@ -272,7 +277,7 @@ class BOWPCA(TextVectorizer):
         rows[np.diff(table.indptr) == 0] = 0.0  # nothing is known of them: the mean sentence
         return rows
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the output columns: the words of a plain bag of words, else numbered.
 
         Parameters

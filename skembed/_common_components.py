@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._base import PooledVectorizer
 from ._corpus import SentenceCorpus
@@ -20,8 +21,7 @@ class CommonComponents(PooledVectorizer):
     n_removed_components: int
     numbers: str
     subwords: float
-    n_features_out_: int
-    word_vectors_: np.ndarray
+    components_: NDArray[np.float32]
 
     def _remove_components(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
         """Find the strongest common directions of the sentences, uncentred, and free the word vectors of them.

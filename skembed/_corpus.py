@@ -6,9 +6,10 @@ import numbers
 import os
 from collections.abc import Callable, Iterable, Iterator
 from operator import length_hint
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._corpus_content import (
     Content,
@@ -75,9 +76,9 @@ class SentenceCorpus:
 
     def __init__(
         self,
-        tokens: np.ndarray,
-        sent_ptr: np.ndarray,
-        doc_ptr: np.ndarray,
+        tokens: NDArray[np.int32],
+        sent_ptr: NDArray[np.int64],
+        doc_ptr: NDArray[np.int64],
         vocabulary: Vocabulary,
         *,
         tokenizer: Tokenizer | None = None,
@@ -202,17 +203,17 @@ class SentenceCorpus:
         return self._loaded
 
     @property
-    def tokens(self) -> np.ndarray:
+    def tokens(self) -> NDArray[np.int32]:
         """Word ids, ndarray of shape (n_tokens,), dtype int32, read-only."""
         return self._content.tokens
 
     @property
-    def sent_ptr(self) -> np.ndarray:
+    def sent_ptr(self) -> NDArray[np.int64]:
         """Offsets of the sentences in `tokens`, ndarray of shape (n_sentences + 1,), dtype int64, read-only."""
         return self._content.sent_ptr
 
     @property
-    def doc_ptr(self) -> np.ndarray:
+    def doc_ptr(self) -> NDArray[np.int64]:
         """Offsets of the documents among the sentences, ndarray of shape (n_documents + 1,), dtype int64, read-only."""
         return self._content.doc_ptr
 
@@ -284,29 +285,29 @@ class SentenceCorpus:
     def __hash__(self) -> int:
         return int(self.digest[:15], 16)
 
-    def doc_of(self) -> np.ndarray:
+    def doc_of(self) -> NDArray[np.int64]:
         """Return the number of each sentence's document, ndarray of shape (n_sentences,), dtype int64."""
         return np.repeat(np.arange(self.n_documents, dtype=np.int64), np.diff(self.doc_ptr))
 
-    def sentence_frequencies(self) -> np.ndarray:
+    def sentence_frequencies(self) -> NDArray[np.int64]:
         """Return in how many sentences each word occurs, ndarray of shape (n_words,), dtype int64."""
         return sentence_frequencies(self._content)
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: int | np.integer[Any]) -> list[str]: ...
+    @overload
+    def __getitem__(self, key: Any) -> SentenceCorpus: ...
+    def __getitem__(self, key: Any) -> list[str] | SentenceCorpus:
         """Return the words of one sentence, or a new corpus of some sentences.
 
-        Parameters
-        ----------
-        key : int, slice, or array-like of int or bool
-            An int gives the words of that sentence. Anything else gives a corpus in memory of these sentences in this
-            order, whose vocabulary has the words of these sentences only. A document border stands wherever two
-            sentences were not neighbours before.
+        An int gives the words of that sentence. A slice, or an array-like of int or bool, gives a corpus in memory of
+        these sentences in this order, whose vocabulary has the words of these sentences only. A document border stands
+        wherever two sentences were not neighbours before.
         """
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # as scikit-learn indexes arrays
             key = key[0]
         if isinstance(key, numbers.Integral) and not isinstance(key, bool):
-            i = int(as_rows([key], len(self))[0])
-            words = self.vocabulary.words
+            i, words = int(as_rows([key], len(self))[0]), self.vocabulary.words
             return [words[t] for t in self.tokens[self.sent_ptr[i] : self.sent_ptr[i + 1]].tolist()]
         return _make(take(self._content, as_rows(key, len(self))), self.tokenizer, self._settings)
 
@@ -327,9 +328,8 @@ class SentenceCorpus:
         """
         if self._path is not None and os.path.exists(path) and os.path.samefile(path, self._path):
             return  # it is there already
-        arrays = self._content.arrays()
         with new_folder(path) as folder:
-            write_folder(folder, arrays, self._settings)
+            write_folder(folder, self._content.arrays(), self._settings)
 
     @classmethod
     def load(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,7 +15,11 @@ from .metrics import paired_cosine_similarity
 class WordVectorInspection:
     """Adds `most_similar`, `similarity` and `explain` to an estimator that sums word vectors."""
 
-    def most_similar(self: Any, words: str | list[str], n_words: int = 10) -> Any:
+    @overload
+    def most_similar(self, words: str, n_words: int = 10) -> list[tuple[str, float]]: ...
+    @overload
+    def most_similar(self, words: Any, n_words: int = 10) -> list[list[tuple[str, float]]]: ...
+    def most_similar(self: Any, words: Any, n_words: int = 10) -> Any:
         """Find the words whose vectors point in the most similar direction.
 
         Parameters
@@ -75,6 +80,10 @@ class WordVectorInspection:
             neighbours.append([(names[i], float(cosine[i])) for i in best])
         return neighbours
 
+    @overload
+    def similarity(self, a: str, b: str) -> float: ...
+    @overload
+    def similarity(self, a: Any, b: Any) -> NDArray[np.float64]: ...
     def similarity(self: Any, a: Any, b: Any) -> Any:
         """Cosine of two sentences, or of each sentence of `a` with the same one of `b`.
 

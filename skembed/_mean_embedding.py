@@ -15,14 +15,16 @@ from collections.abc import Mapping
 from copy import copy
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
-from sklearn.base import _fit_context
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ._common_components import CommonComponents
 from ._corpus import SentenceCorpus
 from ._joined_vectors import counts_of, join_word_vectors, learn_sources
+from ._scikit_learn import fit_context
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
 from ._word_vectors import read_word_vectors
@@ -217,6 +219,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         "whiten": ["boolean"],
         "n_removed_components": [Interval(Integral, 0, None, closed="left")],
     }
+    target_vectors_: NDArray[np.float32]
     _default_batch_size = 64
     _run_length = 1
 
@@ -293,8 +296,8 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Learn word vectors, or take the given ones; then word weights and common components.
 
         Parameters
@@ -321,8 +324,8 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
             self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Make one pass over some more sentences.
 
         The first call decides the vocabulary and the word weights. With given `word_vectors`, later calls only

@@ -14,6 +14,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from ._base import EncodedSentences
@@ -253,6 +254,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
         "min_target_count": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0.0, None, closed="left")],
     }
+    target_vectors_: NDArray[np.float32]
     _default_batch_size = 64
     _run_length = 1  # targets are words; of short sentences a run has more
     _vectors_name = "_source_vectors"
@@ -327,12 +329,12 @@ class Sent2VecVectorizer(TrainedVectorizer):
         self.verbose = verbose
 
     @property
-    def word_vectors_(self) -> np.ndarray:
+    def word_vectors_(self) -> NDArray[np.float32]:  # type: ignore[override]
         """Source vectors of the words, (n_words, n_components)."""
         return self._source_vectors[: len(self.vocabulary_)]
 
     @property
-    def ngram_vectors_(self) -> np.ndarray:
+    def ngram_vectors_(self) -> NDArray[np.float32]:
         """Source vectors of the hashed word n-grams, (n_buckets, n_components); empty for words alone."""
         return self._source_vectors[len(self.vocabulary_) :]
 

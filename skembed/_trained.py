@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -17,6 +16,7 @@ from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform, zeros_apart
 from ._memory import estimate
 from ._runs import EncodedText, split_long_sentences
+from ._scikit_learn import fit_context
 from ._threads import count_threads
 from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
 
@@ -76,9 +76,12 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     n_jobs: int | None
     random_state: Any
     verbose: int
+    loss_curve_: list[float]
+    validation_loss_curve_: list[float]
+    n_iter_: int
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Learn word vectors from sentences in reading order.
 
         Parameters
@@ -113,8 +116,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Make one pass over some more sentences.
 
         The first call learns the vocabulary, the word counts and the word weights; later calls keep them, so that

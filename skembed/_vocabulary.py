@@ -5,8 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ._text import decode_words, encode_words, offsets, side_by_side
 from ._threads import Threads
@@ -43,11 +45,13 @@ class Vocabulary:
     ['c', 'a']
     """
 
-    def __init__(self, words: list[str], counts: np.ndarray) -> None:
+    counts: NDArray[np.int64]
+
+    def __init__(self, words: list[str], counts: ArrayLike) -> None:
         self.words = words
         self._set_counts(counts, len(words))
 
-    def _set_counts(self, counts: np.ndarray, n_words: int) -> None:
+    def _set_counts(self, counts: ArrayLike, n_words: int) -> None:
         self.counts = np.array(counts, dtype=np.int64)
         self.counts.flags.writeable = False
         if self.counts.shape != (n_words,):
@@ -152,7 +156,7 @@ class Vocabulary:
         """Id of each word."""
         return dict(zip(self.words, range(len(self))))
 
-    def ids_of(self, words: Collection[str]) -> np.ndarray:
+    def ids_of(self, words: Collection[str]) -> NDArray[np.int64]:
         """Return the id of each word, ndarray of int64; -1 where it has none."""
         return np.fromiter((self.index.get(word, -1) for word in words), np.int64, len(words))
 
@@ -162,10 +166,9 @@ class Vocabulary:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
             return NotImplemented
-        mine, others = (*self.packed, self.counts), (*other.packed, other.counts)
-        return all(map(np.array_equal, mine, others))
+        return np.array_equal(self.counts, other.counts) and all(map(np.array_equal, self.packed, other.packed))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[str, object]:
         return {"packed": self.packed, "counts": self.counts}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
 
 
-def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
+def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     """Cosine of each row of `A` with the same row of `B`; 0 where one of them is zero.
 
     A sentence without a known word has the zero vector. Its cosine is taken as 0 here, so one such sentence does not

@@ -24,7 +24,7 @@ C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
 def nested_classification(
     model: Any, X: Iterable[str], y: Any, *, cv: int = 10, inner_cv: int = 10, n_jobs: int | None = None
-) -> Any:
+) -> Bunch:
     """Classify sentences by logistic regression, in nested cross-validation: MR, CR, SUBJ and MPQA of [1]_.
 
     In each outer fold the strength of the L2 penalty is chosen by cross-validation within the training folds, from
@@ -98,7 +98,7 @@ def nested_classification(
     return _result(y, predictions, penalties)
 
 
-def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Any:
+def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Bunch:
     """Classify sentences by logistic regression, on a published split: TREC of [1]_.
 
     Parameters
@@ -144,7 +144,7 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
     return _result(np.asarray(test.target), predictions, [float(search.best_params_["C"])])
 
 
-def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Any:
+def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Bunch:
     """Tell paraphrases from other pairs by logistic regression, on the published split: MSRP of [1]_.
 
     The features of a pair are :func:`pair_features`: products and absolute differences of the two vectors.
@@ -210,7 +210,7 @@ def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) ->
     return GridSearchCV(logistic, {"C": C_GRID}, cv=folds, n_jobs=n_jobs).fit(X, y)
 
 
-def _result(y: np.ndarray, predictions: np.ndarray, penalties: list[float]) -> Any:
+def _result(y: np.ndarray, predictions: np.ndarray, penalties: list[float]) -> Bunch:
     labels = np.unique(y)
     f1: dict[str, Any] = {"pos_label": labels[-1]} if len(labels) == 2 else {"average": "macro"}
     return Bunch(

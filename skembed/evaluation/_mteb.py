@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics.pairwise import cosine_similarity
 
 from ..metrics import paired_cosine_similarity
@@ -48,7 +49,7 @@ class MTEBEncoder:
 
     def __init__(self, model: Any, name: str | None = None, revision: str = "local") -> None:
         self.model = model
-        self.name = name if name is not None else f"skembed/{type(model).__name__}"
+        self.name: str = name if name is not None else f"skembed/{type(model).__name__}"
         if "/" not in self.name:
             raise ValueError(f"mteb wants a name with a slash, such as 'me/{self.name}', got {self.name!r}.")
         self.revision = revision
@@ -62,7 +63,7 @@ class MTEBEncoder:
         hf_subset: str | None = None,
         prompt_type: Any = None,
         **kwargs: Any,
-    ) -> np.ndarray:
+    ) -> NDArray[Any]:
         """Embed the sentences of batches.
 
         Parameters
@@ -92,7 +93,7 @@ class MTEBEncoder:
         vectors = embed(self.model, sentences)
         return vectors.toarray() if hasattr(vectors, "toarray") else vectors
 
-    def similarity(self, embeddings1: Any, embeddings2: Any) -> np.ndarray:
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> NDArray[Any]:
         """Cosine of each row with each other row; 0 where one is zero.
 
         Parameters
@@ -107,7 +108,7 @@ class MTEBEncoder:
         """
         return cosine_similarity(np.atleast_2d(embeddings1), np.atleast_2d(embeddings2))
 
-    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> np.ndarray:
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> NDArray[Any]:
         """Cosine of each row with the same row; 0 where one is zero.
 
         Parameters

@@ -30,7 +30,7 @@ def is_fitted(model: Any) -> bool:
     return True
 
 
-def semantic_classification(model: Any, X: Iterable[str], y: Any, *, classifier: Any = None, cv: Any = 3) -> Any:
+def semantic_classification(model: Any, X: Iterable[str], y: Any, *, classifier: Any = None, cv: Any = 3) -> Bunch:
     """Classify sentences into groups of the same meaning, as White et al. [1]_, section 3.3.
 
     A linear support vector machine with class weights, judged by stratified cross-validation with three folds.
@@ -126,7 +126,7 @@ def _check_folds(folds: Sequence[Any], n_sentences: int) -> None:
         )
 
 
-def error_agreement(y_true: Any, predictions: Mapping[str, Any] | Sequence[Any]) -> Any:
+def error_agreement(y_true: Any, predictions: Mapping[str, Any] | Sequence[Any]) -> Bunch:
     r"""Of the sentences that two models both get wrong, count those for which they say the same.
 
     An estimate of :math:`P(m_1(x) = m_2(x) \mid m_1(x) \neq y \wedge m_2(x) \neq y)` for each two models, figure 4 of

@@ -15,7 +15,7 @@ from ._pairs import count_unknown, embed_pairs
 __all__ = ["sts_comparison", "sts_intervals", "sts_scores", "sts_similarities"]
 
 
-def sts_similarities(model: Any, sets: Mapping[Any, Any]) -> list[Any]:
+def sts_similarities(model: Any, sets: Mapping[Any, Any]) -> list[Bunch]:
     r"""Cosine of the two sentences of each pair, set by set.
 
     The other functions of this page start from these, so that a model embeds each sentence once.

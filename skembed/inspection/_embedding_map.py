@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from skembed.inspection._drawing import COLORS, MARKERS, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
 
 
 class EmbeddingMapDisplay:
@@ -54,6 +60,13 @@ class EmbeddingMapDisplay:
     ((4, 2), 2)
     """
 
+    coordinates: NDArray[np.float64]
+    labels: NDArray[Any] | None
+    axis_names: tuple[str, ...]
+    ax_: Axes
+    figure_: Figure
+    points_: list[PathCollection]
+
     def __init__(
         self, coordinates: Any, labels: Any = None, *, axis_names: Sequence[str] = ("dimension 1", "dimension 2")
     ) -> None:
@@ -73,7 +86,7 @@ class EmbeddingMapDisplay:
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, *, reducer: Any = None, ax: Any = None, **plot_kw: Any
-    ) -> Any:
+    ) -> Self:
         """Embed sentences, reduce the embeddings to two dimensions, and plot them.
 
         Parameters
@@ -128,7 +141,7 @@ class EmbeddingMapDisplay:
         target_names: Sequence[str] | None = None,
         cmap: Any = "viridis",
         scatter_kw: dict[str, Any] | None = None,
-    ) -> Any:
+    ) -> Self:
         """Draw the map.
 
         Parameters

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
 from skembed.evaluation import error_agreement
 from skembed.inspection._drawing import draw_table, new_axes, table_size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 
 class ErrorAgreementDisplay:
@@ -74,6 +80,16 @@ class ErrorAgreementDisplay:
     '2/3'
     """
 
+    n_shared: NDArray[np.int64]
+    n_compared: NDArray[np.int64]
+    n_errors: NDArray[np.int64]
+    names: list[str]
+    label: str
+    ax_: Axes
+    figure_: Figure
+    im_: AxesImage
+    text_: NDArray[np.object_] | None
+
     def __init__(
         self,
         n_shared: Any,
@@ -94,7 +110,7 @@ class ErrorAgreementDisplay:
                 raise ValueError(f"{name} must have shape {shape} for {n} names, got {getattr(self, name).shape}.")
 
     @classmethod
-    def from_errors(cls, errors: Any, names: Sequence[str] | None = None, *, ax: Any = None, **plot_kw: Any) -> Any:
+    def from_errors(cls, errors: Any, names: Sequence[str] | None = None, *, ax: Any = None, **plot_kw: Any) -> Self:
         """Plot which models fail on the same samples.
 
         Parameters
@@ -134,7 +150,7 @@ class ErrorAgreementDisplay:
     @classmethod
     def from_predictions(
         cls, y_true: Any, predictions: Any, names: Sequence[str] | None = None, *, ax: Any = None, **plot_kw: Any
-    ) -> Any:
+    ) -> Self:
         """Plot which models give the same wrong answers.
 
         Parameters
@@ -170,7 +186,7 @@ class ErrorAgreementDisplay:
     @classmethod
     def from_estimators(
         cls, estimators: Any, X: Any, y: Any, names: Sequence[str] | None = None, *, ax: Any = None, **plot_kw: Any
-    ) -> Any:
+    ) -> Self:
         """Let fitted classifiers answer, and plot which give the same wrong answers.
 
         Parameters
@@ -212,7 +228,7 @@ class ErrorAgreementDisplay:
         colorbar: bool = True,
         im_kw: dict[str, Any] | None = None,
         text_kw: dict[str, Any] | None = None,
-    ) -> Any:
+    ) -> Self:
         """Draw the heat map.
 
         Parameters

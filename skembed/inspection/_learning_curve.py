@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skembed.inspection._drawing import fitted_part, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 
 class LearningCurveDisplay:
@@ -57,6 +63,13 @@ class LearningCurveDisplay:
     ((3,), 'passes over the text')
     """
 
+    train_loss: NDArray[np.float64]
+    validation_loss: NDArray[np.float64]
+    name: str | None
+    ax_: Axes
+    figure_: Figure
+    lines_: list[Line2D]
+
     def __init__(
         self, train_loss: Sequence[float], validation_loss: Sequence[float] | None = None, *, name: str | None = None
     ) -> None:
@@ -74,7 +87,7 @@ class LearningCurveDisplay:
             )
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, name: str | None = None, ax: Any = None, **plot_kw: Any) -> Any:
+    def from_estimator(cls, estimator: Any, *, name: str | None = None, ax: Any = None, **plot_kw: Any) -> Self:
         """Plot the loss of a fitted estimator.
 
         Parameters
@@ -105,7 +118,7 @@ class LearningCurveDisplay:
         name = type(part).__name__ if name is None else name
         return cls(part.loss_curve_, held_out, name=name).plot(ax=ax, **plot_kw)
 
-    def plot(self, ax: Any = None, *, line_kw: dict[str, Any] | None = None) -> Any:
+    def plot(self, ax: Any = None, *, line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the curves.
 
         Parameters

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
 from skembed.inspection._drawing import COLORS, fitted_part, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _N_BINS = 25  # of the line of medians
 
@@ -71,6 +77,15 @@ class NormProfileDisplay:
     ([0.75, 0.25], [0.5, 5.0])
     """
 
+    frequencies: NDArray[np.float64]
+    norms: NDArray[np.float64]
+    words: list[str] | None
+    ax_: NDArray[np.object_]
+    figure_: Figure
+    points_: PathCollection
+    median_: Line2D
+    weight_: Line2D
+
     def __init__(self, frequencies: Any, norms: Any, *, words: Sequence[str] | None = None) -> None:
         self.frequencies = np.asarray(frequencies, np.float64)
         self.norms = np.asarray(norms, np.float64)
@@ -82,7 +97,7 @@ class NormProfileDisplay:
             raise ValueError("frequencies must be above 0 and at most 1: divide the counts by the number of all words.")
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **plot_kw: Any) -> Any:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **plot_kw: Any) -> Self:
         """Plot the lengths of the word vectors of a fitted estimator.
 
         Parameters
@@ -119,7 +134,7 @@ class NormProfileDisplay:
 
     def plot(
         self, ax: Any = None, *, a: float = 1e-3, mark: Sequence[str] = (), scatter_kw: dict[str, Any] | None = None
-    ) -> Any:
+    ) -> Self:
         """Draw the lengths, and Arora's weight beside them.
 
         Parameters

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skembed.inspection._drawing import draw_table, fitted_part, new_axes, table_size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 
 class SimilarityHeatmapDisplay:
@@ -60,6 +66,15 @@ class SimilarityHeatmapDisplay:
     (0.99, 'cosine 0.99')
     """
 
+    contributions: NDArray[np.float64]
+    words_a: list[str]
+    words_b: list[str]
+    similarity: float
+    ax_: Axes
+    figure_: Figure
+    im_: AxesImage
+    text_: NDArray[np.object_] | None
+
     def __init__(self, contributions: Any, words_a: Sequence[str], words_b: Sequence[str]) -> None:
         self.contributions = np.asarray(contributions, np.float64)
         self.words_a, self.words_b = list(words_a), list(words_b)
@@ -77,7 +92,7 @@ class SimilarityHeatmapDisplay:
         self.similarity = float(self.contributions.sum())
 
     @classmethod
-    def from_estimator(cls, estimator: Any, a: str, b: str, *, ax: Any = None, **plot_kw: Any) -> Any:
+    def from_estimator(cls, estimator: Any, a: str, b: str, *, ax: Any = None, **plot_kw: Any) -> Self:
         """Explain the cosine of two sentences, and plot it.
 
         Parameters
@@ -116,7 +131,7 @@ class SimilarityHeatmapDisplay:
         colorbar: bool = True,
         im_kw: dict[str, Any] | None = None,
         text_kw: dict[str, Any] | None = None,
-    ) -> Any:
+    ) -> Self:
         """Draw the heat map.
 
         Parameters
