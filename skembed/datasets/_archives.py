@@ -6,12 +6,13 @@ import re
 import zipfile
 import zlib
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_scalar
 
-from skembed.datasets._download import fetch_files
+from skembed.datasets._download import Download, fetch_files
 from skembed.datasets._files import (
     PathLike,
     check_choice,
@@ -233,6 +234,14 @@ def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
     )
 
 
+@overload
+def fetch_semantic_groups(
+    *, name: str = "msrp", return_X_y: Literal[False] = False, **options: Unpack[Download]
+) -> Bunch: ...
+@overload
+def fetch_semantic_groups(
+    *, name: str = "msrp", return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[str], NDArray[np.int64]]: ...
 def fetch_semantic_groups(
     *,
     name: str = "msrp",
@@ -299,6 +308,12 @@ def fetch_semantic_groups(
     return data_and_target(read_paraphrase_zip(folder / files[0]), return_X_y)
 
 
+@overload
+def fetch_opinosis(*, return_X_y: Literal[False] = False, **options: Unpack[Download]) -> Bunch: ...
+@overload
+def fetch_opinosis(
+    *, return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[str], NDArray[np.int64]]: ...
 def fetch_opinosis(
     *,
     data_home: PathLike | None = None,

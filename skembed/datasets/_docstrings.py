@@ -16,9 +16,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_scalar
 
 from skembed.datasets._prose import docstring_prose
@@ -162,6 +163,14 @@ def _version(package: str) -> str:
     return "of unknown version"
 
 
+@overload
+def load_docstrings(
+    *, packages: Sequence[str] = ..., min_words: int = 3, return_X_y: Literal[False] = False
+) -> Bunch: ...
+@overload
+def load_docstrings(
+    *, packages: Sequence[str] = ..., min_words: int = 3, return_X_y: Literal[True]
+) -> tuple[list[str], NDArray[np.int64]]: ...
 def load_docstrings(
     *, packages: Sequence[str] = ("numpy", "scipy", "sklearn"), min_words: int = 3, return_X_y: bool = False
 ) -> Any:

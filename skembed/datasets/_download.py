@@ -13,7 +13,7 @@ from http.client import HTTPException
 from importlib import resources
 from numbers import Real
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from sklearn.datasets import fetch_file, get_data_home
 from sklearn.utils import check_scalar
@@ -78,6 +78,15 @@ def _by_hand(folder: Path, wanted: dict[Source, str]) -> str:
     """Say which files belong where."""
     lines = [f"  {source.file} ({state}): {source.url}" for source, state in wanted.items()]
     return f"To go on without a download, put these files below {folder}, under these names:\n" + "\n".join(lines)
+
+
+class Download(TypedDict, total=False):
+    """The options that all functions have that download."""
+
+    data_home: PathLike | None
+    download_if_missing: bool
+    n_retries: int
+    delay: float
 
 
 def fetch_files(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from skembed.datasets._download import fetch_files, sources
+from skembed.datasets._download import Download, fetch_files, sources
 from skembed.datasets._files import (
     PathLike,
     check_choice,
@@ -181,6 +182,12 @@ def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bu
     )
 
 
+@overload
+def fetch_sts(*, year: int = 2012, return_X_y: Literal[False] = False, **options: Unpack[Download]) -> Bunch: ...
+@overload
+def fetch_sts(
+    *, year: int = 2012, return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[tuple[str, str]], NDArray[np.float64]]: ...
 def fetch_sts(
     *,
     year: int = 2012,
