@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import hstack, issparse
 
 __all__ = ["pair_features"]
@@ -41,7 +42,7 @@ def count_unknown(A: Any, B: Any) -> int:
     return int(np.count_nonzero(zero[0] | zero[1]))
 
 
-def pair_features(A: Any, B: Any) -> Any:
+def pair_features(A: Any, B: Any) -> NDArray[Any] | Any:
     r"""Describe pairs of vectors by their products and absolute differences, :math:`[u \odot v, |u - v|]`.
 
     This is what the relatedness head of Tai et al. [1]_ and the paraphrase classifier of Kiros et al. [2]_ see. Both
