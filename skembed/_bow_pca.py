@@ -107,6 +107,7 @@ class BOWPCA(TextVectorizer):
     2
     """
 
+    n_features_out_: int
     components_: NDArray[np.float32]
     mean_: NDArray[np.float32]
     explained_variance_ratio_: NDArray[np.float64]

@@ -11,6 +11,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    class CallbackSupportMixin: ...
+else:
+    try:
+        from sklearn.callback import CallbackSupportMixin
+    except ImportError:  # scikit-learn before 1.9 has no callbacks
+
+        class CallbackSupportMixin:
+            """Stands in for scikit-learn's class of this name."""
+
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 

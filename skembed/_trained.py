@@ -16,17 +16,9 @@ from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform, zeros_apart
 from ._memory import estimate
 from ._runs import EncodedText, split_long_sentences
-from ._scikit_learn import fit_context
+from ._scikit_learn import CallbackSupportMixin, fit_context
 from ._threads import count_threads
 from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
-
-try:
-    from sklearn.callback import CallbackSupportMixin
-except ImportError:  # scikit-learn before 1.9 has no callbacks
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's class of this name."""
-
 
 TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
     "n_components": [Interval(Integral, 1, None, closed="left")],
