@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -12,11 +11,12 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer
 from ._corpus import SentenceCorpus
+from ._limits import integers
 from ._scikit_learn import fit_context
 from ._text import offsets
 
@@ -114,7 +114,7 @@ class BOWPCA(TextVectorizer):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TEXT_CONSTRAINTS,
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [integers(1), None],
         "weighting": [StrOptions({"idf"}), None],
         "random_state": ["random_state"],
     }

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from numbers import Integral, Real
+from numbers import Real
 from os import PathLike
 from typing import Any, Self
 
@@ -24,6 +24,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from ._common_components import CommonComponents
 from ._corpus import SentenceCorpus
 from ._joined_vectors import counts_of, join_word_vectors, learn_sources
+from ._limits import integers
+from ._memory import explaining_lack
 from ._scikit_learn import fit_context
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
@@ -210,14 +212,14 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         **TrainedVectorizer._parameter_constraints,
         "word_vectors": [Mapping, str, PathLike, HasMethods("get_params"), HasMethods("__getitem__"), None],
         "algorithm": [StrOptions({"skipgram", "cbow"})],
-        "window": [Interval(Integral, 1, None, closed="left")],
-        "negative": [Interval(Integral, 1, None, closed="left")],
-        "subsample": [Interval(Real, 0.0, None, closed="neither")],
+        "window": [integers(1)],
+        "negative": [integers(1)],
+        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
         "binary": ["boolean"],
         "numbers": [StrOptions({"word", "hash"})],
         "subwords": [Interval(Real, 0.0, 1.0, closed="both")],
         "whiten": ["boolean"],
-        "n_removed_components": [Interval(Integral, 0, None, closed="left")],
+        "n_removed_components": [integers(0)],
     }
     target_vectors_: NDArray[np.float32]
     _default_batch_size = 64
@@ -319,9 +321,10 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
             self._take_given(corpus, fresh=True)
         else:
             keep = self.warm_start and hasattr(self, "target_vectors_")
-            fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
-            fitted.pop("_moments", None)  # of other vectors, and perhaps of another text
-            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
+            with explaining_lack(self, corpus, keep=keep):
+                fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+                fitted.pop("_moments", None)  # of other vectors, and perhaps of another text
+                self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
         return self
 
     @fit_context
@@ -348,8 +351,9 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         corpus = self._corpus_to_learn_from(X, groups)
         first = not hasattr(self, "vocabulary_")
         if self.word_vectors is None:
-            fitted = self._start(corpus) if first else self._keep_vocabulary(corpus)
-            self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
+            with explaining_lack(self, corpus, keep=not first):
+                fitted = self._start(corpus) if first else self._keep_vocabulary(corpus)
+                self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
             return self
         self._take_given(corpus, fresh=first)
         return self
@@ -394,12 +398,15 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
             "_target_accumulator": (n_words, 2),
         }
 
-    def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
-        if self.n_removed_components >= self.n_components:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.word_vectors is None and self.n_removed_components >= self.n_components:
             raise ValueError(
                 f"n_removed_components={self.n_removed_components} must be smaller than "
                 f"n_components={self.n_components}."
             )
+
+    def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
         return Word2VecObjective(self, fitted)
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:

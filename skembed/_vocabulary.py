@@ -275,8 +275,8 @@ def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | N
             number = operator.index(value)  # type: ignore[arg-type]
         except TypeError:
             raise TypeError(f"{name} must be an integer, got {value!r}.") from None
-        if isinstance(value, (bool, np.bool_)) or number < 1:
-            raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+        if isinstance(value, (bool, np.bool_)) or not 1 <= number <= np.iinfo(np.int64).max:
+            raise ValueError(f"{name} must be an integer of at least 1 and at most 2**63 - 1, got {value!r}.")
     return int(min_count), None if max_features is None else int(max_features)
 
 
@@ -294,3 +294,9 @@ def _n_kept(counts: np.ndarray, min_count: int, max_features: int | None) -> int
             f"times, below min_count={min_count}. Lower min_count to {counts[0]} or less."
         )
     return n_kept if max_features is None else min(n_kept, max_features)
+
+
+def begins_with(words: list[str], vocabulary: dict[str, int]) -> bool:
+    """Whether words, those of a corpus, begin with the words of a vocabulary, which have the same numbers there."""
+    n_words = len(vocabulary)
+    return list(vocabulary) == words[:n_words] and list(vocabulary.values()) == list(range(n_words))

@@ -21,7 +21,7 @@ MAX_LINES = 420
 # One line a rank, lowest first. A file imports from lower ranks only; files of one rank are strangers to each other.
 RANKS = [
     ["_scikit_learn"],
-    ["_compile"],
+    ["_compile", "_limits"],
     ["_threads"],
     ["_bytes"],
     ["_text"],
@@ -40,6 +40,7 @@ RANKS = [
     ["metrics"],
     ["_inspection"],
     ["_kernels"],
+    ["_work_space"],
     ["_simd"],
     ["_vectors"],
     ["_pooling"],
