@@ -45,12 +45,6 @@ def as_sentences(X: Any, name: str = "X") -> list[Any] | SentenceCorpus:
     return sentences
 
 
-def as_samples(X: Any, name: str = "X") -> Any:
-    """Return a table as it is, and sentences as :func:`as_sentences` does: for models of either."""
-    shape = getattr(X, "shape", None)
-    return X if isinstance(shape, tuple) and len(shape) > 1 else as_sentences(X, name)
-
-
 def takes_corpus(model: Any) -> bool:
     """Whether a model, or the first step of a pipeline, is an estimator of this package, which learns from a corpus."""
     while steps := getattr(model, "steps", None):
@@ -69,6 +63,18 @@ def sentences_for(model: Any, X: Any, name: str = "X") -> list[Any] | SentenceCo
     if isinstance(sentences, SentenceCorpus) and not takes_corpus(model):
         return list(iter_texts(sentences))
     return sentences
+
+
+def as_samples(X: Any, name: str = "X") -> Any:
+    """Return a table as it is, and sentences as :func:`as_sentences` does: for models of either."""
+    shape = getattr(X, "shape", None)
+    return X if isinstance(shape, tuple) and len(shape) > 1 else as_sentences(X, name)
+
+
+def samples_for(model: Any, X: Any, name: str = "X") -> Any:
+    """Return samples as a model takes them: a corpus as text, unless the model takes corpora."""
+    samples = as_samples(X, name)
+    return sentences_for(model, samples, name) if isinstance(samples, SentenceCorpus) else samples
 
 
 def take_rows(sentences: list[Any] | SentenceCorpus, rows: Any) -> Any:
