@@ -73,7 +73,8 @@ class BOWPCA(TextVectorizer):
     mean_ : ndarray of shape (n_words,), dtype float32
         Mean of the bags of words. Missing with ``n_components=None``.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Share of the variance that each component explains. Missing with ``n_components=None``.
+        Share of the variance that each component explains, 0 where all rows are equal. Missing with
+        ``n_components=None``.
     n_features_out_ : int
         Number of columns of the output.
 
@@ -199,7 +200,8 @@ class BOWPCA(TextVectorizer):
         if self.n_components is not None:
             if not isinstance(self._pca, IncrementalPCA):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
-            self._pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
+            with np.errstate(invalid="ignore"):
+                self._pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
             self._take_components()
         return self
 
@@ -220,12 +222,15 @@ class BOWPCA(TextVectorizer):
             model._tfidf = TfidfTransformer().fit(model._counts(sentences))
         if self.n_components is not None:
             table = model._weighted_counts(sentences)
-            if isinstance(pca, IncrementalPCA):
-                pca.partial_fit(table.toarray())
-            elif table.shape[0] * table.shape[1] <= _EXACT_SIZE:
-                pca.set_params(svd_solver="full").fit(table.toarray())
-            else:
-                pca.fit(table)
+            if _rows_are_equal(table):  # ARPACK cannot start without variance; some of the rows say as much as all
+                table = table[: self.n_components + 1]
+            with np.errstate(invalid="ignore"):  # the shares of no variance
+                if isinstance(pca, IncrementalPCA):
+                    pca.partial_fit(table.toarray())
+                elif table.shape[0] * table.shape[1] <= _EXACT_SIZE:
+                    pca.set_params(svd_solver="full").fit(table.toarray())
+                else:
+                    pca.fit(table)
             model._pca = pca
             model._take_components()
         self.__dict__.update(model.__dict__)
@@ -235,7 +240,8 @@ class BOWPCA(TextVectorizer):
         self.components_ = np.ascontiguousarray(self._pca.components_, np.float32)
         self.mean_ = np.asarray(self._pca.mean_, np.float32)
         self.n_features_out_ = len(self.components_)
-        self.explained_variance_ratio_ = np.asarray(self._pca.explained_variance_ratio_)
+        # Equal rows have no variance, so no component has a share of it: 0, where scikit-learn divides 0 by 0.
+        self.explained_variance_ratio_ = np.nan_to_num(self._pca.explained_variance_ratio_)
 
     def _counts(self, sentences: EncodedSentences) -> csr_array:
         columns = sentences.rows[sentences.ids]
@@ -295,3 +301,11 @@ class BOWPCA(TextVectorizer):
         if self._pca is None:
             return np.array(list(self.vocabulary_), dtype=object)
         return super().get_feature_names_out(input_features)
+
+
+def _rows_are_equal(table: csr_array) -> bool:
+    lengths = np.diff(table.indptr)
+    if (lengths != lengths[0]).any():
+        return False
+    parts = (part.reshape(len(lengths), -1) for part in (table.indices, table.data))
+    return all((rows == rows[0]).all() for rows in parts)

@@ -36,6 +36,7 @@ RANKS = [
     ["_corpus_files"],
     ["_corpus_content"],
     ["_corpus"],
+    ["_input"],
     ["_word_vectors"],
     ["metrics"],
     ["_inspection"],

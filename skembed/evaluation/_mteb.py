@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import cosine_similarity
 
+from .._corpus import SentenceCorpus
+from .._input import as_list, as_matrix, as_sentences, columns_of, iter_texts
 from ..metrics import paired_cosine_similarity
 from ._pairs import embed
 
@@ -68,8 +70,9 @@ class MTEBEncoder:
 
         Parameters
         ----------
-        inputs : iterable of dict
-            Batches with a list of str under "text".
+        inputs : iterable of dict, or of str
+            Batches with sentences under "text", in any form that :func:`semantic_classification` takes; or the
+            sentences themselves, a corpus too.
         task_metadata, hf_split, hf_subset, prompt_type
             What mteb says about the task; not used.
         **kwargs : dict
@@ -83,15 +86,23 @@ class MTEBEncoder:
         Raises
         ------
         TypeError
-            If a batch has no text.
+            If a batch has no text, or a sentence is missing.
         """
-        sentences: list[str] = []
-        for batch in inputs:
-            if not isinstance(batch, dict) or "text" not in batch:
-                raise TypeError("MTEBEncoder embeds text: each batch must be a dict with a list of str under 'text'.")
-            sentences.extend(batch["text"])
-        vectors = embed(self.model, sentences)
+        vectors = embed(self.model, inputs if isinstance(inputs, SentenceCorpus) else self._sentences(inputs))
         return vectors.toarray() if hasattr(vectors, "toarray") else vectors
+
+    def _sentences(self, inputs: Any) -> list[Any]:
+        sentences: list[Any] = []
+        for batch in [inputs] if columns_of(inputs) else as_list(inputs, "inputs"):
+            fields = columns_of(batch) or {}
+            if isinstance(batch, str):
+                sentences.append(batch)
+            elif "text" in fields:
+                text = as_sentences(fields["text"], "text")
+                sentences += iter_texts(text) if isinstance(text, SentenceCorpus) else text
+            else:
+                raise TypeError("MTEBEncoder embeds text: each batch must be a dict with a list of str under 'text'.")
+        return sentences
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> NDArray[Any]:
         """Cosine of each row with each other row; 0 where one is zero.
@@ -106,7 +117,7 @@ class MTEBEncoder:
         similarity : ndarray of shape (n, m)
             Cosines.
         """
-        return cosine_similarity(np.atleast_2d(embeddings1), np.atleast_2d(embeddings2))
+        return cosine_similarity(_rows(embeddings1, "embeddings1"), _rows(embeddings2, "embeddings2"))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> NDArray[Any]:
         """Cosine of each row with the same row; 0 where one is zero.
@@ -121,7 +132,7 @@ class MTEBEncoder:
         similarity : ndarray of shape (n,)
             Cosines.
         """
-        return paired_cosine_similarity(np.atleast_2d(embeddings1), np.atleast_2d(embeddings2))
+        return paired_cosine_similarity(_rows(embeddings1, "embeddings1"), _rows(embeddings2, "embeddings2"))
 
     @property
     def mteb_model_meta(self) -> Any:
@@ -131,3 +142,9 @@ class MTEBEncoder:
         except ImportError:
             return None
         return ModelMeta.create_empty(overwrites={"name": self.name, "revision": self.revision})
+
+
+def _rows(embeddings: Any, name: str) -> Any:
+    """One row or some, as a table."""
+    is_one = np.ndim(embeddings) == 1 if hasattr(embeddings, "shape") else False
+    return np.reshape(embeddings, (1, -1)) if is_one else as_matrix(embeddings, name)

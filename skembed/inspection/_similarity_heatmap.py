@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skembed.inspection._drawing import draw_table, fitted_part, new_axes, table_size
+from skembed._input import as_list, as_matrix
+from skembed.inspection._drawing import as_text, draw_table, fitted_part, new_axes, table_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,8 @@ class SimilarityHeatmapDisplay:
     Raises
     ------
     ValueError
-        If a sentence has no word, or the table has not one row and one column for each word.
+        If a sentence has no word, or the table has not one row and one column for each word, or a number in it is not
+        finite.
 
     See Also
     --------
@@ -75,20 +76,22 @@ class SimilarityHeatmapDisplay:
     im_: AxesImage
     text_: NDArray[np.object_] | None
 
-    def __init__(self, contributions: Any, words_a: Sequence[str], words_b: Sequence[str]) -> None:
-        self.contributions = np.asarray(contributions, np.float64)
-        self.words_a, self.words_b = list(words_a), list(words_b)
+    def __init__(self, contributions: Any, words_a: Any, words_b: Any) -> None:
+        self.words_a, self.words_b = as_list(words_a, "words_a"), as_list(words_b, "words_b")
         for name, words in (("first", self.words_a), ("second", self.words_b)):
             if not words:
                 raise ValueError(
                     f"The {name} sentence has no word that the model knows, so its cosine with any other is 0 and "
                     'there is nothing to show. With unknown="hash" unknown words count too.'
                 )
+        self.contributions = np.asarray(as_matrix(contributions, "contributions"), np.float64)
         if self.contributions.shape != (len(self.words_a), len(self.words_b)):
             raise ValueError(
                 f"contributions must have shape ({len(self.words_a)}, {len(self.words_b)}), one row for each word of "
                 f"words_a and one column for each of words_b; got {self.contributions.shape}."
             )
+        if not np.isfinite(self.contributions).all():
+            raise ValueError("contributions must be finite numbers.")
         self.similarity = float(self.contributions.sum())
 
     @classmethod
@@ -156,15 +159,16 @@ class SimilarityHeatmapDisplay:
         display : SimilarityHeatmapDisplay
             The display itself.
         """
-        ax = new_axes(type(self).__name__, ax, figsize=table_size(len(self.words_a), len(self.words_b)))
+        rows, columns = ([as_text(word) for word in words] for words in (self.words_a, self.words_b))
+        ax = new_axes(type(self).__name__, ax, figsize=table_size(rows, columns))
         texts = [[_without_minus_zero(value, values_format) for value in row] for row in self.contributions.tolist()]
         largest = float(np.abs(self.contributions).max()) or 1.0
         self.im_, self.text_ = draw_table(
             ax,
             self.contributions,
             texts if include_values else None,
-            self.words_a,
-            self.words_b,
+            rows,
+            columns,
             colorbar_label="part of the cosine" if colorbar else None,
             im_kw={"cmap": cmap, "vmin": -largest, "vmax": largest} | (im_kw or {}),
             text_kw=text_kw,
