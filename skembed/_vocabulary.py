@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ._brief import brief
 from ._text import decode_words, encode_words, offsets, side_by_side
 from ._threads import Threads
 
@@ -271,9 +272,9 @@ def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | N
         try:
             number = operator.index(value)  # type: ignore[arg-type]
         except TypeError:
-            raise TypeError(f"{name} must be an integer, got {value!r}.") from None
+            raise TypeError(f"{name} must be an integer, got {brief(value)}.") from None
         if isinstance(value, (bool, np.bool_)) or number < 1:
-            raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+            raise ValueError(f"{name} must be an integer of at least 1, got {brief(value)}.")
     return int(min_count), None if max_features is None else int(max_features)
 
 

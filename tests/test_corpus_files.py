@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import skembed._sentences as sentences_module
+import skembed._text_files as text_files_module
 from skembed._corpus import SentenceCorpus
 from skembed._corpus_files import Arrays, GrowingArray
 from skembed._text import side_by_side
@@ -72,7 +72,7 @@ def test_written_as_it_streams(tmp_path, monkeypatch):
     assert SentenceCorpus.load(tmp_path / "c", stemmer=str.upper) == memory
     file = tmp_path / "text.txt"
     file.write_text("\n".join(line or "." for line in lines))
-    monkeypatch.setattr(sentences_module, "READ_SIZE", 1000)
+    monkeypatch.setattr(text_files_module, "READ_SIZE", 1000)
     assert same_bits(
         SentenceCorpus.from_file(file, **options, to=tmp_path / "f"), SentenceCorpus.from_sentences(lines, **options)
     )
