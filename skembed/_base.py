@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ from ._brief import brief
 from ._corpus import SentenceCorpus
 from ._encoder import Encoder, naming_rows
 from ._inspection import WordVectorInspection
-from ._parameters import Described, validate_parameters
+from ._parameters import CORPUS, WORDS, validate_parameters
 from ._sentences import BATCH_LENGTH, advising, iter_pieces, iter_sentences, iter_slices, length_of
 from ._text import Batch
 from ._threads import Threads, count_threads
@@ -36,23 +36,15 @@ _LEAST_PIECES = 3
 Hasher.dispatch[SentenceCorpus] = lambda hasher, corpus: hasher.save(("skembed.SentenceCorpus", corpus.digest))
 
 
-def _is_corpus(value: Any) -> bool:
-    return isinstance(value, SentenceCorpus)
-
-
-def _has_items(value: Any) -> bool:
-    return isinstance(value, Sized) and isinstance(value, Iterable) and not isinstance(value, (str, bytes))
-
-
 TEXT_CONSTRAINTS: dict[str, list[Any]] = {
     "min_count": [Interval(Integral, 1, None, closed="left")],
     "max_features": [Interval(Integral, 1, None, closed="left"), None],
     "analyzer": [StrOptions({"word"}), callable],
     "token_pattern": [str],
     "lowercase": ["boolean"],
-    "stop_words": [StrOptions({"english"}), Described(_has_items, "a list, set, array or Series of words"), None],
+    "stop_words": [StrOptions({"english"}), WORDS, None],
     "stemmer": [callable, str, None],
-    "corpus": [Described(_is_corpus, "a SentenceCorpus, as SentenceCorpus.from_sentences(...) makes it,"), None],
+    "corpus": [CORPUS, None],
 }
 POOLING_CONSTRAINTS: dict[str, list[Any]] = {
     "pooling": [StrOptions({"mean", "sum"})],

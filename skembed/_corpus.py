@@ -135,8 +135,8 @@ class SentenceCorpus:
             If there is no sentence or no word, or `groups` has another length than `sentences`.
         TypeError
             If a sentence is not a string; names the row.
-        FileExistsError
-            If there is something at `to` that is not a corpus.
+        OSError
+            If there is something at `to` that is not a corpus, or nothing can be written there: names path and reason.
         """
         if isinstance(sentences, SentenceCorpus):
             raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
@@ -190,8 +190,6 @@ class SentenceCorpus:
         ValueError
             If there is no sentence or no word, or a file is damaged, not a regular file or not text in that encoding:
             names the file, and the line and byte if it can.
-        OSError
-            If the corpus cannot be written to `to`, for example because the disk is full.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
@@ -340,10 +338,9 @@ class SentenceCorpus:
 
         Raises
         ------
-        FileExistsError
-            If there is something at `path` that is not a corpus.
         OSError
-            If it cannot be written, for example because the disk is full: names path and reason, and leaves nothing.
+            If there is something at `path` that is not a corpus, or nothing can be written there: names path and
+            reason, and leaves nothing behind.
         """
         path = user_path(path)
         if self._path is not None and path.exists() and path.samefile(self._path):
@@ -399,7 +396,7 @@ class SentenceCorpus:
         if self._path is not None:
             return _make, (None, self.tokenizer, self._settings, self._path, self.digest)
         # The arrays themselves: joblib writes large ones to a file for all of its processes, and sends its name.
-        return _from_arrays, (tuple(self._content.arrays()), self.tokenizer, self._settings, self._digest)
+        return _from_arrays, (tuple(self._content.arrays()), self.tokenizer, self._settings, None, self._digest)
 
 
 def _make(
@@ -418,8 +415,5 @@ def _make(
     return corpus
 
 
-def _from_arrays(
-    arrays: tuple[np.ndarray, ...], tokenizer: Tokenizer, settings: dict[str, Any], digest: str | None
-) -> SentenceCorpus:
-    # As plain arrays, which the kernels take, where joblib gives memory maps.
-    return _make(Content.from_arrays(Arrays(*map(np.asarray, arrays))), tokenizer, settings, None, digest)
+def _from_arrays(arrays: tuple[np.ndarray, ...], *others: Any) -> SentenceCorpus:
+    return _make(Content.from_arrays(Arrays(*map(np.asarray, arrays))), *others)  # joblib may give memory maps

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sized
 from typing import Any
 
 from sklearn.utils._param_validation import HasMethods, make_constraint, validate_parameter_constraints
 
 from ._brief import brief
+from ._corpus import SentenceCorpus
 
 
 class Described(HasMethods):  # of the constraints that scikit-learn knows, the one nearest to this
@@ -32,6 +33,15 @@ class Described(HasMethods):  # of the constraints that scikit-learn knows, the 
 
     def __str__(self) -> str:
         return self._words
+
+
+CORPUS = Described(
+    lambda value: isinstance(value, SentenceCorpus), "a SentenceCorpus, which SentenceCorpus.from_sentences(...) makes,"
+)
+WORDS = Described(
+    lambda value: isinstance(value, Sized) and isinstance(value, Iterable) and not isinstance(value, (str, bytes)),
+    "a list, set, array or Series of words",
+)
 
 
 class _Brief:

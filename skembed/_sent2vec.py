@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from ._base import EncodedSentences
+from ._brief import brief
 from ._kernels import width_apart, zeros_apart
 from ._negatives import make_negatives
 from ._runs import EncodedText, Plan, keep_probability, place_runs
@@ -349,7 +350,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
         if len(orders) != 2 or not all(isinstance(n, Integral) for n in orders) or orders[0] != 1 or orders[1] < 1:
             raise ValueError(
                 f"ngram_range must be (1, n) with n >= 1: words are always learned, and n-grams up to length n with "
-                f"them. Got {self.ngram_range!r}."
+                f"them. Got {brief(self.ngram_range)}."
             )
         return orders
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import cosine_similarity
 
+from .._brief import brief
 from ..metrics import paired_cosine_similarity
 from ._pairs import embed
 
@@ -50,7 +51,7 @@ class MTEBEncoder:
         self.model = model
         self.name = name if name is not None else f"skembed/{type(model).__name__}"
         if "/" not in self.name:
-            raise ValueError(f"mteb wants a name with a slash, such as 'me/{self.name}', got {self.name!r}.")
+            raise ValueError(f"mteb wants a name with a slash, such as 'me/{self.name}', got {brief(self.name)}.")
         self.revision = revision
 
     def encode(

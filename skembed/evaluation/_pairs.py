@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import hstack, issparse
 
+from .._brief import brief
+
 __all__ = ["pair_features"]
 
 
@@ -25,7 +27,7 @@ def embed(model: Any, sentences: Sequence[str]) -> Any:
         )
     bad = np.flatnonzero(~np.isfinite(np.asarray(vectors.sum(axis=1), dtype=np.float64)).ravel())
     if len(bad):
-        raise ValueError(f"{type(model).__name__}.transform gave NaN or infinity for {sentences[bad[0]]!r}.")
+        raise ValueError(f"{type(model).__name__}.transform gave NaN or infinity for {brief(sentences[bad[0]])}.")
     return vectors
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 from sklearn.utils import Bunch, check_consistent_length, check_random_state
 
+from .._brief import brief
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
 from ._pairs import count_unknown, embed_pairs
 
@@ -203,7 +204,7 @@ def sts_intervals(
     ('good', True, 1.0)
     """
     if baseline is not None and baseline not in models:
-        raise ValueError(f"baseline={baseline!r} is not one of the models {list(models)}.")
+        raise ValueError(f"baseline={brief(baseline)} is not one of the models {brief(list(models))}.")
     means, draws = bootstrap_means(models, n_resamples, random_state)
     rows = []
     for name in models:
@@ -305,7 +306,7 @@ def _check_same_pairs(models: Mapping[str, Sequence[Any]]) -> None:
         if [(s.year, s.set) for s in first] != [(s.year, s.set) for s in other] or any(
             not np.array_equal(s.target, t.target) for s, t in zip(first, other)
         ):
-            raise ValueError(f"The models {names[0]!r} and {name!r} were not compared on the same pairs.")
+            raise ValueError(f"The models {brief(names[0])} and {brief(name)} were not compared on the same pairs.")
 
 
 def bootstrap_means(

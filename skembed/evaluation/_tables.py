@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .._brief import brief
+
 __all__ = ["published_results"]
 
 OURS = "this run"
@@ -77,7 +79,7 @@ def published_results(table: str | None = None) -> list[dict[str, Any]]:
     published = list(csv.DictReader(text.splitlines()))
     tables = list(dict.fromkeys(row["table"] for row in published))
     if table is not None and table not in tables:
-        raise ValueError(f"table must be None or one of {', '.join(map(repr, tables))}, got {table!r}.")
+        raise ValueError(f"table must be None or one of {', '.join(map(repr, tables))}, got {brief(table)}.")
     rows: list[dict[str, Any]] = []
     for row in published:
         if table in (None, row["table"]):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from skembed._brief import brief
 from skembed.inspection._drawing import COLORS, fitted_part, new_axes
 
 _N_BINS = 25  # of the line of medians
@@ -149,7 +150,7 @@ class NormProfileDisplay:
            Embeddings", ICLR, 2017.
         """
         if not a > 0:
-            raise ValueError(f"a must be positive, got {a!r}.")
+            raise ValueError(f"a must be positive, got {brief(a)}.")
         rows = self._rows_of(mark)
         left, right = self._two_axes(ax)
         from matplotlib.patheffects import withStroke
@@ -175,13 +176,13 @@ class NormProfileDisplay:
 
     def _rows_of(self, mark: Sequence[str]) -> dict[int, str]:
         if isinstance(mark, str):
-            raise ValueError(f"mark must be a sequence of words, got the string {mark!r}; use [{mark!r}].")
+            raise ValueError(f"mark must be a sequence of words, got the string {brief(mark)}; use [{brief(mark)}].")
         rows = {word: row for row, word in enumerate(self.words or [])}
         for word in mark:
             if word not in rows:
                 raise ValueError(
-                    f"{word!r} cannot be marked: it is not among the {len(rows)} words shown. Words of the vocabulary "
-                    "are written as the tokenizer leaves them, in lower case by default."
+                    f"{brief(word)} cannot be marked: it is not among the {len(rows)} words shown. Words of the "
+                    "vocabulary are written as the tokenizer leaves them, in lower case by default."
                 )
         return {rows[word]: word for word in mark}
 
