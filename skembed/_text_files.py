@@ -233,7 +233,16 @@ def _iter_lines(file: Path, encoding: str) -> Iterator[list[str]]:
         raise ValueError(decoding_message(file, encoding, error)) from None
 
 
+def _check_whole(file: Path) -> None:
+    """Read a compressed file to its end, where it says whether it is damaged: then what it gave before is no text."""
+    if file.suffix.lower() in _OPENERS:
+        with _opened(file) as raw:
+            while raw.read(READ_SIZE):
+                pass
+
+
 def _nul_error(file: Path, encoding: str) -> ValueError:
+    _check_whole(file)
     with _opened(file) as raw, io.TextIOWrapper(raw, encoding, "replace", newline="\n") as stream:
         number = next(number for number, line in enumerate(stream, 1) if "\0" in line)
     return ValueError(
@@ -244,6 +253,7 @@ def _nul_error(file: Path, encoding: str) -> ValueError:
 
 def decoding_message(file: Path, encoding: str, error: UnicodeError) -> str:
     """Say where in a file the bytes are that cannot be decoded."""
+    _check_whole(file)
     advice = "If the text has another encoding, pass it, for example encoding='latin-1'."
     if "\n".encode(encoding) == b"\n":
         # The decoder counts from the start of its own buffer, so find the line by reading again.
