@@ -203,10 +203,10 @@ def iter_batches(
             yield batch, starts
             starts = []
         return
+    labels = iter(iter_sentences(groups, name="groups", items="document ids"))
     n_labels, n_given = length_of(groups), length_of(sentences)
     if None not in (n_labels, n_given) and n_labels != n_given:
         raise ValueError(f"groups has {n_labels} entries for {n_given} sentences; each sentence needs one.")
-    labels = iter(iter_sentences(groups, name="groups", items="document ids"))
     n_sentences = 0
     previous: Any = object()  # equal to no label
     for batch in pieces:

@@ -121,7 +121,7 @@ def test_only_regular_files_are_read(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "zero.txt").symlink_to("/dev/zero")
     for path, kind in {"b.txt": "a pipe", "": "a pipe", "folder": "a device", "folder/zero.txt": "a device"}.items():
-        with pytest.raises(ValueError, match=rf"\.txt is {kind}, not a regular file\. .*from_sentences\(open\(path\)\)"):
+        with pytest.raises(ValueError, match=rf"\.txt is {kind}, not a regular file\. .*from_sentences\(open"):
             SentenceCorpus.from_file(tmp_path / path)
     (tmp_path / "b.txt").unlink()
     (tmp_path / "b.txt").symlink_to(tmp_path / "gone")
@@ -191,7 +191,7 @@ def test_json_lines(file):
     file.write_text('{"text": "' + "word " * READ_SIZE + '"}')
     with pytest.raises(ValueError, match="looks like JSON lines"):
         SentenceCorpus.from_file(file)
-    for text in ('{this} is a set', '{"', '["a"]', '"a"', "{}:", "3"):
+    for text in ("{this} is a set", '{"', '["a"]', '"a"', "{}:", "3"):
         file.write_text(text + " a word\nb\n")
         assert len(SentenceCorpus.from_file(file)) == 2
 
