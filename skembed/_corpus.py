@@ -66,6 +66,7 @@ class SentenceCorpus:
     SentenceCorpus(n_documents=2, n_sentences=2, n_tokens=4, n_words=4)
     """
 
+    ndim = 0  # pandas asks: one value, not a column of its sentences
     tokenizer: Tokenizer
     _loaded: Content | None  # None: a handle from another process, opened at first use
     _settings: dict[str, Any]  # the options as JSON holds them, min_count and max_features
@@ -272,18 +273,14 @@ class SentenceCorpus:
         return (self[i] for i in range(len(self)))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """One object, not all its sentences: NumPy asks whenever a corpus is shown or is a value to search over."""
+        """One value: NumPy would else read all sentences whenever a corpus is shown or is among values to search."""
         array = np.empty((), object)
         array[()] = self
         return array if dtype is None else array.astype(dtype)
 
-    @property
-    def _sizes(self) -> tuple[int, int, int, int]:
-        return self.n_documents, self.n_sentences, self.n_tokens, len(self.vocabulary)
-
     def __repr__(self) -> str:
         try:
-            sizes = self._sizes
+            sizes = self._content.sizes
         except (FileNotFoundError, ValueError):  # a model that holds it can be printed without it
             return f"SentenceCorpus(path={self._path!r}, which is gone or was replaced)"
         return "SentenceCorpus(n_documents={}, n_sentences={}, n_tokens={}, n_words={})".format(*sizes)
@@ -293,7 +290,7 @@ class SentenceCorpus:
             return NotImplemented
         if self is other:
             return True
-        if (self._digest is None or other._digest is None) and self._sizes != other._sizes:
+        if (self._digest is None or other._digest is None) and self._content.sizes != other._content.sizes:
             return False  # which nearly always says it, and costs nothing
         return self.digest == other.digest
 
@@ -391,6 +388,9 @@ class SentenceCorpus:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SentenceCorpus:
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_loaded": self._content, "_path": None}  # for skops, whose files hold all arrays
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is not None:

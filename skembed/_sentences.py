@@ -89,7 +89,7 @@ def _iter_arrow(values: Any, step: int = BATCH_SIZE) -> Iterator[Any]:
 
 
 class MissingSentence(TypeError):
-    """A row is None, NaN or the like."""
+    """A row is None, NaN or the like; what it is a row of is known higher up."""
 
 
 def wrong_row(row: int, item: Any) -> TypeError:
@@ -115,7 +115,7 @@ def advising(X: Any) -> Iterator[None]:
     try:
         yield
     except MissingSentence as error:
-        raise MissingSentence(f"{error} Replace missing sentences first: {_filled(X)}") from None
+        raise TypeError(f"{error} Replace missing sentences first: {_filled(X)}") from None
 
 
 def _filled(X: Any) -> str:
