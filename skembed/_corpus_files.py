@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ._brief import brief
-from ._paths import PathLike, user_path
+from ._paths import PathLike, naming, user_path
 
 HEADER = "corpus.json"
 FORMAT = "skembed corpus"
@@ -115,14 +115,11 @@ def _check_replaceable(target: Path) -> None:
 
 
 class _NamedFile(io.FileIO):
-    """A file whose errors say which one it is; "No space left on device" alone helps nobody."""
+    """A file whose errors say which one it is."""
 
     def write(self, data: Any) -> int:
-        try:
+        with naming(self.name):
             return super().write(data)
-        except OSError as error:
-            error.filename = self.name
-            raise
 
 
 class GrowingArray:

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from .._brief import brief
-from .._paths import user_path
+from .._paths import describe_unreadable, naming, user_path
 
 FORMAT = "skembed evaluation"
 
@@ -31,6 +31,8 @@ class ResultStore:
         header = {"format": FORMAT, **json.loads(json.dumps(settings))}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
+        if kind := describe_unreadable(self.path):
+            raise ValueError(f"{self.path} is {kind}, not a file of results. Choose another --out.")
         content = self.path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
@@ -74,7 +76,7 @@ class ResultStore:
     def _append(self, record: dict[str, Any]) -> None:
         # Plain JSON numbers round-trip float64; NaN would not be JSON, and nothing here is NaN.
         line = json.dumps(record, allow_nan=False, ensure_ascii=False) + "\n"
-        with open(self.path, "ab") as file:
+        with naming(self.path), open(self.path, "ab") as file:
             file.write(line.encode())
             file.flush()
             os.fsync(file.fileno())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._brief import brief
+from .._paths import naming
 
 __all__ = ["published_results"]
 
@@ -183,7 +184,7 @@ def markdown(table: Sequence[Sequence[str]]) -> str:
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows with the columns of the first."""
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with naming(path), open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
