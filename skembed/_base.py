@@ -9,16 +9,19 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from joblib.hashing import Hasher
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
+from ._brief import brief
 from ._corpus import SentenceCorpus
 from ._encoder import Encoder, naming_rows
 from ._inspection import WordVectorInspection
 from ._limits import INT64_MAX, integers
+from ._parameters import CORPUS, WORDS, validate_parameters
 from ._scikit_learn import Transformer
-from ._sentences import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices, length_of
+from ._sentences import BATCH_LENGTH, advising, iter_pieces, iter_sentences, iter_slices, length_of
 from ._text import Batch
 from ._threads import Threads, count_threads
 from ._tokenizer import Tokenizer, same_option
@@ -30,15 +33,19 @@ SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
 # Fewer pieces are done by one thread before a second one has made up for its start.
 _LEAST_PIECES = 3
 
+# joblib would hash all the text for each call that it has kept; a digest of it is computed once.
+Hasher.dispatch[SentenceCorpus] = lambda hasher, corpus: hasher.save(("skembed.SentenceCorpus", corpus.digest))
+
+
 TEXT_CONSTRAINTS: dict[str, list[Any]] = {
     "min_count": [integers(1, INT64_MAX)],
     "max_features": [integers(1, INT64_MAX), None],
     "analyzer": [StrOptions({"word"}), callable],
     "token_pattern": [str],
     "lowercase": ["boolean"],
-    "stop_words": [StrOptions({"english"}), list, tuple, None],
+    "stop_words": [StrOptions({"english"}), WORDS, None],
     "stemmer": [callable, str, None],
-    "corpus": [SentenceCorpus, None],
+    "corpus": [CORPUS, None],
 }
 POOLING_CONSTRAINTS: dict[str, list[Any]] = {
     "pooling": [StrOptions({"mean", "sum"})],
@@ -80,6 +87,9 @@ class TextVectorizer(Transformer):
         tags.input_tags.two_d_array = False
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
+
+    def _validate_params(self) -> None:
+        validate_parameters(self)
 
     @property
     def _n_features_out(self) -> int:
@@ -158,8 +168,9 @@ class TextVectorizer(Transformer):
             value = getattr(mine, option)
             if value != getattr(default, option) and not same_option(value, getattr(theirs, option)):
                 raise ValueError(
-                    f"{option}={value!r} contradicts {name}, which was made with {option}={getattr(theirs, option)!r}. "
-                    f"Leave {option} at its default to take over the corpus's, or make the corpus again."
+                    f"{option}={brief(value)} contradicts {name}, which was made with {option}="
+                    f"{brief(getattr(theirs, option))}. Leave {option} at its default to take over the corpus's, or "
+                    "make the corpus again."
                 )
         default_min_count = type(self)().min_count
         if self.min_count < corpus.min_count and self.min_count != default_min_count:
@@ -186,14 +197,15 @@ class TextVectorizer(Transformer):
             return EncodedSentences(X.tokens, X.sent_ptr, X.vocabulary.words, self._rows_of(X.vocabulary.words))
         encoder = Encoder(self._tokenizer, Threads(count_threads(getattr(self, "n_jobs", None))))
         iter_sentences(X)
-        ids, ptr = encoder.encode(X)
+        with advising(X):
+            ids, ptr = encoder.encode(X)
         return EncodedSentences(ids, ptr, encoder.words, self._rows_of(encoder.words))
 
     def _check_corpus(self, X: SentenceCorpus) -> None:
         if X.tokenizer != self._tokenizer:
             raise ValueError(
-                f"X was made with {X.tokenizer}, but this {type(self).__name__} learned from text split with "
-                f"{self._tokenizer}. Make the corpus with the same options."
+                f"X was made with {X.tokenizer.difference(self._tokenizer)}, the text that this {type(self).__name__} "
+                f"learned from with {self._tokenizer.difference(X.tokenizer)}. Make the corpus with the same options."
             )
 
     def _rows_of(self, words: Sequence[str]) -> np.ndarray:
@@ -271,7 +283,8 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             place = out[first_row : first_row + n_rows]
             return self._pool(sentences, place if len(place) == n_rows else None)
 
-        embedded = list(threads.in_order(embed, self._pieces(X, threads), least=_LEAST_PIECES))
+        with advising(X):
+            embedded = list(threads.in_order(embed, self._pieces(X, threads), least=_LEAST_PIECES))
         if length is None:
             return np.concatenate([out, *embedded])
         n_rows = sum(map(len, embedded))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._sentences import describe_wrong_item, iter_pieces
+from ._brief import brief
+from ._sentences import iter_pieces, wrong_row
 from ._text import Batch, Part, Text, encode_words, offsets
 from ._threads import Threads
 from ._tokenizer import Tokenizer
@@ -44,12 +45,12 @@ class _WordIds(dict[str, int]):
 
     def __missing__(self, token: Any) -> int:
         if not isinstance(token, str):
-            raise TypeError(f"a token must be a string, got {token!r} of type {type(token).__name__}")
+            raise TypeError(f"a token must be a string, got {brief(token)} of type {type(token).__name__}")
         word = str(token)
         if self._stem is not None:
             stem = self._stem(word)
             if not isinstance(stem, str):
-                raise TypeError(f"stemmer must return a string, got {stem!r} for the word {word!r}")
+                raise TypeError(f"stemmer must return a string, got {brief(stem)} for the word {brief(word)}")
             word = str(stem)
             known = self._stem_ids.get(word)
             if known is not None:
@@ -310,7 +311,7 @@ class Encoder:
             for token in found:
                 if not isinstance(token, str):
                     raise TypeError(
-                        f"Row {row}: analyzer must return strings, got the token {token!r:.80} of type "
+                        f"Row {row}: analyzer must return strings, got the token {brief(token)} of type "
                         f"{type(token).__name__}."
                     ) from None
 
@@ -330,7 +331,7 @@ def _check_strings(batch: list[Any], first_row: int) -> None:
         return
     for row, item in enumerate(batch, first_row):
         if not isinstance(item, str):
-            raise TypeError(f"Row {row} is {describe_wrong_item(item)}")
+            raise wrong_row(row, item)
 
 
 def _as_list(tokens: Any, row: int) -> Sequence[str]:
@@ -338,6 +339,6 @@ def _as_list(tokens: Any, row: int) -> Sequence[str]:
         return tokens
     if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
         raise TypeError(
-            f"Row {row}: analyzer must return a list of tokens, got {tokens!r:.80} of type {type(tokens).__name__}."
+            f"Row {row}: analyzer must return a list of tokens, got {brief(tokens)} of type {type(tokens).__name__}."
         )
     return list(tokens)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from ._brief import brief
 from .metrics import paired_cosine_similarity
 
 
@@ -53,18 +54,18 @@ class WordVectorInspection:
         if isinstance(words, str):
             return self.most_similar([words], n_words)[0]
         if not isinstance(n_words, (int, np.integer)) or n_words < 1:
-            raise ValueError(f"n_words must be a positive integer, got {n_words!r}.")
+            raise ValueError(f"n_words must be a positive integer, got {brief(n_words)}.")
         sentences = self._encode(words)
         lengths = np.diff(sentences.ptr)
         rows = []
         for i, word in enumerate(words):
             if lengths[i] != 1:
-                raise ValueError(f"{word!r} is {lengths[i]} words after tokenising; ask for one word at a time.")
+                raise ValueError(f"{brief(word)} is {lengths[i]} words after tokenising; ask for one word at a time.")
             found = sentences.words[sentences.ids[sentences.ptr[i]]]
             if found not in self.vocabulary_:
                 raise ValueError(
-                    f"{word!r} is not in the vocabulary of {len(self.vocabulary_)} words; it was never seen, or fewer "
-                    "than min_count times."
+                    f"{brief(word)} is not in the vocabulary of {len(self.vocabulary_)} words; it was never seen, or "
+                    "fewer than min_count times."
                 )
             rows.append(self.vocabulary_[found])
         vectors = self._summed_vectors[: len(self.vocabulary_)]

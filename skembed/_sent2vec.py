@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from ._base import EncodedSentences
+from ._brief import brief
 from ._kernels import width_apart
 from ._limits import INT32_MAX, INT64_MAX, integers
 from ._negatives import make_negatives
@@ -163,8 +164,8 @@ class Sent2VecVectorizer(TrainedVectorizer):
         Regular expression of a word.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
-    stop_words : {"english"}, list of str or None, default=None
-        Words to leave out, as in scikit-learn.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None
@@ -359,7 +360,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
         if not whole or orders[0] != 1 or not 1 <= orders[1] <= INT32_MAX:
             raise ValueError(
                 f"ngram_range must be (1, n) with n >= 1: words are always learned, and n-grams up to length n with "
-                f"them. Got {self.ngram_range!r}."
+                f"them. Got {brief(self.ngram_range)}."
             )
 
     def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:

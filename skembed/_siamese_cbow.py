@@ -263,8 +263,8 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         Regular expression of a word.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
-    stop_words : {"english"}, list of str or None, default=None
-        Words to leave out, as in scikit-learn.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, PooledVectorizer, warn_if_unordered
+from ._brief import brief
 from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform
 from ._limits import INT64_MAX, integers
@@ -193,7 +194,10 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     def _keep_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
         """Fitted attributes of an earlier fit, to go on from; weights are copied, so a failure costs nothing."""
         if corpus.tokenizer != self._tokenizer:
-            raise ValueError(f"X was split with {corpus.tokenizer}, the vocabulary with {self._tokenizer}.")
+            raise ValueError(
+                f"X was split with {corpus.tokenizer.difference(self._tokenizer)}, the vocabulary with "
+                f"{self._tokenizer.difference(corpus.tokenizer)}."
+            )
         if not hasattr(self, "_layout"):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
@@ -213,8 +217,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         for name, value in getattr(self, "_layout", now).items():
             if name != but and now[name] != value:
                 raise ValueError(
-                    f"{name}={now[name]!r} differs from {value!r}, with which {type(self).__name__} has learned. Fit "
-                    "a new estimator, or with warm_start=False."
+                    f"{name}={brief(now[name])} differs from {brief(value)}, with which {type(self).__name__} has "
+                    "learned. Fit a new estimator, or with warm_start=False."
                 )
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._brief import brief
 from ._text import decode_words, encode_words, offsets, side_by_side
 from ._threads import Threads
 
@@ -274,9 +275,9 @@ def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | N
         try:
             number = operator.index(value)  # type: ignore[arg-type]
         except TypeError:
-            raise TypeError(f"{name} must be an integer, got {value!r}.") from None
+            raise TypeError(f"{name} must be an integer, got {brief(value)}.") from None
         if isinstance(value, (bool, np.bool_)) or not 1 <= number <= np.iinfo(np.int64).max:
-            raise ValueError(f"{name} must be an integer of at least 1 and at most 2**63 - 1, got {value!r}.")
+            raise ValueError(f"{name} must be an integer of at least 1 and at most 2**63 - 1, got {brief(value)}.")
     return int(min_count), None if max_features is None else int(max_features)
 
 

@@ -20,14 +20,14 @@ MAX_LINES = 420
 
 # One line a rank, lowest first. A file imports from lower ranks only; files of one rank are strangers to each other.
 RANKS = [
-    ["_scikit_learn"],
+    ["_brief", "_paths", "_scikit_learn"],
     ["_compile", "_limits"],
     ["_threads"],
     ["_bytes"],
     ["_text"],
     ["_strings"],
     ["_tokenizer"],
-    ["_sentences"],
+    ["_sentences", "_text_files"],
     ["_word_table"],
     ["_word_cut", "_word_order"],
     ["_word_scan"],
@@ -46,6 +46,7 @@ RANKS = [
     ["_vectors"],
     ["_pooling"],
     ["_spelling"],
+    ["_parameters"],
     ["_base"],
     ["_common_components"],
     ["_joined_vectors"],

@@ -16,7 +16,9 @@ from functools import cache
 from pathlib import Path
 
 from .. import __version__
+from .._brief import brief
 from .._corpus import SentenceCorpus
+from .._paths import user_path
 from ._data import EvaluationData
 from ._methods import ALL, DEFAULT_METHODS, METHODS
 from ._report import REMARK, Report
@@ -36,14 +38,14 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--corpus",
-        type=Path,
+        type=user_path,
         required=True,
         help="text to learn from: a sentence a line, a blank line between documents, a file (.gz too) or a folder of "
         "files; or a corpus that SentenceCorpus.save wrote",
     )
     parser.add_argument(
         "--data",
-        type=Path,
+        type=user_path,
         help="folder with the published files in sts2012, ..., sick, msrp, senteval, semantic; default: download them",
     )
     parser.add_argument(
@@ -54,7 +56,9 @@ def make_parser() -> argparse.ArgumentParser:
         help="names of methods, or paths of saved models (.joblib, .pkl, .pickle; load only files that you trust)",
     )
     parser.add_argument("--tables", default=",".join(ALL), help="comma-separated, default: %(default)s")
-    parser.add_argument("--out", type=Path, default=Path("skembed-evaluation"), help="folder of results (%(default)s)")
+    parser.add_argument(
+        "--out", type=user_path, default=Path("skembed-evaluation"), help="folder of results (%(default)s)"
+    )
     parser.add_argument("--baseline", help=f"one of the methods, for the Wilcoxon tests ({DEFAULT_BASELINE})")
     parser.add_argument("--folds", type=int, default=10, help="of the nested cross-validation (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
@@ -96,7 +100,7 @@ def find_baseline(baseline: str | None, candidates: Sequence[Candidate], tables:
     names = [candidate.name for candidate in candidates if "sts" in candidate.tables]
     if baseline is not None and baseline not in names:
         raise ValueError(
-            f"--baseline {baseline!r} is not among the methods of the table sts in this run: "
+            f"--baseline {brief(baseline)} is not among the methods of the table sts in this run: "
             f"{', '.join(map(repr, names)) or 'there is none'}."
         )
     if baseline is None and "sts" in tables and DEFAULT_BASELINE not in names:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import cosine_similarity
 
+from .._brief import brief
 from .._corpus import SentenceCorpus
 from .._input import as_list, as_matrix, as_sentences, columns_of, iter_texts
 from ..metrics import paired_cosine_similarity
@@ -53,7 +54,7 @@ class MTEBEncoder:
         self.model = model
         self.name: str = name if name is not None else f"skembed/{type(model).__name__}"
         if "/" not in self.name:
-            raise ValueError(f"mteb wants a name with a slash, such as 'me/{self.name}', got {self.name!r}.")
+            raise ValueError(f"mteb wants a name with a slash, such as 'me/{self.name}', got {brief(self.name)}.")
         self.revision = revision
 
     def encode(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import hstack, issparse
 
+from .._brief import brief
 from .._input import as_labelled, as_matrix, as_scores, check_same_length, sentences_for
 
 __all__ = ["pair_features"]
@@ -28,7 +29,7 @@ def embed(model: Any, X: Any) -> Any:
         )
     bad = np.flatnonzero(~np.isfinite(np.asarray(vectors.sum(axis=1, dtype=np.float64))))
     if len(bad):
-        found = f"{sentences[int(bad[0])]!r:.60} (row {bad[0]})"
+        found = f"{brief(sentences[int(bad[0])])} (row {bad[0]})"
         raise ValueError(f"{type(model).__name__}.transform gave NaN or infinity for {found}.")
     return vectors
 

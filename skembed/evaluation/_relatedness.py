@@ -16,6 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._brief import brief
+from .._parameters import validate_parameters
 from .._scikit_learn import fit_context
 
 __all__ = ["RelatednessRegressor"]
@@ -141,6 +143,9 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         self.tol = tol
         self.random_state = random_state
 
+    def _validate_params(self) -> None:
+        validate_parameters(self)
+
     @fit_context
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the two layers.
@@ -206,7 +211,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
             return np.linspace(y.min(), y.max(), int(self.grades))
         grades = np.asarray(self.grades, dtype=np.float64)
         if grades.ndim != 1 or len(grades) < 2 or not np.all(np.diff(grades) > 0):
-            raise ValueError(f"grades must be two or more rising numbers, got {self.grades!r}.")
+            raise ValueError(f"grades must be two or more rising numbers, got {brief(self.grades)}.")
         outside = np.flatnonzero((y < grades[0]) | (y > grades[-1]))
         if len(outside):
             row = outside[0]

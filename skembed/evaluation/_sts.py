@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 from sklearn.utils import Bunch, check_random_state, check_scalar
 
+from .._brief import brief
 from .._input import (
     as_fields,
     as_labels,
@@ -247,7 +248,7 @@ def sts_intervals(
     check_scalar(confidence_level, "confidence_level", Real, min_val=0, max_val=1, include_boundaries="neither")
     models = _read_models(models)
     if baseline is not None and baseline not in models:
-        raise ValueError(f"baseline={baseline!r} is not one of the models {listed(models)}.")
+        raise ValueError(f"baseline={brief(baseline)} is not one of the models {listed(models)}.")
     means, draws = bootstrap_means(models, n_resamples, random_state)
     rows = []
     for name in models:
@@ -349,7 +350,7 @@ def _check_same_pairs(models: Mapping[str, Sequence[Any]]) -> None:
         if [(s.year, s.set) for s in first] != [(s.year, s.set) for s in other] or any(
             not np.array_equal(s.target, t.target) for s, t in zip(first, other)
         ):
-            raise ValueError(f"The models {names[0]!r} and {name!r} were not compared on the same pairs.")
+            raise ValueError(f"The models {brief(names[0])} and {brief(name)} were not compared on the same pairs.")
 
 
 def bootstrap_means(

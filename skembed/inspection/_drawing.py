@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
 
+from skembed._brief import brief
+
 # Okabe and Ito's colours, which colour-blind readers can tell apart, without their yellow, which is faint on white, and
 # with a grey and Tol's wine.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999", "#882255")
@@ -57,7 +59,7 @@ def new_axes(caller: str, ax: Any, **figure_kw: Any) -> Any:
 def fitted_part(estimator: Any, attribute: str, caller: str) -> Any:
     """The estimator, or the first step of a pipeline, that has the attribute that a display shows."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise TypeError(f"{caller}.from_estimator needs a fitted estimator, got {estimator!r:.80}.")
+        raise TypeError(f"{caller}.from_estimator needs a fitted estimator, got {brief(estimator)}.")
     check_is_fitted(estimator)
     for part in [estimator, *(step for _, step in getattr(estimator, "steps", []))]:
         if hasattr(part, attribute):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skembed._brief import brief
 from skembed._input import as_list, as_scores, check_same_length
 from skembed.inspection._drawing import AS_TEXT, COLORS, as_text, fitted_part, new_axes
 
@@ -166,7 +167,7 @@ class NormProfileDisplay:
            Embeddings", ICLR, 2017.
         """
         if not a > 0:
-            raise ValueError(f"a must be positive, got {a!r}.")
+            raise ValueError(f"a must be positive, got {brief(a)}.")
         rows = self._rows_of(mark)
         left, right = self._two_axes(ax)
         from matplotlib.patheffects import withStroke
@@ -193,13 +194,13 @@ class NormProfileDisplay:
 
     def _rows_of(self, mark: Any) -> dict[int, str]:
         if isinstance(mark, str):
-            raise ValueError(f"mark must be a sequence of words, got the string {mark!r:.60}; use [{mark!r:.60}].")
+            raise ValueError(f"mark must be a sequence of words, got the string {brief(mark)}; use [{brief(mark)}].")
         mark = as_list(sorted(mark) if isinstance(mark, Set) else mark, "mark")
         rows = {word: row for row, word in enumerate(self.words or [])}
         for word in mark:
             if word not in rows:
                 raise ValueError(
-                    f"{word!r:.60} cannot be marked: it is not among the {len(rows)} words shown. Words of the "
+                    f"{brief(word)} cannot be marked: it is not among the {len(rows)} words shown. Words of the "
                     "vocabulary are written as the tokenizer leaves them, in lower case by default."
                 )
         return {rows[word]: word for word in mark}
