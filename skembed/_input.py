@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils import Bunch
 from sklearn.utils._missing import is_pandas_na
 
+from ._brief import brief
 from ._corpus import SentenceCorpus
 from ._sentences import iter_sentences
 
@@ -95,7 +96,7 @@ def columns_of(table: Any) -> dict[Any, Any] | None:
 def listed(names: Any) -> str:
     """Write names for a message, the first ten of them."""
     names = list(names)
-    return ", ".join(f"{name!r:.40}" for name in names[:10]) + (", ..." if len(names) > 10 else "")
+    return ", ".join(f"{brief(name, 40)}" for name in names[:10]) + (", ..." if len(names) > 10 else "")
 
 
 def describe(values: Any) -> str:
@@ -197,7 +198,7 @@ def as_scores(values: Any, name: str) -> np.ndarray:
             try:
                 float(item)
             except (TypeError, ValueError):
-                raise ValueError(f"{name} has {item!r:.40} in row {row}, which is not a number.") from None
+                raise ValueError(f"{name} has {brief(item, 40)} in row {row}, which is not a number.") from None
         raise
     bad = np.flatnonzero(~np.isfinite(scores))
     if len(bad):
@@ -310,10 +311,10 @@ def _as_pair(item: Any, row: int, name: str) -> tuple[Any, Any]:
     values = list(item.values()) if isinstance(item, Mapping) else item
     is_pair = not isinstance(values, (str, bytes)) and hasattr(values, "__len__") and len(values) == 2
     if not is_pair:
-        raise ValueError(f"Row {row} of {name} is not a pair of sentences but {item!r:.60}.")
+        raise ValueError(f"Row {row} of {name} is not a pair of sentences but {brief(item, 60)}.")
     first, second = values
     if is_missing(first) or is_missing(second):
-        raise ValueError(f"Row {row} of {name} lacks a sentence: {item!r:.60}. Leave such pairs out.")
+        raise ValueError(f"Row {row} of {name} lacks a sentence: {brief(item, 60)}. Leave such pairs out.")
     return first, second
 
 

@@ -14,6 +14,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.utils import Bunch
 
+from .._brief import brief
 from .._input import as_labelled, as_labels, check_one_kind, check_same_length, sentences_for, take_rows
 from ._pairs import embed, embed_pairs, pair_features
 from ._semantic import is_fitted
@@ -223,7 +224,8 @@ def _read_split(train: Any, test: Any, *, pairs: bool = False) -> tuple[Bunch, B
 def _check_two_labels(y: np.ndarray, name: str) -> None:
     labels = np.unique(y)
     if len(labels) < 2:
-        raise ValueError(f"{name} must have two labels or more, got {f'only {labels[0]!r:.40}' if len(y) else 'none'}.")
+        found = f"only {brief(labels[0], 40)}" if len(y) else "none"
+        raise ValueError(f"{name} must have two labels or more, got {found}.")
 
 
 def _classify(X: Any, y: np.ndarray, X_test: Any, y_test: np.ndarray, inner_cv: int, n_jobs: int | None) -> Any:
