@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from copy import copy
+from copy import copy, deepcopy
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from sklearn.base import _fit_context
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -17,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer
 from ._corpus import SentenceCorpus
+from ._sentences import iter_sentences
+from ._sharing import of_one_state
 from ._text import offsets
 
 # Up to this size of the table the decomposition is exact. The iterative one fills up with vectors that no seed decides
@@ -193,8 +195,9 @@ class BOWPCA(TextVectorizer):
         if self.n_components is not None:
             if not isinstance(self._pca, IncrementalPCA):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
-            self._pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
-            self._take_components()
+            pca = deepcopy(self._pca)  # another thread may transform
+            pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
+            self._commit(_what_it_learned(pca))
         return self
 
     def _learn(self, corpus: SentenceCorpus, pca: Any) -> Any:
@@ -220,16 +223,9 @@ class BOWPCA(TextVectorizer):
                 pca.set_params(svd_solver="full").fit(table.toarray())
             else:
                 pca.fit(table)
-            model._pca = pca
-            model._take_components()
-        self.__dict__.update(model.__dict__)
+            vars(model).update(_what_it_learned(pca))
+        self._commit(vars(model))
         return self
-
-    def _take_components(self) -> None:
-        self.components_ = np.ascontiguousarray(self._pca.components_, np.float32)
-        self.mean_ = np.asarray(self._pca.mean_, np.float32)
-        self.n_features_out_ = len(self.components_)
-        self.explained_variance_ratio_ = np.asarray(self._pca.explained_variance_ratio_)
 
     def _counts(self, sentences: EncodedSentences) -> csr_array:
         columns = sentences.rows[sentences.ids]
@@ -249,6 +245,7 @@ class BOWPCA(TextVectorizer):
             return counts
         return csr_array(self._tfidf.transform(counts))
 
+    @of_one_state
     def transform(self, X: Any) -> Any:
         """Count words and project on the principal components.
 
@@ -264,7 +261,10 @@ class BOWPCA(TextVectorizer):
             is a row of zeros.
         """
         check_is_fitted(self)
-        table = self._weighted_counts(self._encode(X))
+        if not isinstance(X, SentenceCorpus):
+            iter_sentences(X)
+        tables = [self._weighted_counts(self._encode_piece(*piece)) for piece in self._pieces(X, "X")]
+        table = vstack(tables, format="csr") if tables else csr_array((0, len(self.vocabulary_)), dtype=np.float32)
         if self._pca is None:
             return table
         # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.
@@ -272,6 +272,7 @@ class BOWPCA(TextVectorizer):
         rows[np.diff(table.indptr) == 0] = 0.0  # nothing is known of them: the mean sentence
         return rows
 
+    @of_one_state
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns: the words of a plain bag of words, else numbered.
 
@@ -289,3 +290,14 @@ class BOWPCA(TextVectorizer):
         if self._pca is None:
             return np.array(list(self.vocabulary_), dtype=object)
         return super().get_feature_names_out(input_features)
+
+
+def _what_it_learned(pca: Any) -> dict[str, Any]:
+    components = np.ascontiguousarray(pca.components_, np.float32)
+    return {
+        "_pca": pca,
+        "components_": components,
+        "mean_": np.asarray(pca.mean_, np.float32),
+        "n_features_out_": len(components),
+        "explained_variance_ratio_": np.asarray(pca.explained_variance_ratio_),
+    }

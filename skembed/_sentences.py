@@ -70,10 +70,15 @@ def iter_sentences(X: Any, *, name: str = "X") -> Iterable[Any]:
 
 
 def length_of(X: Any) -> int | None:
-    """How many sentences `X` says it has; None if it does not say, as a generator or a progress bar around one."""
+    """How many sentences `X` has; None where only the sentences tell.
+
+    A generator has no length, and a progress bar around one has what somebody guessed.
+    """
+    if not hasattr(X, "__getitem__"):
+        return None
     try:
         return len(X)
-    except TypeError:
+    except (TypeError, NotImplementedError):
         return None
 
 

@@ -17,6 +17,7 @@ from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform, zeros_apart
 from ._memory import estimate
 from ._runs import EncodedText, split_long_sentences
+from ._sharing import of_one_state
 from ._threads import count_threads
 from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
 
@@ -108,6 +109,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         corpus = self._corpus_to_learn_from(X, groups)
         if self._needs_order:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
+            self._warn_of_labels(X, y, groups)
         keep = self.warm_start and hasattr(self, "vocabulary_")
         fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
         self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
@@ -140,6 +142,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
         return self
 
+    @of_one_state
     def estimate_memory(self, X: Any) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
 
@@ -294,8 +297,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         self._warn_of_nothing(losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, whole)
-        for name, value in final.items():
-            setattr(self, name, value)
+        self._commit(final)
         tasks.end(lambda: final)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> Trainer:
@@ -341,7 +343,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
                     f"{type(self).__name__} found nothing to predict in the {name}, so {outcome}. Its sentences may be "
                     "too few or too short, or their words unknown or too rare.",
                     UserWarning,
-                    stacklevel=5,
+                    stacklevel=6,
                 )
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skembed._encoder import Encoder, _WordIds
+from skembed._encoder import Encoder, WordIds
 from skembed._sentences import BATCH_SIZE, iter_pieces, iter_sentences
 from skembed._tokenizer import Tokenizer
 
@@ -204,7 +204,7 @@ def test_an_error_of_the_analyzer_itself_passes_through():
 
 
 def test_more_words_than_int32(monkeypatch):
-    monkeypatch.setattr(_WordIds, "max_words", 3)
+    monkeypatch.setattr(WordIds, "max_words", 3)
     encoder = Encoder(Tokenizer())
     encoder.encode(["a b c", "a b c"])
     with pytest.raises(ValueError, match="More than 3 distinct words"):
