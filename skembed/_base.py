@@ -56,6 +56,7 @@ class TextVectorizer(Saved, Shared, ClassNamePrefixFeaturesOutMixin, Transformer
     min_count: int
     max_features: int | None
     corpus: SentenceCorpus | None
+    _needs_order = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -67,6 +68,11 @@ class TextVectorizer(Saved, Shared, ClassNamePrefixFeaturesOutMixin, Transformer
     @property
     def _n_features_out(self) -> int:
         return self.n_features_out_
+
+    @property
+    def _order_matters(self) -> bool:
+        """Whether what is learned depends on which sentences are neighbours."""
+        return self._needs_order
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "vocabulary_")
@@ -102,7 +108,7 @@ class TextVectorizer(Saved, Shared, ClassNamePrefixFeaturesOutMixin, Transformer
             stemmer=self.stemmer,
         )
 
-    def _corpus_to_learn_from(self, X: Any, groups: Any) -> SentenceCorpus:
+    def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None) -> SentenceCorpus:
         """`corpus` where it is given, else `X` where it is a corpus already, else `X` encoded."""
         if not isinstance(X, SentenceCorpus):
             iter_sentences(X)  # here first, where it is called X
@@ -114,6 +120,15 @@ class TextVectorizer(Saved, Shared, ClassNamePrefixFeaturesOutMixin, Transformer
                 raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
             self._check_agreement(X, "X")
             return X
+        if y is not None and groups is None and self._order_matters:
+            warnings.warn(
+                f"{type(self).__name__} learns from neighbouring sentences, but sentences with labels y are seldom in "
+                "reading order. If X is, say so with groups. Else give ordered text, "
+                "corpus=SentenceCorpus.from_sentences(...), or take a method that learns from words, such as "
+                "Sent2VecVectorizer or MeanEmbeddingVectorizer.",
+                UserWarning,
+                stacklevel=5,
+            )
         tokenizer = self._tokenizer_of_options()
         return SentenceCorpus.from_sentences(
             X,
@@ -147,7 +162,8 @@ class TextVectorizer(Saved, Shared, ClassNamePrefixFeaturesOutMixin, Transformer
     @classmethod
     def _default_of(cls, option: str) -> Any:
         """Default of a parameter, of the nearest class that has it; a class may have others that have none."""
-        found = (signature(base.__init__).parameters.get(option) for base in cls.__mro__)
+        inits = (vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base))
+        found = (signature(init).parameters.get(option) for init in inits)
         return next((parameter.default for parameter in found if parameter is not None), Parameter.empty)
 
     def _learn_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer
+from ._base import TEXT_CONSTRAINTS, TextVectorizer
 from ._corpus import SentenceCorpus
+from ._known_words import EncodedSentences
 from ._sentences import iter_sentences
 from ._sharing import of_one_state
 from ._text import offsets
@@ -223,8 +224,8 @@ class BOWPCA(TextVectorizer):
                 pca.set_params(svd_solver="full").fit(table.toarray())
             else:
                 pca.fit(table)
-            vars(model).update(_what_it_learned(pca))
-        self._commit(vars(model))
+            model.__dict__.update(_what_it_learned(pca))
+        self._commit(model.__dict__)
         return self
 
     def _counts(self, sentences: EncodedSentences) -> csr_array:

@@ -46,7 +46,7 @@ def learn_sources(sources: Sequence[Any], corpus: SentenceCorpus, random_state: 
     learned = []
     for source in sources:
         seed = int(random.randint(2**31 - 1))  # for each, so that a fitted one does not change the others
-        if hasattr(source, "fit") and not isinstance(source, type) and not _is_fitted(source):
+        if _is_to_learn(source):
             ours = {"random_state": seed, "n_jobs": n_jobs}
             params = source.get_params(deep=False)
             source = clone(source).set_params(**{k: v for k, v in ours.items() if k in params and params[k] is None})
@@ -55,12 +55,21 @@ def learn_sources(sources: Sequence[Any], corpus: SentenceCorpus, random_state: 
     return learned
 
 
-def _is_fitted(estimator: Any) -> bool:
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
+def order_matters(sources: Any) -> bool:
+    """Whether one of the sources is to learn from neighbouring sentences of the text of `fit`."""
+    to_learn = filter(_is_to_learn, sources if isinstance(sources, (list, tuple)) else ())
+    return any(getattr(source, "_order_matters", False) and source.corpus is None for source in to_learn)
+
+
+def _is_to_learn(source: Any) -> bool:
+    """Whether this is an estimator that is not fitted yet."""
+    if not hasattr(source, "fit") or isinstance(source, type):
         return False
-    return True
+    try:
+        check_is_fitted(source)
+    except NotFittedError:
+        return True
+    return False
 
 
 def join_word_vectors(

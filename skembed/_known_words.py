@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ._encoder import WordIds, encode_in_python, naming_rows
-from ._text import Batch, Part, offsets
+from ._text import Batch, offsets
 from ._tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ class KnownTokens:
         """Return some sentences as ids. The error for what is not a sentence counts rows from `first_row`."""
         if self._is_plain:
             ids, ptr, new = naming_rows(self._words.scan, batch, first_row)
-            return EncodedSentences(ids, ptr, new, _with_unknown(self._rows, len(self._rows) + len(new)), len(self._rows))
+            return EncodedSentences(
+                ids, ptr, new, _with_unknown(self._rows, len(self._rows) + len(new)), len(self._rows)
+            )
         met = self._met  # another thread may begin again meanwhile
         encoded = met.encode(batch, first_row)
         if met.n_kept > self.MOST_KEPT + 2 * len(self._rows):

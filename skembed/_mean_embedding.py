@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ._common_components import CommonComponents
 from ._corpus import SentenceCorpus
-from ._joined_vectors import counts_of, join_word_vectors, learn_sources
+from ._joined_vectors import counts_of, join_word_vectors, learn_sources, order_matters
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
 from ._word_vectors import read_word_vectors
@@ -311,7 +311,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         self : object
             The fitted estimator.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         if self.word_vectors is not None:
             self._take_given(corpus, fresh=True)
         else:
@@ -342,7 +342,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         self : object
             The fitted estimator.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         first = not hasattr(self, "vocabulary_")
         if self.word_vectors is None:
             fitted = self._start(corpus) if first else self._keep_vocabulary(corpus)
@@ -350,6 +350,10 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
             return self
         self._take_given(corpus, fresh=first)
         return self
+
+    @property
+    def _order_matters(self) -> bool:
+        return order_matters(self.word_vectors)
 
     def _take_given(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
         """Take the given vectors and find common components; the estimator changes only when all has gone well."""

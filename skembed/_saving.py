@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
 from . import __version__
@@ -20,15 +21,15 @@ class _OtherVersionWarning(InconsistentVersionWarning):
     def __str__(self) -> str:
         return (
             f"This {self.estimator_name} was saved by skembed {self.original_sklearn_version} and is loaded by "
-            f"{self.current_sklearn_version}, so its results may differ. Fit it again, or use the version that saved it."
+            f"{self.current_sklearn_version}, so its results may differ. Fit it again, or load it as it was saved."
         )
 
 
-class Saved:
+class Saved(BaseEstimator):
     """Base of estimators whose pickles are as small as what they have learned."""
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())  # type: ignore[misc]  # a copy: it may be what the estimator goes on with
+        state: dict[str, Any] = dict(super().__getstate__())  # a copy, taken at once
         sparse = {name: _rows_with_values(value) for name, value in state.items() if _has_empty_rows(value)}
         return {name: value for name, value in state.items() if name not in sparse} | {
             _SPARSE: sparse,
@@ -48,7 +49,7 @@ class Saved:
             )
         values = {name: value for name, value in state.items() if name not in (_SPARSE, _VERSION)}
         dense = {name: _with_empty_rows(*found) for name, found in state.get(_SPARSE, {}).items()}
-        super().__setstate__(values | dense)  # type: ignore[misc]
+        super().__setstate__(values | dense)
 
 
 def _has_empty_rows(value: Any) -> bool:
@@ -58,7 +59,7 @@ def _has_empty_rows(value: Any) -> bool:
     if value.nbytes < _LARGE or not value.flags.c_contiguous:
         return False
     sample = _is_used(value[:: max(1, len(value) // _N_SAMPLED)])
-    return 2 * np.count_nonzero(sample) < len(sample)
+    return bool(2 * np.count_nonzero(sample) < len(sample))
 
 
 def _is_used(rows: np.ndarray) -> np.ndarray:

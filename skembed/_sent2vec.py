@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from ._base import EncodedSentences
 from ._kernels import width_apart, zeros_apart
+from ._known_words import EncodedSentences
 from ._negatives import make_negatives
 from ._runs import EncodedText, Plan, keep_probability, place_runs
 from ._sent2vec_kernel import Draws, Sentences, add_ngrams, train_sent2vec

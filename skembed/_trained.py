@@ -12,9 +12,10 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, PooledVectorizer, warn_if_unordered
+from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, PooledVectorizer, warn_if_unordered
 from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform, zeros_apart
+from ._known_words import EncodedSentences
 from ._memory import estimate
 from ._runs import EncodedText, split_long_sentences
 from ._sharing import of_one_state
@@ -57,7 +58,6 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         **POOLING_CONSTRAINTS,
         **TRAINING_CONSTRAINTS,
     }
-    _needs_order = False
     _vectors_name = "word_vectors_"
     _default_batch_size = 64
     _run_length = 1  # targets are words; of short sentences a run has more
@@ -87,8 +87,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         X : iterable of str, or SentenceCorpus
             Sentences in reading order. Any iterable is read once. Where the parameter `corpus` is given, that is
             learned from and `X` is not.
-        y : ignored
-            Not used, present by convention.
+        y : array-like of shape (n_sentences,), default=None
+            Not used, present by convention. A method that learns from neighbouring sentences warns of it, see Warns.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence; a change from one sentence to the next begins a new document. None means
             that all sentences are one document.
@@ -105,11 +105,17 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         ValueError
             If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
             weights diverge; then the estimator is as it was before.
+
+        Warns
+        -----
+        UserWarning
+            If a method that learns from neighbouring sentences is given `y`, and neither `groups` nor a corpus:
+            labelled sentences are seldom in reading order. If more than half of the sentences are alone in their
+            document. If there was nothing to predict.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         if self._needs_order:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
-            self._warn_of_labels(X, y, groups)
         keep = self.warm_start and hasattr(self, "vocabulary_")
         fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
         self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
@@ -136,7 +142,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         self : object
             The fitted estimator.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         keep = hasattr(self, "vocabulary_")
         fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
         self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
