@@ -70,9 +70,9 @@ class TextVectorizer(Saved, Shared, ClassNamePrefixFeaturesOutMixin, Transformer
         return self.n_features_out_
 
     @property
-    def _order_matters(self) -> bool:
-        """Whether what is learned depends on which sentences are neighbours."""
-        return self._needs_order
+    def _needs_order_for(self) -> str | None:
+        """Name of what learns from neighbouring sentences, if something does."""
+        return type(self).__name__ if self._needs_order else None
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "vocabulary_")
@@ -120,12 +120,12 @@ class TextVectorizer(Saved, Shared, ClassNamePrefixFeaturesOutMixin, Transformer
                 raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
             self._check_agreement(X, "X")
             return X
-        if y is not None and groups is None and self._order_matters:
+        if y is not None and groups is None and self._needs_order_for:
             warnings.warn(
-                f"{type(self).__name__} learns from neighbouring sentences, but sentences with labels y are seldom in "
-                "reading order. If X is, say so with groups. Else give ordered text, "
+                f"{self._needs_order_for} learns from neighbouring sentences, but sentences with labels y are seldom "
+                "in reading order. If X is, say so with groups. Else give ordered text, "
                 "corpus=SentenceCorpus.from_sentences(...), or take a method that learns from words, such as "
-                "Sent2VecVectorizer or MeanEmbeddingVectorizer.",
+                "Sent2VecVectorizer.",
                 UserWarning,
                 stacklevel=5,
             )

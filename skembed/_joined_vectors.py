@@ -55,10 +55,13 @@ def learn_sources(sources: Sequence[Any], corpus: SentenceCorpus, random_state: 
     return learned
 
 
-def order_matters(sources: Any) -> bool:
-    """Whether one of the sources is to learn from neighbouring sentences of the text of `fit`."""
+def needs_order_for(sources: Any) -> str | None:
+    """Name of what is to learn from neighbouring sentences of the text of `fit`, if something is."""
     to_learn = filter(_is_to_learn, sources if isinstance(sources, (list, tuple)) else ())
-    return any(getattr(source, "_order_matters", False) and source.corpus is None for source in to_learn)
+    names = (
+        getattr(source, "_needs_order_for", None) for source in to_learn if getattr(source, "corpus", None) is None
+    )
+    return next(filter(None, names), None)
 
 
 def _is_to_learn(source: Any) -> bool:

@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ._common_components import CommonComponents
 from ._corpus import SentenceCorpus
-from ._joined_vectors import counts_of, join_word_vectors, learn_sources, order_matters
+from ._joined_vectors import counts_of, join_word_vectors, learn_sources, needs_order_for
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
 from ._word_vectors import read_word_vectors
@@ -352,8 +352,8 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         return self
 
     @property
-    def _order_matters(self) -> bool:
-        return order_matters(self.word_vectors)
+    def _needs_order_for(self) -> str | None:
+        return needs_order_for(self.word_vectors)
 
     def _take_given(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
         """Take the given vectors and find common components; the estimator changes only when all has gone well."""

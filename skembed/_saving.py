@@ -19,9 +19,10 @@ _N_SAMPLED = 1024
 
 class _OtherVersionWarning(InconsistentVersionWarning):
     def __str__(self) -> str:
+        saved_by = f"skembed {self.original_sklearn_version}"
         return (
-            f"This {self.estimator_name} was saved by skembed {self.original_sklearn_version} and is loaded by "
-            f"{self.current_sklearn_version}, so its results may differ. Fit it again, or load it as it was saved."
+            f"This {self.estimator_name} was saved by {saved_by}, and this is {self.current_sklearn_version}: its "
+            f"results may differ. Fit it again, or load it with {saved_by}."
         )
 
 

@@ -51,7 +51,7 @@ def _put_beside(estimator: Any, what: Beside) -> tuple[weakref.ref[Any], Beside]
 
 def same_values(estimator: Any) -> Any:
     """Return another instance with the same values, taken all at once; what a fit puts into one, the other lacks."""
-    state = object.__getstate__(estimator)  # type: ignore[attr-defined]  # typeshed has it for new versions only
+    state = object.__getstate__(estimator)
     values, slots = state if isinstance(state, tuple) else (state, {})
     copied = object.__new__(type(estimator))
     copied.__dict__.update(dict(values or {}))
@@ -96,9 +96,9 @@ class Shared:
             if isfunction(own := vars(cls).get(name)):
                 setattr(cls, name, one_at_a_time(own))
         # scikit-learn has wrapped `transform` by now, and asks for the names of the columns after it.
-        own = vars(cls).get("transform")
-        if hasattr(own, "reads_one_state"):
-            cls.transform = of_one_state(own)  # type: ignore[attr-defined]
+        wrapped: Any = vars(cls).get("transform")
+        if hasattr(wrapped, "reads_one_state"):
+            cls.transform = of_one_state(wrapped)  # type: ignore[attr-defined]
 
     def __copy__(self) -> Any:
         return same_values(self)

@@ -1,8 +1,11 @@
 """Tokenizer, Encoder and the guard at the door for sentences."""
 
 import copy
+import importlib
 import pickle
+import pkgutil
 import sys
+import types
 from itertools import chain, pairwise
 
 import numpy as np
@@ -135,6 +138,43 @@ def test_language_names():
     assert decode(Encoder(Tokenizer(stemmer="german")), ["häuser"]) == [["haus"]]
     with pytest.raises(ValueError, match="no stemmer called 'klingon'.*english.*german"):
         Encoder(Tokenizer(stemmer="klingon"))
+
+
+def stems_in_python(language, words):
+    """What snowballstemmer gives by itself, without PyStemmer, which it would use in any version."""
+    module = importlib.import_module(f"snowballstemmer.{language}_stemmer")
+    stemmer = getattr(module, language.title().replace("_", "") + "Stemmer")()
+    return [stemmer.stemWord(word) for word in words]
+
+
+WORDS = ["running", "generalisations", "häuser", "aquí", "бегущая", "naïve", "", "a\x00s", "\ud800runnings", "x" * 3000]
+
+
+def test_stems_are_those_of_snowballstemmer_in_every_language():
+    snowballstemmer = pytest.importorskip("snowballstemmer")
+    names = {module.name for module in pkgutil.iter_modules(snowballstemmer.__path__)}
+    languages = sorted(name.removesuffix("_stemmer") for name in names if name.endswith("_stemmer"))
+    assert {"english", "german"} < set(languages)
+    for language in languages:
+        stem = Tokenizer(stemmer=language).build_stemmer()
+        assert [stem(word) for word in WORDS] == stems_in_python(language, WORDS), language
+
+
+@pytest.mark.parametrize(("versions", "is_used"), [(("3.1.0", "3.1.1"), True), (("2.2.0.3", "3.1.1"), False)])
+def test_stems_do_not_depend_on_another_version_of_pystemmer(monkeypatch, versions, is_used):
+    pytest.importorskip("snowballstemmer")
+
+    class Stemmer:
+        def __init__(self, language, cache_size):
+            self.language = language
+
+        def stemWord(self, word):
+            return f"{word}, by PyStemmer"
+
+    monkeypatch.setitem(sys.modules, "Stemmer", types.SimpleNamespace(Stemmer=Stemmer))
+    found = dict(zip(("PyStemmer", "snowballstemmer"), versions))
+    monkeypatch.setattr("skembed._tokenizer.version", found.__getitem__)
+    assert Tokenizer(stemmer="english").build_stemmer()("cats") == ("cats, by PyStemmer" if is_used else "cat")
 
 
 def test_missing_stemmer_library_names_the_extra(monkeypatch):
