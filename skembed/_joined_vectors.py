@@ -24,6 +24,7 @@ directions, which say how frequent a word is more than what it means; :math:`k =
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,7 @@ def join_word_vectors(
 
 def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
     """Words and vectors of a source, times its weights of words if it has such."""
+    source = copy(source)  # as it is now, whatever a fit in another thread makes of it
     words, vectors, _ = read_word_vectors(source)
     if hasattr(source, "word_weights_"):
         vectors *= source.word_weights_[[source.vocabulary_[word] for word in words], None]
