@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from ._corpus import SentenceCorpus
 from ._sentences import iter_sentences
 from ._sharing import of_one_state
 from .metrics import paired_cosine_similarity
@@ -177,10 +178,20 @@ class WordVectorInspection:
             )
         if isinstance(a, str):
             return float(self.similarity([a], [b])[0])
-        first, second = self._embed(a, "a"), self._embed(b, "b")
+        first, second = self._embed_named(a, "a"), self._embed_named(b, "b")
         if len(first) != len(second):
             raise ValueError(f"a has {len(first)} sentences and b has {len(second)}; they are compared one by one.")
         return paired_cosine_similarity(first, second)
+
+    def _embed_named(self: Any, sentences: Any, name: str) -> np.ndarray:
+        """Rows of sentences; the error for a wrong one says by `name` in which collection it is."""
+        if isinstance(sentences, SentenceCorpus):
+            return np.asarray(self._embed(sentences, name))
+        iter_sentences(sentences, name=name)
+        try:
+            return np.asarray(self._embed(sentences, name))
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}") from None
 
     @of_one_state
     def explain(self: Any, a: str, b: str) -> Bunch:
