@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
-import weakref
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib.hashing import Hasher
@@ -16,18 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._brief import brief
 from ._corpus import SentenceCorpus
-from ._encoder import Encoder, naming_rows
+from ._encoder import Encoder
 from ._inspection import WordVectorInspection
+from ._known_words import EncodedSentences, KnownTokens
 from ._limits import INT64_MAX, integers
 from ._parameters import CORPUS, WORDS, validate_parameters
+from ._saving import Saved
 from ._scikit_learn import Transformer
 from ._sentences import BATCH_LENGTH, advising, iter_pieces, iter_sentences, iter_slices, length_of
+from ._sharing import Shared, beside, of_one_state, one_at_a_time
 from ._text import Batch
 from ._threads import Threads, count_threads
 from ._tokenizer import Tokenizer, same_option
-
-if TYPE_CHECKING:
-    from ._word_scan import KnownWords
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
 # Fewer pieces are done by one thread before a second one has made up for its start.
@@ -56,17 +55,7 @@ POOLING_CONSTRAINTS: dict[str, list[Any]] = {
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 
 
-class EncodedSentences(NamedTuple):
-    """Sentences as word ids."""
-
-    ids: np.ndarray  # (n_tokens,) int32
-    ptr: np.ndarray  # (n_sentences + 1,) int64
-    words: Sequence[str]  # of the ids from `first_word` on; those before are in the vocabulary
-    rows: np.ndarray  # (n_words,) int64: number of each id in the vocabulary, -1 where it is not there
-    first_word: int = 0
-
-
-class TextVectorizer(Transformer):
+class TextVectorizer(Saved, Shared, Transformer):
     """Base of all estimators: from text, or a corpus, to word ids."""
 
     analyzer: Any
@@ -80,6 +69,7 @@ class TextVectorizer(Transformer):
     vocabulary_: dict[str, int]
     word_counts_: NDArray[np.int64]
     n_features_out_: int
+    _needs_order = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -95,9 +85,15 @@ class TextVectorizer(Transformer):
     def _n_features_out(self) -> int:
         return self.n_features_out_
 
+    @property
+    def _needs_order_for(self) -> str | None:
+        """Name of what learns from neighbouring sentences, if something does."""
+        return type(self).__name__ if self._needs_order else None
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "vocabulary_")
 
+    @one_at_a_time
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32] | Any:
         """Learn from `X`, then embed it.
 
@@ -115,7 +111,7 @@ class TextVectorizer(Transformer):
         X_new : ndarray of shape (n_sentences, n_features_out)
             The same as `fit(X).transform(X)`.
         """
-        if length_of(X) is None:  # a generator can be read only once
+        if length_of(X) is None:  # it may give its sentences only once
             X = list(iter_sentences(X))
         return self.fit(X, y, **fit_params).transform(X)
 
@@ -136,7 +132,7 @@ class TextVectorizer(Transformer):
             stemmer=self.stemmer,
         )
 
-    def _corpus_to_learn_from(self, X: Any, groups: Any) -> SentenceCorpus:
+    def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None) -> SentenceCorpus:
         """`corpus` where it is given, else `X` where it is a corpus already, else `X` encoded."""
         self._check_parameters()
         if not isinstance(X, SentenceCorpus):
@@ -149,6 +145,15 @@ class TextVectorizer(Transformer):
                 raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
             self._check_agreement(X, "X")
             return X
+        if y is not None and groups is None and self._needs_order_for:
+            warnings.warn(
+                f"{self._needs_order_for} learns from neighbouring sentences, but sentences with labels y are seldom "
+                "in reading order. If X is, say so with groups. Else give ordered text, "
+                "corpus=SentenceCorpus.from_sentences(...), or take a method that learns from words, such as "
+                "Sent2VecVectorizer.",
+                UserWarning,
+                stacklevel=5,
+            )
         tokenizer = self._tokenizer_of_options()
         return SentenceCorpus.from_sentences(
             X,
@@ -163,8 +168,10 @@ class TextVectorizer(Transformer):
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         """An option that was changed from its default must be what the corpus was made with."""
-        mine, default, theirs = self._tokenizer_of_options(), Tokenizer(), corpus.tokenizer
-        for option in ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer"):
+        options = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
+        defaults = {name: default for name in options if (default := self._default_of(name)) is not Parameter.empty}
+        mine, default, theirs = self._tokenizer_of_options(), Tokenizer(**defaults), corpus.tokenizer
+        for option in options:
             value = getattr(mine, option)
             if value != getattr(default, option) and not same_option(value, getattr(theirs, option)):
                 raise ValueError(
@@ -172,12 +179,18 @@ class TextVectorizer(Transformer):
                     f"{brief(getattr(theirs, option))}. Leave {option} at its default to take over the corpus's, or "
                     "make the corpus again."
                 )
-        default_min_count = type(self)().min_count
-        if self.min_count < corpus.min_count and self.min_count != default_min_count:
+        if self.min_count < corpus.min_count and self.min_count != self._default_of("min_count"):
             raise ValueError(
                 f"min_count={self.min_count} contradicts {name}, which left out words that occur fewer than "
                 f"{corpus.min_count} times."
             )
+
+    @classmethod
+    def _default_of(cls, option: str) -> Any:
+        """Default of a parameter, of the nearest class that has it; a class may have others that have none."""
+        inits = (vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base))
+        found = (signature(init).parameters.get(option) for init in inits)
+        return next((parameter.default for parameter in found if parameter is not None), Parameter.empty)
 
     def _learn_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
         """The words to learn, and the fitted attributes that follow from the text alone."""
@@ -190,22 +203,58 @@ class TextVectorizer(Transformer):
             "_tokenizer": corpus.tokenizer,
         }
 
+    @property
+    def _threads(self) -> Threads:
+        return Threads(count_threads(getattr(self, "n_jobs", None)))
+
     def _encode(self, X: Any) -> EncodedSentences:
         """All sentences at once."""
         if isinstance(X, SentenceCorpus):
-            self._check_corpus(X)
+            self._check_corpus(X, "X")
             return EncodedSentences(X.tokens, X.sent_ptr, X.vocabulary.words, self._rows_of(X.vocabulary.words))
-        encoder = Encoder(self._tokenizer, Threads(count_threads(getattr(self, "n_jobs", None))))
+        encoder = Encoder(self._tokenizer, self._threads)
         iter_sentences(X)
         with advising(X):
             ids, ptr = encoder.encode(X)
         return EncodedSentences(ids, ptr, encoder.words, self._rows_of(encoder.words))
 
-    def _check_corpus(self, X: SentenceCorpus) -> None:
+    def _pieces(self, X: Any, name: str) -> Iterator[tuple[EncodedSentences | Batch, int]]:
+        """Some sentences at a time, encoded or yet to be encoded, and the number of the first."""
+        if isinstance(X, SentenceCorpus):
+            self._check_corpus(X, name)
+            words = X.vocabulary.words
+            rows = self._rows_of(words)
+            for part in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words
+                ptr = X.sent_ptr[part.start : part.stop + 1]
+                yield EncodedSentences(X.tokens[ptr[0] : ptr[-1]], ptr - ptr[0], words, rows), part.start
+            return
+        n_rows = 0
+        for batch in iter_pieces(X, self._tokenizer, name=name):
+            # The user's own function is called by the user's own thread.
+            yield batch if self._tokenizer.is_compiled else self._encode_piece(batch, n_rows), n_rows
+            n_rows += len(batch)
+
+    def _encode_piece(self, piece: EncodedSentences | Batch, first_row: int) -> EncodedSentences:
+        return piece if isinstance(piece, EncodedSentences) else self._known_tokens.encode(piece, first_row)
+
+    @property
+    def _known_tokens(self) -> KnownTokens:
+        """Tables of the words of texts. They can be made again, and no file should hold them."""
+        place, of_this = beside(self), (self.vocabulary_, self._tokenizer)
+        found = place.known_tokens
+        if found is None or not found.fits(*of_this):
+            with place.making:
+                found = place.known_tokens
+                if found is None or not found.fits(*of_this):
+                    found = place.known_tokens = KnownTokens(*of_this)
+        return found
+
+    def _check_corpus(self, X: SentenceCorpus, name: str) -> None:
         if X.tokenizer != self._tokenizer:
             raise ValueError(
-                f"X was made with {X.tokenizer.difference(self._tokenizer)}, the text that this {type(self).__name__} "
-                f"learned from with {self._tokenizer.difference(X.tokenizer)}. Make the corpus with the same options."
+                f"{name} was made with {X.tokenizer.difference(self._tokenizer)}, the text that this "
+                f"{type(self).__name__} learned from with {self._tokenizer.difference(X.tokenizer)}. Make the corpus "
+                "with the same options."
             )
 
     def _rows_of(self, words: Sequence[str]) -> np.ndarray:
@@ -247,6 +296,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         values = {name: getattr(self, name) for name in constraints}
         validate_parameter_constraints(constraints, values, caller_name=type(self).__name__)
 
+    @of_one_state
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Embed sentences.
 
@@ -267,14 +317,15 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         TypeError
             If an item is not a string; names the row.
         ValueError
-            If `X` is one string or a table, or does not give as many sentences as it says to have.
+            If `X` is one string or a table.
         """
         check_is_fitted(self)
+        return self._embed(X, "X")
+
+    def _embed(self, X: Any, name: str) -> np.ndarray:
         if not isinstance(X, SentenceCorpus):
-            iter_sentences(X)  # before its length is asked for
-        threads = Threads(count_threads(getattr(self, "n_jobs", None)))
-        length = length_of(X)
-        out = np.empty((length or 0, self._summed_vectors.shape[1]), np.float32)
+            iter_sentences(X, name=name)  # before its length is asked for
+        out = np.empty((length_of(X) or 0, self._summed_vectors.shape[1]), np.float32)
 
         def embed(piece: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
             sentences, first_row = self._encode_piece(*piece), piece[1]
@@ -284,44 +335,9 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             return self._pool(sentences, place if len(place) == n_rows else None)
 
         with advising(X):
-            embedded = list(threads.in_order(embed, self._pieces(X, threads), least=_LEAST_PIECES))
-        if length is None:
-            return np.concatenate([out, *embedded])
-        n_rows = sum(map(len, embedded))
-        if n_rows != len(out):
-            raise ValueError(f"X says that it has {len(out)} sentences, but gives {n_rows}. Pass list(X).")
-        return out
-
-    def _pieces(self, X: Any, threads: Threads) -> Iterator[tuple[EncodedSentences | Batch, int]]:
-        """Some sentences at a time, encoded or yet to be encoded, and the number of the first."""
-        if isinstance(X, SentenceCorpus):
-            self._check_corpus(X)
-            words = X.vocabulary.words
-            rows = self._rows_of(words)
-            for part in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words
-                ptr = X.sent_ptr[part.start : part.stop + 1]
-                yield EncodedSentences(X.tokens[ptr[0] : ptr[-1]], ptr - ptr[0], words, rows), part.start
-            return
-        batches = iter_pieces(X, self._tokenizer)
-        n_rows = 0
-        if self._tokenizer.is_compiled and self._tokenizer.stemmer is None and not self._tokenizer.stop_words:
-            for batch in batches:
-                yield batch, n_rows
-                n_rows += len(batch)
-            return
-        encoder = Encoder(self._tokenizer, threads)
-        rows = np.empty(0, np.int64)
-        for ids, ptr, *_ in encoder.stream((batch, []) for batch in batches):
-            rows = np.concatenate([rows, self._rows_of(encoder.words[len(rows) :])])
-            yield EncodedSentences(ids, ptr, encoder.words, rows), n_rows
-            n_rows += len(ptr) - 1
-
-    def _encode_piece(self, piece: EncodedSentences | Batch, first_row: int) -> EncodedSentences:
-        if isinstance(piece, EncodedSentences):
-            return piece
-        known, rows = known_words(self)
-        ids, ptr, new = naming_rows(known.scan, piece, first_row)
-        return EncodedSentences(ids, ptr, new, np.concatenate([rows, np.full(len(new), -1)]), len(rows))
+            embedded = list(self._threads.in_order(embed, self._pieces(X, name), least=_LEAST_PIECES))
+        # What X says of its length may be wrong; what it gives counts.
+        return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])
 
     def _pool(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         """The rows of some sentences, written to `out` if that is given."""
@@ -388,25 +404,6 @@ def read_only(rows: np.ndarray) -> np.ndarray:
     return view
 
 
-# Tables for the compiled tokenizer, one for each fitted estimator. They are no part of it: they can be made again, and
-# neither a copy nor a file should hold them.
-_TABLES: weakref.WeakKeyDictionary[Any, tuple[Any, ...]] = weakref.WeakKeyDictionary()
-_TABLES_LOCK = threading.Lock()
-
-
-def known_words(estimator: Any) -> tuple[KnownWords, np.ndarray]:
-    """Return the table of the estimator's vocabulary, and the row of each of its words."""
-    vocabulary = estimator.vocabulary_
-    with _TABLES_LOCK:
-        found = _TABLES.get(estimator)
-        if found is None or found[0] is not vocabulary or len(found[2]) != len(vocabulary):
-            from ._word_scan import KnownWords  # numba takes a while to import
-
-            rows = np.fromiter(vocabulary.values(), np.int64, len(vocabulary))
-            found = _TABLES[estimator] = (vocabulary, KnownWords(list(vocabulary)), rows)
-        return found[1:]
-
-
 def warn_if_unordered(corpus: SentenceCorpus, longest: int | None, name: str) -> None:
     """The trap: sentences that lost their neighbours teach a context model nothing.
 
@@ -422,5 +419,5 @@ def warn_if_unordered(corpus: SentenceCorpus, longest: int | None, name: str) ->
             "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
             "only what the next step of the pipeline learns from.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

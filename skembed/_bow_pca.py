@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from copy import copy
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer
+from ._base import TEXT_CONSTRAINTS, TextVectorizer
 from ._corpus import SentenceCorpus
+from ._known_words import EncodedSentences
 from ._limits import integers
 from ._scikit_learn import fit_context
+from ._sentences import iter_sentences
+from ._sharing import of_one_state
 from ._text import offsets
 
 # Up to this size of the table the decomposition is exact. The iterative one fills up with vectors that no seed decides
@@ -200,9 +203,10 @@ class BOWPCA(TextVectorizer):
         if self.n_components is not None:
             if not isinstance(self._pca, IncrementalPCA):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
+            pca = deepcopy(self._pca)  # another thread may transform
             with np.errstate(invalid="ignore"):
-                self._pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
-            self._take_components()
+                pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
+            self._commit(_what_it_learned(pca))
         return self
 
     def _learn(self, corpus: SentenceCorpus, pca: Any) -> Self:
@@ -231,17 +235,9 @@ class BOWPCA(TextVectorizer):
                     pca.set_params(svd_solver="full").fit(table.toarray())
                 else:
                     pca.fit(table)
-            model._pca = pca
-            model._take_components()
-        self.__dict__.update(model.__dict__)
+            model.__dict__.update(_what_it_learned(pca))
+        self._commit(model.__dict__)
         return self
-
-    def _take_components(self) -> None:
-        self.components_ = np.ascontiguousarray(self._pca.components_, np.float32)
-        self.mean_ = np.asarray(self._pca.mean_, np.float32)
-        self.n_features_out_ = len(self.components_)
-        # Equal rows have no variance, so no component has a share of it: 0, where scikit-learn divides 0 by 0.
-        self.explained_variance_ratio_ = np.nan_to_num(self._pca.explained_variance_ratio_)
 
     def _counts(self, sentences: EncodedSentences) -> csr_array:
         columns = sentences.rows[sentences.ids]
@@ -261,6 +257,7 @@ class BOWPCA(TextVectorizer):
             return counts
         return csr_array(self._tfidf.transform(counts))
 
+    @of_one_state
     def transform(self, X: Any) -> NDArray[np.float32] | Any:
         """Count words and project on the principal components.
 
@@ -276,7 +273,10 @@ class BOWPCA(TextVectorizer):
             is a row of zeros.
         """
         check_is_fitted(self)
-        table = self._weighted_counts(self._encode(X))
+        if not isinstance(X, SentenceCorpus):
+            iter_sentences(X)
+        tables = [self._weighted_counts(self._encode_piece(*piece)) for piece in self._pieces(X, "X")]
+        table = vstack(tables, format="csr") if tables else csr_array((0, len(self.vocabulary_)), dtype=np.float32)
         if self._pca is None:
             return table
         # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.
@@ -284,6 +284,7 @@ class BOWPCA(TextVectorizer):
         rows[np.diff(table.indptr) == 0] = 0.0  # nothing is known of them: the mean sentence
         return rows
 
+    @of_one_state
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the output columns: the words of a plain bag of words, else numbered.
 
@@ -309,3 +310,15 @@ def _rows_are_equal(table: csr_array) -> bool:
         return False
     parts = (part.reshape(len(lengths), -1) for part in (table.indices, table.data))
     return all((rows == rows[0]).all() for rows in parts)
+
+
+def _what_it_learned(pca: Any) -> dict[str, Any]:
+    components = np.ascontiguousarray(pca.components_, np.float32)
+    return {
+        "_pca": pca,
+        "components_": components,
+        "mean_": np.asarray(pca.mean_, np.float32),
+        "n_features_out_": len(components),
+        # Equal rows have no variance, so no component has a share of it: 0, where scikit-learn divides 0 by 0.
+        "explained_variance_ratio_": np.nan_to_num(pca.explained_variance_ratio_),
+    }

@@ -23,7 +23,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ._common_components import CommonComponents
 from ._corpus import SentenceCorpus
-from ._joined_vectors import counts_of, join_word_vectors, learn_sources
+from ._joined_vectors import counts_of, join_word_vectors, learn_sources, needs_order_for
 from ._limits import integers
 from ._memory import explaining_lack
 from ._scikit_learn import fit_context
@@ -316,7 +316,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         self : object
             The fitted estimator.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         if self.word_vectors is not None:
             self._take_given(corpus, fresh=True)
         else:
@@ -348,7 +348,7 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         self : object
             The fitted estimator.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         first = not hasattr(self, "vocabulary_")
         if self.word_vectors is None:
             with explaining_lack(self, corpus, keep=not first):
@@ -357,6 +357,10 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
             return self
         self._take_given(corpus, fresh=first)
         return self
+
+    @property
+    def _needs_order_for(self) -> str | None:
+        return needs_order_for(self.word_vectors)
 
     def _take_given(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
         """Take the given vectors and find common components; the estimator changes only when all has gone well."""

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from ._base import EncodedSentences
 from ._brief import brief
 from ._kernels import width_apart
+from ._known_words import EncodedSentences
 from ._limits import INT32_MAX, INT64_MAX, integers
 from ._negatives import make_negatives
 from ._runs import EncodedText, Plan, keep_probability, longest_sentence, place_runs

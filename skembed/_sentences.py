@@ -76,10 +76,15 @@ def _column_advice(X: Any, name: str) -> str:
 
 
 def length_of(X: Any) -> int | None:
-    """How many sentences `X` says it has; None if it does not say, as a generator or a progress bar around one."""
+    """How many sentences `X` has; None where only the sentences tell.
+
+    A generator has no length, and a progress bar around one has what somebody guessed.
+    """
+    if not hasattr(X, "__getitem__"):
+        return None
     try:
         return len(X)
-    except TypeError:
+    except (TypeError, NotImplementedError):
         return None
 
 

@@ -9,6 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -179,12 +182,14 @@ class Tokenizer:
             raise ImportError(
                 f"stemmer={brief(self.stemmer)} needs the optional library snowballstemmer: pip install skembed[stem]"
             ) from error
-        names = sorted(snowballstemmer.algorithms())
+        modules = (module.name for module in iter_modules(snowballstemmer.__path__))
+        names = sorted(name.removesuffix("_stemmer") for name in modules if name.endswith("_stemmer"))
         if self.stemmer not in names:
             raise ValueError(f"There is no stemmer called {brief(self.stemmer)}. The names are: {', '.join(names)}.")
-        # A stemmer object keeps state while it works, so each caller gets its own (threads).
-        stem: _Stemmer = snowballstemmer.stemmer(self.stemmer).stemWord
-        return stem
+        # A stemmer object keeps state while it works, so each caller gets its own.
+        module = import_module(f"snowballstemmer.{self.stemmer}_stemmer")
+        in_python: _Stemmer = getattr(module, self.stemmer.title().replace("_", "") + "Stemmer")().stemWord
+        return _in_c(self.stemmer, in_python) or in_python
 
     def options(self) -> dict[str, Any]:
         """Return the options as a dictionary that JSON can hold; a callable becomes ``{"callable": "module:name"}``."""
@@ -239,6 +244,31 @@ class Tokenizer:
         if set(known) != set(cls.__dataclass_fields__):
             raise ValueError(f"Expected the options {sorted(cls.__dataclass_fields__)}, got {brief(sorted(known))}.")
         return cls(**known)
+
+
+def _in_c(language: str, in_python: _Stemmer) -> _Stemmer | None:
+    """Return the same stemmer of PyStemmer, which is some twenty times as fast, where it is installed.
+
+    Both libraries are made from the rules of Snowball, and bear its version. Rules change from one version to the next,
+    and stems must not depend on what else is installed: so what counts is the version of snowballstemmer.
+    """
+    try:
+        from Stemmer import Stemmer
+
+        mine, other = (version(name).split(".")[:2] for name in ("PyStemmer", "snowballstemmer"))
+    except (ImportError, PackageNotFoundError):
+        return None
+    if mine != other:
+        return None
+    stem = Stemmer(language, 0).stemWord  # without its cache: each word comes once
+
+    def stem_word(word: str) -> str:
+        try:
+            return str(stem(word))
+        except UnicodeEncodeError:  # half of a surrogate pair
+            return in_python(word)
+
+    return stem_word
 
 
 def same_option(mine: Any, other: Any) -> bool:

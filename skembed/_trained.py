@@ -10,14 +10,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, PooledVectorizer, warn_if_unordered
+from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, PooledVectorizer, warn_if_unordered
 from ._brief import brief
 from ._corpus import SentenceCorpus
 from ._kernels import fill_uniform
+from ._known_words import EncodedSentences
 from ._limits import INT64_MAX, integers
 from ._memory import estimate, explaining_lack
 from ._runs import EncodedText, split_long_sentences
 from ._scikit_learn import CallbackSupportMixin, fit_context
+from ._sharing import of_one_state
 from ._threads import count_threads
 from ._training import LARGEST_SOUND_VALUE, EarlyStopping, EpochTasks, Objective, Progress, Trainer, hold_out
 from ._vocabulary import begins_with
@@ -51,7 +53,6 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         **POOLING_CONSTRAINTS,
         **TRAINING_CONSTRAINTS,
     }
-    _needs_order = False
     _vectors_name = "word_vectors_"
     _default_batch_size = 64
     _run_length = 1  # targets are words; of short sentences a run has more
@@ -84,8 +85,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         X : iterable of str, or SentenceCorpus
             Sentences in reading order. Any iterable is read once. Where the parameter `corpus` is given, that is
             learned from and `X` is not.
-        y : ignored
-            Not used, present by convention.
+        y : array-like of shape (n_sentences,), default=None
+            Not used, present by convention. A method that learns from neighbouring sentences warns of it, see Warns.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence; a change from one sentence to the next begins a new document. None means
             that all sentences are one document.
@@ -104,8 +105,15 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             weights diverge; then the estimator is as it was before.
         MemoryError
             If there is less memory than the fit needs; says how much that is, and of which parameters.
+
+        Warns
+        -----
+        UserWarning
+            If a method that learns from neighbouring sentences is given `y`, and neither `groups` nor a corpus:
+            labelled sentences are seldom in reading order. If more than half of the sentences are alone in their
+            document. If there was nothing to predict.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         if self._needs_order:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
         keep = self.warm_start and hasattr(self, "vocabulary_")
@@ -135,13 +143,14 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         self : object
             The fitted estimator.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         keep = hasattr(self, "vocabulary_")
         with explaining_lack(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
         return self
 
+    @of_one_state
     def estimate_memory(self, X: Any) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
 
@@ -297,8 +306,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         self._warn_of_nothing(losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, whole)
-        for name, value in final.items():
-            setattr(self, name, value)
+        self._commit(final)
         tasks.end(lambda: final)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> Trainer:
@@ -349,7 +357,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
                     f"{type(self).__name__} found nothing to predict in the {name}, so {outcome}. Its sentences may be "
                     "too few or too short, or their words unknown or too rare.",
                     UserWarning,
-                    stacklevel=5,
+                    stacklevel=6,
                 )
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:

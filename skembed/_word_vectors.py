@@ -9,6 +9,7 @@ import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from copy import copy
 from functools import partial
 from itertools import takewhile
 from typing import IO, Any
@@ -157,6 +158,7 @@ def _read_mapping(source: Mapping[Any, Any], name: str) -> _Found:
 
 
 def _read_estimator(source: Any, name: str) -> _Found:
+    source = copy(source)  # as it is now, whatever a fit in another thread makes of it
     vocabulary = source.vocabulary_
     words = sorted(vocabulary, key=vocabulary.__getitem__)
     if [vocabulary[word] for word in words] != list(range(len(words))):

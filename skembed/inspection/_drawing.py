@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def fitted_part(estimator: Any, attribute: str, caller: str) -> Any:
     check_is_fitted(estimator)
     for part in [estimator, *(step for _, step in getattr(estimator, "steps", []))]:
         if hasattr(part, attribute):
-            return part
+            return copy(part)  # as it is now, whatever a fit in another thread makes of it
     raise ValueError(
         f"{caller}.from_estimator needs an estimator, or a pipeline with a step, that has `{attribute}`, as "
         f"CBOSVectorizer does; {type(estimator).__name__} has none."
