@@ -65,7 +65,7 @@ def make_slots(plan, n_words, n_components, n_threads, make=ARRAYS):
     return Slots(sums, sentence, document, of_target), touches
 
 
-def make_scores(n, n_threads, make):
+def make_scores(n, n_threads, make=ARRAYS):
     values = make.zeros((n_threads, width_apart(n)), np.float32)
     which, column = (make.zeros((n_threads * width_apart(n),), np.int32) for _ in range(2))
     return Scores(values, values.reshape(-1), which, column)

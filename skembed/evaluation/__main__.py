@@ -10,6 +10,7 @@ result is kept in results.jsonl in that folder: started again with the same opti
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -124,7 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0, or 1 after an error that a user can mend; its message goes to standard error.
+        0, or 1 after an error that a user can mend; its message goes to standard error. 130 and 141, as of other
+        programs, after Ctrl-C and where nobody reads the tables any more, as with ``| head``; they are in the folder.
     """
     parser = make_parser()
     options = parser.parse_args(arguments)
@@ -140,6 +142,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--out {options.out}: this is a file, give a folder")
     try:
         run(options, tables)
+    except BrokenPipeError:
+        # Python writes what is left when it ends, and would complain once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -182,9 +188,9 @@ def run(options: argparse.Namespace, tables: Sequence[str]) -> None:
     remark = REMARK.format(sentences=corpus().n_sentences, words=corpus().n_tokens)
     names = [candidate.name for candidate in candidates]
     writer = Report(store, data, options.out, names, baseline, options.seed)
-    for table in tables:
-        print(writer.write(table, remark))
+    written = [writer.write(table, remark) for table in tables]  # all of them, before a reader may have had enough
     report(f"tables are in {options.out}")
+    print(*written, sep="\n", flush=True)
 
 
 if __name__ == "__main__":

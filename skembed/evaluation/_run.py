@@ -6,6 +6,7 @@ import hashlib
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +106,9 @@ def describe(model: Any) -> str:
 
 
 def report(line: str) -> None:
-    """Print a line of progress."""
-    print(line, file=sys.stderr, flush=True)
+    """Print a line of progress, if anybody is listening."""
+    with suppress(OSError, ValueError):  # a closed pipe, a closed file
+        print(line, file=sys.stderr, flush=True)
 
 
 class Evaluation:
