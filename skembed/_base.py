@@ -17,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from ._corpus import SentenceCorpus
 from ._encoder import Encoder, naming_rows
 from ._inspection import WordVectorInspection
+from ._norms import row_norms
 from ._sentences import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices, length_of
+from ._showing import QuickDisplay
 from ._text import Batch
 from ._threads import Threads, count_threads
 from ._tokenizer import Tokenizer, same_option
@@ -56,7 +58,7 @@ class EncodedSentences(NamedTuple):
     first_word: int = 0
 
 
-class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TextVectorizer(QuickDisplay, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all estimators: from text, or a corpus, to word ids."""
 
     analyzer: Any
@@ -337,7 +339,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
     def _length_of_unknown(self, vectors: np.ndarray) -> np.float32:
         """Length of a hashed vector: the median length of a learned row, so that it neither drowns nor shouts."""
         parts = (vectors[start : start + 10_000] for start in range(0, len(vectors), 10_000))  # norm makes a copy
-        return np.float32(np.median(np.concatenate([np.linalg.norm(part, axis=1) for part in parts])))
+        return np.float32(np.median(np.concatenate([row_norms(part) for part in parts])))
 
 
 def read_only(rows: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from ._norms import near_one
 from .metrics import paired_cosine_similarity
 
 
@@ -62,7 +63,7 @@ class WordVectorInspection:
                     "than min_count times."
                 )
             rows.append(self.vocabulary_[found])
-        vectors = self._summed_vectors[: len(self.vocabulary_)]
+        vectors = near_one(self._summed_vectors[: len(self.vocabulary_)])
         norms = np.linalg.norm(vectors, axis=1)
         names = list(self.vocabulary_)
         neighbours = []

@@ -9,6 +9,8 @@ from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from ._norms import near_one
+
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
 
 
@@ -53,7 +55,7 @@ def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
     )
     if A.shape != B.shape:
         raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
-    A, B = _near_one(A), _near_one(B)
+    A, B = near_one(A), near_one(B)
     if both_sparse:
         dots, squares_a, squares_b = (
             np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in ((A, B), (A, A), (B, B))
@@ -63,26 +65,6 @@ def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
     norms = np.sqrt(squares_a) * np.sqrt(squares_b)
     cosine = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
     return np.clip(cosine, -1.0, 1.0)
-
-
-def _near_one(rows: Any) -> Any:
-    """Return the same directions; rows whose squares would leave the range of float64 are scaled."""
-    if not rows.shape[1]:
-        return rows
-    largest = np.maximum(_dense(rows.max(axis=1)), -_dense(rows.min(axis=1)))
-    odd = (largest > 0) & ((largest < 1e-140) | (largest > 1e140))
-    if not odd.any():
-        return rows
-    divisors = np.where(odd, largest, 1.0)
-    if not issparse(rows):
-        return rows / divisors[:, None]
-    rows = rows.copy()
-    rows.data /= np.repeat(divisors, np.diff(rows.indptr))
-    return rows
-
-
-def _dense(column: Any) -> np.ndarray:
-    return np.asarray(column.toarray() if issparse(column) else column).ravel()
 
 
 def pearson_score(y_true: Any, y_pred: Any) -> float:

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-import skembed._word_vectors as module
-from skembed._word_vectors import read_word_vectors
+import skembed._word_vector_files as module
+from skembed._word_vectors import read_source as read_word_vectors
 
 WORDS = ["the", "naïve", "猫", "7", "a-b"]
 VECTORS = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import cosine_similarity
 
+from .._norms import near_one
 from ..metrics import paired_cosine_similarity
 from ._pairs import embed
 
@@ -105,7 +106,7 @@ class MTEBEncoder:
         similarity : ndarray of shape (n, m)
             Cosines.
         """
-        return cosine_similarity(np.atleast_2d(embeddings1), np.atleast_2d(embeddings2))
+        return cosine_similarity(*(near_one(np.atleast_2d(rows)) for rows in (embeddings1, embeddings2)))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> np.ndarray:
         """Cosine of each row with the same row; 0 where one is zero.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from skembed._norms import row_norms
 from skembed.inspection._drawing import COLORS, fitted_part, new_axes
 
 _N_BINS = 25  # of the line of medians
@@ -110,7 +111,7 @@ class NormProfileDisplay:
         part = fitted_part(estimator, "word_vectors_", cls.__name__)
         counts = np.asarray(part.word_counts_, np.int64)
         occurs = np.flatnonzero(counts > 0)
-        norms = np.array([np.linalg.norm(part.word_vectors_[row]) for row in occurs])
+        norms = row_norms(np.asarray(part.word_vectors_)[occurs])
         words = list(part.vocabulary_)
         # Of all words of the text, as SIF weights have it, those without a vector too.
         return cls(counts[occurs] / max(1, part._n_tokens), norms, words=[words[row] for row in occurs]).plot(
