@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._corpus import SentenceCorpus
+from ._coverage import Coverage, Tally
 from ._encoder import Encoder, naming_rows
 from ._inspection import WordVectorInspection
 from ._norms import row_norms
@@ -58,7 +59,7 @@ class EncodedSentences(NamedTuple):
     first_word: int = 0
 
 
-class TextVectorizer(QuickDisplay, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TextVectorizer(QuickDisplay, Coverage, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all estimators: from text, or a corpus, to word ids."""
 
     analyzer: Any
@@ -163,6 +164,7 @@ class TextVectorizer(QuickDisplay, ClassNamePrefixFeaturesOutMixin, TransformerM
         return {
             "vocabulary_": dict(vocabulary.index),
             "word_counts_": np.array(vocabulary.counts),
+            "coverage_": float(vocabulary.counts.sum() / corpus.n_tokens),
             "_tokenizer": corpus.tokenizer,
         }
 
@@ -231,6 +233,11 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             If an item is not a string; names the row.
         ValueError
             If `X` is one string or a table, or does not give as many sentences as it says to have.
+
+        Warns
+        -----
+        UserWarning
+            If far fewer of the words are known than of those of `fit`, and there are five sentences or more.
         """
         check_is_fitted(self)
         if not isinstance(X, SentenceCorpus):
@@ -238,15 +245,18 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         threads = Threads(count_threads(getattr(self, "n_jobs", None)))
         length = length_of(X)
         out = np.empty((length or 0, self._summed_vectors.shape[1]), np.float32)
+        tally = Tally()
 
         def embed(piece: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
             sentences, first_row = self._encode_piece(*piece), piece[1]
+            tally.add(sentences)
             n_rows = len(sentences.ptr) - 1
             # Where it is known how many sentences there are, each thread writes where its rows belong.
             place = out[first_row : first_row + n_rows]
             return self._pool(sentences, place if len(place) == n_rows else None)
 
         embedded = list(threads.in_order(embed, self._pieces(X, threads), least=_LEAST_PIECES))
+        tally.warn(self)
         if length is None:
             return np.concatenate([out, *embedded])
         n_rows = sum(map(len, embedded))

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer
 from ._corpus import SentenceCorpus
+from ._coverage import Tally, check_kept
 from ._text import offsets
 
 # Up to this size of the table the decomposition is exact. The iterative one fills up with vectors that no seed decides
@@ -67,6 +68,8 @@ class BOWPCA(TextVectorizer):
         The words and their column numbers in the bag of words.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
     components_ : ndarray of shape (n_components, n_words), dtype float32
         Principal components of the bags of words. Missing with ``n_components=None``.
     mean_ : ndarray of shape (n_words,), dtype float32
@@ -190,6 +193,7 @@ class BOWPCA(TextVectorizer):
         corpus = self._corpus_to_learn_from(X, groups)
         if not hasattr(self, "vocabulary_"):
             return self._learn(corpus, IncrementalPCA(self.n_components))
+        check_kept(self, corpus)
         if self.n_components is not None:
             if not isinstance(self._pca, IncrementalPCA):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
@@ -264,7 +268,11 @@ class BOWPCA(TextVectorizer):
             is a row of zeros.
         """
         check_is_fitted(self)
-        table = self._weighted_counts(self._encode(X))
+        sentences = self._encode(X)
+        tally = Tally()
+        tally.add(sentences)
+        tally.warn(self)
+        table = self._weighted_counts(sentences)
         if self._pca is None:
             return table
         # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from ._common_components import CommonComponents
 from ._corpus import SentenceCorpus
+from ._coverage import check_given, check_kept, known_share
 from ._joined_vectors import counts_of, join_word_vectors, learn_sources
 from ._word_vectors import is_table, read_source
 
@@ -29,6 +30,8 @@ class GivenVectors(CommonComponents):
         model = copy(self)
         if fresh:
             model._take_word_vectors(corpus)
+        else:
+            check_kept(self, corpus)
         model._remove_components(corpus, fresh=fresh)
         self.__dict__ = model.__dict__
 
@@ -38,10 +41,12 @@ class GivenVectors(CommonComponents):
             words, vectors, _ = join_word_vectors(sources, corpus, self.n_components, whiten=self.whiten)
         else:
             words, vectors, _ = read_source(self.word_vectors)
+            check_given(corpus, words)
         vocabulary = {word: row for row, word in enumerate(words)}
         fitted = self._word_weights(corpus, vocabulary) | {
             "vocabulary_": vocabulary,
             "word_counts_": counts_of(words, corpus),
+            "coverage_": known_share(corpus, words),
             "word_vectors_": vectors,
             "n_features_out_": vectors.shape[1],
             "n_iter_": 0,

@@ -35,6 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._base import SIF_A
 from ._common_components import no_moments, strongest_directions
 from ._corpus import SentenceCorpus
+from ._coverage import check_given
 from ._word_vectors import read_source
 
 _STEP = 10_000  # words at a time, or there would be more copies of all vectors
@@ -98,6 +99,7 @@ def join_word_vectors(
     found = [_weighed(source) if whiten else read_source(source)[:2] for source in sources]
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
     joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)
+    check_given(corpus, rows)
     counts = counts_of(list(rows), corpus)
     first = 0
     for words, vectors in found:

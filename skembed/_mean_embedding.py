@@ -38,11 +38,16 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
     n_components : int, default=100
         Length of learned vectors, and the largest of joined ones. Not used with other `word_vectors`. The papers'
         baselines use 300.
-    word_vectors : dict, KeyedVectors, path, fitted estimator, list of these or None, default=None
-        Vectors to use: a mapping of word to vector, gensim's KeyedVectors, the path of a file in word2vec text or
-        binary or GloVe format (also .gz), or a fitted estimator of this package. A list is joined, see Notes; in it,
-        `fit` learns estimators that are not fitted. None means to learn vectors by word2vec. To show an estimator, as
-        a notebook does, scikit-learn writes out the whole of a mapping: give thousands of vectors in another form.
+    word_vectors : dict, (words, array), DataFrame, KeyedVectors, path, fitted estimator, list or None, default=None
+        Vectors to use: a mapping of word to vector; a tuple of a sequence of str and an array of shape (n_words,
+        n_components); a pandas DataFrame with the words as its index; gensim's KeyedVectors, or a gensim model that
+        has such; a fitted estimator of this package; or the path of a file in word2vec text or binary or GloVe format
+        (also .gz, .bz2 and .xz), see :func:`read_word_vectors` for its options. A list of these is joined, see Notes;
+        in it, `fit` learns estimators that are not fitted. None means to learn vectors by word2vec.
+
+        :func:`~sklearn.base.clone` and so cross-validation share what is given and do not copy it, but for estimators:
+        do not change it in place. `fit` copies it as float32, but for a read-only, C-contiguous float32 array in
+        (words, array), as :func:`read_word_vectors` returns: that is used as it is, and a pickle holds it once.
     algorithm : {"skipgram", "cbow"}, default="skipgram"
         Whether a word predicts each word of its window, or the mean of the window predicts the word.
     window : int, default=5
@@ -131,6 +136,8 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         The common directions that are removed.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
@@ -306,6 +313,20 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If `word_vectors` is none of the things that it may be.
+        ValueError
+            If no word of the text has a given vector, or these are not sound; says which.
+        MemoryError
+            If `n_removed_components` or joined vectors need a matrix that is larger than the memory of the machine.
+
+        Warns
+        -----
+        UserWarning
+            If fewer than a third of the words of the text have a given vector; with the likely reason.
         """
         corpus = self._corpus_to_learn_from(X, groups)
         if self.word_vectors is not None:

@@ -80,4 +80,6 @@ def shown(value: Any) -> Any:
         return Summary(f"<{name} of {len(value)} items>")
     if type(value) is dict:
         return {key: shown(item) for key, item in value.items()}
-    return type(value)(map(shown, value)) if type(value) in (list, tuple) else value
+    if type(value) is list:
+        return [shown(item) for item in value]
+    return tuple(map(shown, value)) if type(value) is tuple else value

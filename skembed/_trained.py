@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, PooledVectorizer, warn_if_unordered
 from ._corpus import SentenceCorpus
+from ._coverage import check_kept
 from ._kernels import fill_uniform, zeros_apart
 from ._memory import estimate
 from ._runs import EncodedText, split_long_sentences
@@ -197,6 +198,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         if not hasattr(self, "_layout"):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
+        check_kept(self, corpus)
         return {
             name: value.copy() if isinstance(value, np.ndarray) else value
             for name, value in vars(self).items()

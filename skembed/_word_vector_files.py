@@ -205,11 +205,9 @@ def _guess_n_components(head: bytes, path: str) -> int:
         meaning = "is empty or has no word vectors: its first lines must be a word and numbers each"
         if head.lstrip()[:1] in (b"{", b"["):
             meaning = "looks like JSON. Load it with json.load and give the dict of words and vectors"
-        elif b"," in lines[0]:
-            meaning = (
-                "looks like a table with commas, and has no word vectors as they are written with spaces. Read it "
-            )
-            meaning += "with pandas.read_csv(..., index_col=0) and give the DataFrame"
+        elif _is_number(lines[0].rpartition(b",")[2]):
+            meaning = "looks like a table with commas. Read it with pandas.read_csv and give the DataFrame with the "
+            meaning += "words as its index"
         raise ValueError(f"{path} {meaning}.")
     return n_components
 
@@ -290,10 +288,11 @@ class _BinaryRows:
                 buffer, position, start = buffer[start:] + more, position + start, 0
                 space = buffer.find(b" ", 0, _MAX_WORD)
             word = buffer[start:space].removeprefix(b"\n")
+            byte = position + space - len(word)
             if _CONTROL_IN_WORD.search(word):
-                where = self.where(row + 1, position + start)
+                where = self.where(row + 1, byte)
                 raise ValueError(f"{where}: the word {word[:40]!r} has a control character. {self.advice}")
-            yield position + start, word, np.frombuffer(buffer, "<f4", count=self.n_components, offset=space + 1)
+            yield byte, word, np.frombuffer(buffer, "<f4", count=self.n_components, offset=space + 1)
             start = space + 1 + n_bytes
         rest = buffer[start:]
         while rest:

@@ -39,7 +39,7 @@ RANKS = [
     ["_word_vectors"],
     ["_norms"],
     ["metrics"],
-    ["_inspection", "_showing"],
+    ["_coverage", "_inspection", "_showing"],
     ["_kernels"],
     ["_simd"],
     ["_vectors"],
