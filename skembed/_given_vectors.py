@@ -63,6 +63,8 @@ class GivenVectors(CommonComponents):
 
     def __sklearn_clone__(self) -> Any:
         """Copy the parameters but share the given vectors, which `clone` would copy for every fold."""
+        if getattr(self, "word_vectors", None) is None:
+            return super().__sklearn_clone__()
         bare = copy(self)
         bare.word_vectors = None
         cloned = super(GivenVectors, bare).__sklearn_clone__()
