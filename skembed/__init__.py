@@ -14,6 +14,7 @@ _HOMES = {
     "Sent2VecVectorizer": "_sent2vec",
     "SentenceCorpus": "_corpus",
     "SiameseCBOWVectorizer": "_siamese_cbow",
+    "read_word_vectors": "_word_vectors",
 }
 
 __all__ = [
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ._mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
+    from ._word_vectors import read_word_vectors as read_word_vectors
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import TEXT_CONSTRAINTS, TextVectorizer
 from ._corpus import SentenceCorpus
+from ._coverage import Tally, check_kept
 from ._known_words import EncodedSentences
 from ._limits import integers
 from ._scikit_learn import fit_context
@@ -71,6 +72,8 @@ class BOWPCA(TextVectorizer):
         The words and their column numbers in the bag of words.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
     components_ : ndarray of shape (n_components, n_words), dtype float32
         Principal components of the bags of words. Missing with ``n_components=None``.
     mean_ : ndarray of shape (n_words,), dtype float32
@@ -200,6 +203,7 @@ class BOWPCA(TextVectorizer):
         corpus = self._corpus_to_learn_from(X, groups)
         if not hasattr(self, "vocabulary_"):
             return self._learn(corpus, IncrementalPCA(self.n_components))
+        check_kept(self, corpus)
         if self.n_components is not None:
             if not isinstance(self._pca, IncrementalPCA):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
@@ -275,7 +279,12 @@ class BOWPCA(TextVectorizer):
         check_is_fitted(self)
         if not isinstance(X, SentenceCorpus):
             iter_sentences(X)
-        tables = [self._weighted_counts(self._encode_piece(*piece)) for piece in self._pieces(X, "X")]
+        tables, tally = [], Tally()
+        for piece in self._pieces(X, "X"):
+            sentences = self._encode_piece(*piece)
+            tally.add(sentences)
+            tables.append(self._weighted_counts(sentences))
+        tally.warn(self)
         table = vstack(tables, format="csr") if tables else csr_array((0, len(self.vocabulary_)), dtype=np.float32)
         if self._pca is None:
             return table

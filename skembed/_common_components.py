@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import PooledVectorizer
 from ._corpus import SentenceCorpus
+from ._pooled import PooledVectorizer
 from ._spelling import add_spelling
 
 _STEP = 10_000  # sentences, or words, at a time, or there would be more copies of all of them
@@ -22,6 +25,11 @@ class CommonComponents(PooledVectorizer):
     numbers: str
     subwords: float
     components_: NDArray[np.float32]
+    n_features_out_: int
+    word_vectors_: np.ndarray
+    _moments: np.ndarray | None
+    _numbers: str
+    _subwords: float
 
     def _remove_components(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
         """Find the strongest common directions of the sentences, uncentred, and free the word vectors of them.
@@ -36,21 +44,40 @@ class CommonComponents(PooledVectorizer):
                 "components."
             )
         if fresh or not hasattr(self, "_moments"):
-            self._moments = np.zeros((n_features, n_features))
+            self._moments = None
+        self._numbers, self._subwords = self.numbers, self.subwords  # other values wait for the next fit
         self.components_ = np.zeros((0, n_features), np.float32)
-        self._freed_vectors = self.word_vectors_
-        if self.numbers == "hash":
-            self._freed_vectors = self._with_hashed_numbers()
-        self._subwords = self.subwords  # another value waits for the next fit, as it does for known words
-        if self._subwords:
-            self._freed_vectors = add_spelling(self._own(self._freed_vectors), list(self.vocabulary_), self._subwords)
+        self._freed_vectors = self._make_freed_vectors()
         if self.n_removed_components == 0:
             return
+        moments = self._moments
+        if moments is None:
+            moments = no_moments(n_features, f"n_removed_components={self.n_removed_components}")
         for start in range(0, corpus.n_sentences, _STEP):
             rows = np.asarray(self._pool(self._encode(corpus[start : start + _STEP])), np.float64)
-            self._moments = self._moments + rows.T @ rows  # not in place: a copy of the estimator may share them
-        self.components_ = strongest_directions(self._moments, self.n_removed_components)
+            moments = moments + rows.T @ rows  # not in place: a copy of the estimator may share them
+        self._moments = moments
+        self.components_ = strongest_directions(moments, self.n_removed_components)
         self._freed_vectors = self._free(self._own(self._freed_vectors))
+
+    def _make_freed_vectors(self) -> np.ndarray:
+        """The vectors that are summed; what was learned, if nothing changes it."""
+        self._freed_vectors = self.word_vectors_
+        vectors = self._with_hashed_numbers() if self._numbers == "hash" else self.word_vectors_
+        if self._subwords:
+            vectors = add_spelling(self._own(vectors), list(self.vocabulary_), self._subwords)
+        return self._free(self._own(vectors)) if len(self.components_) else vectors
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what follows from the rest, by the same arithmetic and so to the same bit."""
+        state = dict(super().__getstate__())
+        state.pop("_freed_vectors", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "word_vectors_" in vars(self):
+            self._freed_vectors = self._make_freed_vectors()
 
     def _own(self, vectors: np.ndarray) -> np.ndarray:
         """Vectors that may be changed: a copy of those that were learned, others as they are."""
@@ -80,6 +107,33 @@ class CommonComponents(PooledVectorizer):
         if self._subwords:
             add_spelling(vectors, words, self._subwords)
         return self._free(vectors)
+
+
+def no_moments(n_components: int, purpose: str) -> np.ndarray:
+    """Return zeros to add second moments to, (n_components, n_components) float64, or say that they are too large.
+
+    Raises
+    ------
+    MemoryError
+        If the moments and their eigenvectors need more memory than the machine has; says for what.
+    """
+    n_bytes = 4 * 8 * n_components**2  # the moments, a sum of two of them, their eigenvectors, and LAPACK's work space
+    try:
+        if n_bytes > _memory_of_machine():
+            raise MemoryError
+        return np.zeros((n_components, n_components))
+    except MemoryError:
+        raise MemoryError(
+            f"{purpose} needs {n_bytes} bytes for the second moments of vectors with {n_components} components. Give "
+            "shorter vectors, or do without."
+        ) from None
+
+
+def _memory_of_machine() -> float:
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):  # not known on this system
+        return float("inf")
 
 
 def strongest_directions(moments: np.ndarray, n_directions: int) -> np.ndarray:

@@ -33,10 +33,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import SIF_A
-from ._common_components import strongest_directions
+from ._common_components import no_moments, strongest_directions
 from ._corpus import SentenceCorpus
-from ._word_vectors import read_word_vectors
+from ._coverage import check_given
+from ._pooled import SIF_A
+from ._word_vectors import read_source
 
 _STEP = 10_000  # words at a time, or there would be more copies of all vectors
 
@@ -84,7 +85,7 @@ def join_word_vectors(
     Parameters
     ----------
     sources : sequence
-        Each is what :func:`read_word_vectors` reads. A word that one of them lacks has zeros in its place.
+        Each is what :func:`read_source` reads. A word that one of them lacks has zeros in its place.
     corpus : SentenceCorpus
         Text whose counts say how much a word matters. Other words are projected, but have no say.
     n_components : int
@@ -99,7 +100,7 @@ def join_word_vectors(
     vectors : ndarray of shape (n_words, min(n_components, sum of the lengths)), dtype float32
         Rows of length one, but for `whiten`; zero for a word whose vectors are all zero.
     counts : None
-        For the form of :func:`read_word_vectors`.
+        For the form of :func:`read_source`.
 
     Raises
     ------
@@ -108,16 +109,20 @@ def join_word_vectors(
     """
     if not sources:
         raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")
-    found = [_weighed(source) if whiten else read_word_vectors(source)[:2] for source in sources]
+    found = [_weighed(source) if whiten else read_source(source)[:2] for source in sources]
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
     joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)
+    check_given(corpus, rows)
     counts = counts_of(list(rows), corpus)
     first = 0
     for words, vectors in found:
         last = first + vectors.shape[1]
-        joined[[rows[word] for word in words], first:last] = vectors if whiten else unit_rows(vectors)
+        part = joined[:, first:last]
+        part[[rows[word] for word in words]] = vectors
         if whiten:
-            _scale(joined[:, first:last], counts)
+            _scale(part, counts)
+        else:
+            unit_rows(part)
         first = last
     if whiten:
         return list(rows), _project(joined, counts, min(n_components, joined.shape[1]), whiten=True), None
@@ -130,9 +135,9 @@ def join_word_vectors(
 def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
     """Words and vectors of a source, times its weights of words if it has such."""
     source = copy(source)  # as it is now, whatever a fit in another thread makes of it
-    words, vectors, _ = read_word_vectors(source)
+    words, vectors, _ = read_source(source)
     if hasattr(source, "word_weights_"):
-        vectors *= source.word_weights_[[source.vocabulary_[word] for word in words], None]
+        vectors = vectors * source.word_weights_[[source.vocabulary_[word] for word in words], None]
     return words, vectors
 
 
@@ -147,11 +152,14 @@ def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:
     parts = (slice(start, start + _STEP) for start in range(0, len(vectors), _STEP))
     total = sum(float(counts[part] @ np.square(vectors[part], dtype=np.float64).sum(axis=1)) for part in parts)
     if total > 0:
-        vectors *= np.float32(np.sqrt(counts.sum() / total))
+        factor = np.sqrt(counts.sum() / total)
+        # Out of the range of float32 the factor alone would be zero or infinite, where the product is sound.
+        sound = np.finfo(np.float32).tiny < factor < np.finfo(np.float32).max
+        np.multiply(vectors, np.float32(factor) if sound else factor, out=vectors, casting="same_kind")
 
 
 def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int, *, whiten: bool = False) -> np.ndarray:
-    moments = np.zeros((vectors.shape[1], vectors.shape[1]))
+    moments = no_moments(vectors.shape[1], f"n_components={n_components} of joined word_vectors")
     for start in range(0, len(vectors), _STEP):
         part = vectors[start : start + _STEP].astype(np.float64)
         moments += (part * weights[start : start + _STEP, None]).T @ part

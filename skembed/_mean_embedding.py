@@ -11,28 +11,25 @@ where :math:`f_w` is the frequency of a word and :math:`P` projects on the stron
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from numbers import Real
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._common_components import CommonComponents
 from ._corpus import SentenceCorpus
-from ._joined_vectors import counts_of, join_word_vectors, learn_sources, needs_order_for
+from ._given_vectors import GivenVectors
+from ._joined_vectors import needs_order_for
 from ._limits import integers
 from ._memory import explaining_lack
 from ._scikit_learn import fit_context
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
-from ._word_vectors import read_word_vectors
 
 
-class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
+class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
     r"""Mean or sum of word vectors, given or learned by word2vec, with optional weights and common part removed.
 
     Use it with vectors that somebody else learned, as the baseline that sentence models must beat (MOWE and SOWE [1]_),
@@ -46,11 +43,16 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
     n_components : int, default=100
         Length of learned vectors, and the largest of joined ones. Not used with other `word_vectors`. The papers'
         baselines use 300.
-    word_vectors : dict, KeyedVectors, path, fitted estimator, list of these or None, default=None
-        Vectors to use: a mapping of word to vector, gensim's KeyedVectors, the path of a file in word2vec text or
-        binary or GloVe format (also .gz), or a fitted estimator of this package. A list is joined, see Notes; in it,
-        `fit` learns estimators that are not fitted. None means to learn vectors by word2vec. To show an estimator, as
-        a notebook does, scikit-learn writes out the whole of a mapping: give thousands of vectors in another form.
+    word_vectors : dict, (words, array), DataFrame, KeyedVectors, path, fitted estimator, list or None, default=None
+        Vectors to use: a mapping of word to vector; a tuple of a sequence of str and an array of shape (n_words,
+        n_components); a pandas DataFrame with the words as its index; gensim's KeyedVectors, or a gensim model that
+        has such; a fitted estimator of this package; or the path of a file in word2vec text or binary or GloVe format
+        (also .gz, .bz2 and .xz), see :func:`read_word_vectors` for its options. A list of these is joined, see Notes;
+        in it, `fit` learns estimators that are not fitted. None means to learn vectors by word2vec.
+
+        :func:`~sklearn.base.clone` and so cross-validation share what is given and do not copy it, but for estimators:
+        do not change it in place. `fit` copies it as float32, but for a read-only, C-contiguous float32 array in
+        (words, array), as :func:`read_word_vectors` returns: that is used as it is, and a pickle holds it once.
     algorithm : {"skipgram", "cbow"}, default="skipgram"
         Whether a word predicts each word of its window, or the mean of the window predicts the word.
     window : int, default=5
@@ -139,6 +141,8 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         The common directions that are removed.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
@@ -208,9 +212,9 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
     (100, 20)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: dict[str, Any] = {
         **TrainedVectorizer._parameter_constraints,
-        "word_vectors": [Mapping, str, PathLike, HasMethods("get_params"), HasMethods("__getitem__"), None],
+        "word_vectors": "no_validation",  # checked where they are read, whose message does not show all of them
         "algorithm": [StrOptions({"skipgram", "cbow"})],
         "window": [integers(1)],
         "negative": [integers(1)],
@@ -315,6 +319,20 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If `word_vectors` is none of the things that it may be.
+        ValueError
+            If no word of the text has a given vector, or these are not sound; says which.
+        MemoryError
+            If `n_removed_components` or joined vectors need a matrix that is larger than the memory of the machine.
+
+        Warns
+        -----
+        UserWarning
+            If fewer than a third of the words of the text have a given vector; with the likely reason.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
         if self.word_vectors is not None:
@@ -362,38 +380,6 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
     def _needs_order_for(self) -> str | None:
         return needs_order_for(self.word_vectors)
 
-    def _take_given(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
-        """Take the given vectors and find common components; the estimator changes only when all has gone well."""
-        model = copy(self)
-        if fresh:
-            model._take_word_vectors(corpus)
-        model._remove_components(corpus, fresh=fresh)
-        self.__dict__ = model.__dict__
-
-    def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
-        if isinstance(self.word_vectors, (list, tuple)):
-            sources = learn_sources(self.word_vectors, corpus, self.random_state, self.n_jobs)
-            words, vectors, _ = join_word_vectors(sources, corpus, self.n_components, whiten=self.whiten)
-        else:
-            words, vectors, _ = read_word_vectors(self.word_vectors)
-        vocabulary = {word: row for row, word in enumerate(words)}
-        fitted = self._word_weights(corpus, vocabulary) | {
-            "vocabulary_": vocabulary,
-            "word_counts_": counts_of(words, corpus),
-            "word_vectors_": vectors,
-            "n_features_out_": vectors.shape[1],
-            "n_iter_": 0,
-            "loss_curve_": [],
-            "validation_loss_curve_": [],
-            "_tokenizer": corpus.tokenizer,
-            "_unknown_length": self._length_of_unknown(vectors),
-            "_n_tokens": corpus.n_tokens,
-        }
-        for name in ("_layout", "_accumulator", "target_vectors_", "_target_accumulator"):
-            self.__dict__.pop(name, None)  # of vectors that were learned before, which no warm start may go on from
-        for name, value in fitted.items():
-            setattr(self, name, value)
-
     def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
         if self.word_vectors is not None:
             return {}
@@ -418,5 +404,5 @@ class MeanEmbeddingVectorizer(CommonComponents, TrainedVectorizer):
         model = copy(self)
         model.__dict__.update(fitted)
         model._remove_components(corpus, fresh="_moments" not in fitted)
-        names = ("components_", "_freed_vectors", "_moments", "_subwords")
+        names = ("components_", "_freed_vectors", "_moments", "_numbers", "_subwords")
         return fitted | {name: getattr(model, name) for name in names}

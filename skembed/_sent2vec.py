@@ -199,6 +199,8 @@ class Sent2VecVectorizer(TrainedVectorizer):
         Target vectors of the words. They are not used after training.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float

@@ -247,18 +247,16 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     max_iter : int, default=5
         Passes over the text. The paper makes 1.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. The paper uses 100. "auto" is 1/64 of the sentences,
-        but between 16 and 512.
+        Sentences in a block, computed from the same weights; the paper has 100. "auto" is 1/64 of them, 16 to 512.
     max_sentence_length : int or None, default=32
         Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
-        each other. None never splits; the paper does not. `transform` never splits.
+        each other. None never splits, as in the paper, and neither does `transform`.
     min_count : int, default=5
         Words that occur less often are not learned. The paper uses 5.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : "word" or callable, default="word"
-        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
-        options are then not used.
+        "word" splits text by `token_pattern`. A callable returns the words of an item; the next three are not used.
     token_pattern : str, default=r"(?u)\\b\\w+\\b"
         Regular expression of a word.
     lowercase : bool, default=True
@@ -294,6 +292,8 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         Vectors of the words.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float

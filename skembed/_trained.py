@@ -10,13 +10,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, PooledVectorizer, warn_if_unordered
+from ._base import TEXT_CONSTRAINTS, warn_if_unordered
 from ._brief import brief
 from ._corpus import SentenceCorpus
+from ._coverage import check_kept
 from ._kernels import fill_uniform
 from ._known_words import EncodedSentences
 from ._limits import INT64_MAX, integers
 from ._memory import estimate, explaining_lack
+from ._pooled import POOLING_CONSTRAINTS, PooledVectorizer
 from ._runs import EncodedText, split_long_sentences
 from ._scikit_learn import CallbackSupportMixin, fit_context
 from ._sharing import of_one_state
@@ -210,6 +212,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         if not hasattr(self, "_layout"):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
+        check_kept(self, corpus)
         return {
             name: value.copy() if isinstance(value, np.ndarray) else value
             for name, value in vars(self).items()

@@ -2,78 +2,78 @@
 
 from __future__ import annotations
 
-import gzip
+import codecs
 import os
-import re
 import warnings
-import zlib
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from functools import partial
-from itertools import takewhile
-from typing import IO, Any
+from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-_CHUNK = 1 << 20  # bytes of a file that are read at a time, and within which its format is recognised
-_MAX_WORD = 1 << 16  # a longer word in a binary file means that the file is damaged
-_MAX_LINE = 1 << 24  # a longer line means that the file is not text
-_MAX_DEFLATE = 1032  # no byte of a .gz file stands for more bytes than this
-_BOM = b"\xef\xbb\xbf"
-_HEADER = re.compile(rb"\s*(-?\d+)\s+(-?\d+)\s*\Z")
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")  # hardly ever in text, almost always among the bytes of floats
-_FOREIGN = {
-    b"PK\x03\x04": "a zip archive. Extract it and give the file inside",
-    b"\xba\x16\x4f\x2f": "a fastText model. Give its .vec file, which holds the word vectors as text",
-    **{bytes([0x80, protocol]): "a pickle. Load it with what saved it and give the object" for protocol in range(2, 6)},
-}
+from ._corpus import SentenceCorpus
+from ._word_vector_files import Choice, read_file
+
+_LARGEST = 1e30  # sums of larger numbers over the words of a sentence could leave the range of float32
 _ACCEPTED = (
-    "a dict of word -> vector, gensim KeyedVectors or a gensim model with .wv, a fitted estimator with vocabulary_ "
-    "and word_vectors_, or the path of a file in word2vec text, word2vec binary or GloVe format (also .gz)"
+    "a dict of word -> vector, a tuple (words, array), a DataFrame with the words as its index, gensim KeyedVectors or "
+    "a gensim model with .wv, a fitted estimator with vocabulary_ and word_vectors_, or the path of a file in word2vec "
+    "text, word2vec binary or GloVe format (also .gz, .bz2 and .xz)"
 )
-_File = IO[bytes] | gzip.GzipFile
-_Rows = Iterator[tuple[bytes, np.ndarray]]  # the words and vectors of a file
-_Found = tuple[list[str], np.ndarray, Any, str]  # words, float32 copy of vectors, counts or None, name for messages
+_Found = tuple[list[str], np.ndarray, Any, str]  # words, float32 vectors, counts or None, name for messages
 
 
-def read_word_vectors(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
-    """Read words and their vectors from wherever they are.
+def read_word_vectors(
+    path: str | os.PathLike[str],
+    *,
+    encoding: str = "utf-8",
+    errors: str = "strict",
+    limit: int | None = None,
+    words: Collection[str] | SentenceCorpus | None = None,
+) -> tuple[list[str], NDArray[np.float32]]:
+    r"""Read words and their vectors from a file, for the parameter `word_vectors`.
+
+    :class:`MeanEmbeddingVectorizer` takes the path of a file too. Read the file yourself if it needs one of the options
+    below, or to read it once for many fits: the array that is returned is read-only, so no estimator, no clone and no
+    fold of a cross-validation makes a copy of it.
 
     Parameters
     ----------
-    source : dict, gensim KeyedVectors or model, fitted estimator, or path
-        - A mapping of word to 1-D array-like.
-        - gensim's KeyedVectors, or a gensim model with ``.wv``; anything with ``index_to_key`` and ``vectors``.
-        - A fitted estimator with ``vocabulary_``, ``word_vectors_`` and possibly ``word_counts_``. Rows of
-          ``word_vectors_`` after those of the vocabulary belong to n-grams and are left out.
-        - The path (str or os.PathLike) of a file in word2vec text format (first line "n_words n_components"), word2vec
-          binary format or GloVe text format (no first line), also compressed by gzip. The content of the file decides
-          which one it is, not its name.
+    path : str or os.PathLike
+        A file in word2vec text format (first line "n_words n_components"), word2vec binary format or GloVe text format
+        (no first line), also compressed as .gz, .bz2 or .xz. The content of the file decides which one it is, not its
+        name. ``~`` is the home directory.
+    encoding : str, default="utf-8"
+        Encoding of the words. One in which ASCII characters are single bytes: not UTF-16.
+    errors : str, default="strict"
+        What to do with bytes that are no text in this encoding, as in :meth:`bytes.decode`. "strict" refuses them.
+        "replace" and "ignore" may make two words equal, of which the first is kept; "surrogateescape" does not.
+    limit : int or None, default=None
+        Read only this many rows from the beginning of the file. Most files have the most frequent words first.
+    words : collection of str, SentenceCorpus or None, default=None
+        Keep only these words, or those of the corpus. Memory is needed for what is kept alone.
 
     Returns
     -------
     words : list of str
-        Distinct words in the order of the source. Bytes of a file that are not valid UTF-8 become lone surrogates
-        (the error handler "surrogateescape"), so different words stay different.
+        Distinct words in the order of the file.
     vectors : ndarray of shape (n_words, n_components), dtype float32
-        C-contiguous and a copy, finite.
-    counts : ndarray of shape (n_words,), dtype int64, or None
-        How often each word occurred, None where the source does not know: files never do, and the counts that gensim
-        makes up for vectors read from a file (n_words, ..., 2, 1) are left out where there are more than ten words.
+        C-contiguous, finite and read-only.
 
     Raises
     ------
     FileNotFoundError
         If there is no file at the path.
-    NotFittedError
-        If the source is an estimator without ``word_vectors_``.
     TypeError
-        If the source is none of the above, or a word is not a str.
+        If an argument has the wrong type.
     ValueError
-        If the source has no words or vectors of length zero, if vectors differ in length, are not numbers or are not
-        finite, or if the file is cut short, damaged or does not hold what its first line promises.
+        If the file is of another format (the message says which it looks like), is cut short or damaged, if a word
+        cannot be decoded, if a vector has NaN, infinity or a number beyond 1e30, or if none of `words` is in the file.
+        In a binary file words with control characters and numbers beyond 1e6 are refused too: a word with a space in
+        it shifts all that follows.
 
     Warns
     -----
@@ -82,25 +82,124 @@ def read_word_vectors(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | 
 
     Examples
     --------
-    >>> from skembed._word_vectors import read_word_vectors
-    >>> words, vectors, counts = read_word_vectors({"cat": [1, 2], "dog": [3, 4]})
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed import MeanEmbeddingVectorizer, SentenceCorpus, read_word_vectors
+    >>> corpus = SentenceCorpus.from_sentences(["A cat.", "A dog."])
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "vectors.txt")
+    ...     _ = path.write_text("cat 1 0\ndog 0 1\nzebra 1 1\n")
+    ...     words, vectors = read_word_vectors(path, words=corpus)
+    >>> words
+    ['cat', 'dog']
+    >>> emb = MeanEmbeddingVectorizer(word_vectors=(words, vectors)).fit(corpus)
+    >>> emb.word_vectors_ is vectors
+    True
+    """
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(name := os.fspath(path), str):
+        raise TypeError(f"path must be a str or os.PathLike, got {type(path).__name__}.")
+    found = read_file(name, _choice(encoding, errors, limit, words))
+    kept, vectors, _ = _checked(*found, None, name)
+    vectors.flags.writeable = False
+    return kept, vectors
+
+
+def _choice(encoding: str, errors: str, limit: int | None, words: Any) -> Choice:
+    try:
+        codecs.lookup_error(errors)
+        if "a 1".encode(encoding) != b"a 1":
+            raise LookupError(f"{encoding} has other bytes for ASCII characters. Save the file as UTF-8")
+    except LookupError as error:
+        raise ValueError(f"encoding and errors must be names of Python's codecs: {error}.") from None
+    if limit is not None and (not isinstance(limit, Integral) or limit < 1):
+        raise ValueError(f"limit must be a positive integer or None, got {limit!r:.50}.")
+    if isinstance(words, SentenceCorpus):
+        words = words.vocabulary.words
+    if isinstance(words, (str, bytes)) or (words is not None and not isinstance(words, Collection)):
+        raise TypeError(f"words must be a collection of str, a SentenceCorpus or None, got {type(words).__name__}.")
+    return Choice(encoding, errors, None if limit is None else int(limit), None if words is None else frozenset(words))
+
+
+def read_source(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
+    """Read words and their vectors from whatever `word_vectors` may be, but for a list.
+
+    Parameters
+    ----------
+    source : dict, (words, array), DataFrame, gensim KeyedVectors or model, fitted estimator, or path
+        - A mapping of word to 1-D array-like.
+        - A tuple of a sequence of str and a 2-D array of numbers, or a pandas DataFrame with words as its index.
+        - gensim's KeyedVectors, or a gensim model with ``.wv``; anything with ``index_to_key`` and ``vectors``.
+        - A fitted estimator with ``vocabulary_``, ``word_vectors_`` and possibly ``word_counts_``. Rows of
+          ``word_vectors_`` after those of the vocabulary belong to n-grams and are left out.
+        - The path (str or os.PathLike) of a file, as :func:`read_word_vectors` reads it.
+
+    Returns
+    -------
+    words : list of str
+        Distinct words in the order of the source.
+    vectors : ndarray of shape (n_words, n_components), dtype float32
+        C-contiguous and finite. A copy, but for the array of (words, array) if that is float32, C-contiguous and
+        read-only: then the array itself.
+    counts : ndarray of shape (n_words,), dtype int64, or None
+        How often each word occurred, None where the source does not know: files never do, and the counts that gensim
+        makes up for vectors read from a file (n_words, ..., 2, 1) are left out where there are more than ten words.
+
+    Raises
+    ------
+    NotFittedError
+        If the source is an estimator without ``word_vectors_``.
+    TypeError
+        If the source is none of the above, or a word is not a str.
+    ValueError
+        If the source has no words or vectors of length zero, if vectors differ in length, are not numbers, not finite
+        or beyond 1e30; and what :func:`read_word_vectors` says of files.
+
+    Warns
+    -----
+    UserWarning
+        If words occur more than once; the first vector of each is kept.
+
+    Examples
+    --------
+    >>> from skembed._word_vectors import read_source
+    >>> words, vectors, counts = read_source({"cat": [1, 2], "dog": [3, 4]})
     >>> words, vectors, counts
     (['cat', 'dog'], array([[1., 2.], [3., 4.]], dtype=float32), None)
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # what is infinite as float32 is refused below
-        words, vectors, counts, name = _find(source)
-    if not words or vectors.shape[1] == 0:
+    with np.errstate(over="ignore", invalid="ignore"):  # what is infinite as float32 is refused by what follows
+        found = _find(source)
+    return _checked(*found)
+
+
+def is_table(source: Any) -> bool:
+    """Whether `word_vectors` is one source (words, array), and no tuple of sources."""
+    if not isinstance(source, tuple) or len(source) != 2:
+        return False
+    words, vectors = source
+    return getattr(vectors, "ndim", None) == 2 and (
+        getattr(words, "ndim", None) == 1 or isinstance(words, Sequence) and not isinstance(words, (str, bytes))
+    )
+
+
+def _checked(
+    words: Sequence[Any], vectors: np.ndarray, counts: Any, name: str
+) -> tuple[list[str], np.ndarray, np.ndarray | None]:
+    """Refuse what is no word or no sound vector, and keep the first of rows that repeat a word."""
+    if not len(words) or vectors.shape[1] == 0:
         raise ValueError(f"{name} has {len(words)} words and vectors of length {vectors.shape[1]}. Give at least one.")
     for word in words:
         if not isinstance(word, str):
-            raise TypeError(f"{name}: words must be str, got {word!r} of type {type(word).__name__}.")
+            raise TypeError(f"{name}: words must be str, got {word!r:.50} of type {type(word).__name__}.")
     words = list(map(str, words))  # numpy has a str of its own
     step = max(1, (1 << 20) // vectors.shape[1])  # in pieces, to spend little memory
     for start in range(0, len(words), step):
-        bad = np.flatnonzero(~np.isfinite(vectors[start : start + step]).all(axis=1))
+        bad = np.flatnonzero(~(np.abs(vectors[start : start + step]) <= _LARGEST).all(axis=1))
         if len(bad):
-            word = words[start + int(bad[0])]
-            raise ValueError(f"{name}: the vector of {word!r} has NaN or infinity (as float32). Remove or mend it.")
+            row = start + int(bad[0])
+            fault = "has numbers beyond 1e30. Divide all vectors by a constant"
+            if not np.isfinite(vectors[row]).all():
+                fault = "has NaN or infinity (as float32). Remove or mend it"
+            raise ValueError(f"{name}: the vector of {words[row]!r:.50} {fault}.")
     counts = None if counts is None else _as_counts(counts, len(words), name)
 
     first: dict[str, int] = {}
@@ -108,8 +207,8 @@ def read_word_vectors(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | 
         first.setdefault(word, row)
     if len(first) < len(words):
         word = next(word for row, word in enumerate(words) if first[word] != row)
-        message = f"{name}: {len(words) - len(first)} rows repeat a word of an earlier row, for example {word!r}; "
-        warnings.warn(message + "the first vector of each word is kept.", UserWarning, stacklevel=2)
+        message = f"{name}: {len(words) - len(first)} rows repeat a word of an earlier row, for example {word!r:.50}; "
+        warnings.warn(message + "the first vector of each word is kept.", UserWarning, stacklevel=3)
         rows = list(first.values())
         words, vectors, counts = list(first), vectors[rows], None if counts is None else counts[rows]
     return words, vectors, counts
@@ -121,9 +220,14 @@ def _find(source: Any) -> _Found:
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if isinstance(path, str):
-            return _read_file(path)
+            return *_read_path(path), None, path
     elif isinstance(source, Mapping):
         return _read_mapping(source, name)
+    elif is_table(source):
+        words, vectors = source
+        return words, _as_vectors(vectors, len(words), False, name, shared=True), None, name
+    elif hasattr(source, "to_numpy") and getattr(source, "ndim", None) == 2 and hasattr(source, "index"):
+        return list(source.index), _as_vectors(source.to_numpy(), len(source), False, name), None, f"{name}.index"
     elif not isinstance(source, type):
         if hasattr(source, "word_vectors_") and hasattr(source, "vocabulary_"):
             return _read_estimator(source, name)
@@ -137,6 +241,13 @@ def _find(source: Any) -> _Found:
     raise TypeError(f"Word vectors are read from {_ACCEPTED}. Got {got}.")
 
 
+def _read_path(path: str) -> tuple[list[str], np.ndarray]:
+    try:
+        return read_file(path, Choice())
+    except FileNotFoundError:
+        raise FileNotFoundError(f"There is no file at {path!r}. Word vectors are read from {_ACCEPTED}.") from None
+
+
 # -- objects -----------------------------------------------------------------------------------------------------------
 
 
@@ -148,11 +259,11 @@ def _read_mapping(source: Mapping[Any, Any], name: str) -> _Found:
         except ValueError:  # lists of different lengths within one another
             vector = np.array(None)
         if vector.ndim != 1 or vector.dtype.kind not in "fiub":
-            raise ValueError(f"{name}: the vector of {word!r} must be a 1-D array of numbers, got {value!r:.80}.")
+            raise ValueError(f"{name}: the vector of {word!r:.50} must be a 1-D array of numbers, got {value!r:.80}.")
         if row == 0:
             vectors = np.empty((len(source), len(vector)), dtype=np.float32)
         if len(vector) != vectors.shape[1]:
-            raise ValueError(f"{name}: the vector of {word!r} has length {len(vector)}, others {vectors.shape[1]}.")
+            raise ValueError(f"{name}: the vector of {word!r:.50} has length {len(vector)}, others {vectors.shape[1]}.")
         vectors[row] = vector
     return list(source), vectors, None, name
 
@@ -167,8 +278,11 @@ def _read_estimator(source: Any, name: str) -> _Found:
     return words, vectors, getattr(source, "word_counts_", None), name
 
 
-def _as_vectors(vectors: Any, n_words: int, more_rows: bool, name: str) -> np.ndarray:
-    """Return a float32 copy of the first `n_words` rows, or say what is wrong with the shape or the type."""
+def _as_vectors(vectors: Any, n_words: int, more_rows: bool, name: str, *, shared: bool = False) -> np.ndarray:
+    """Return a float32 copy of the first `n_words` rows, or say what is wrong with the shape or the type.
+
+    With `shared` it is no copy but the array itself, where nobody can write to it.
+    """
     vectors = np.asarray(vectors)
     n_rows = len(vectors) if vectors.ndim == 2 and vectors.dtype.kind in "fiub" else -1
     if n_rows < n_words or (n_rows > n_words and not more_rows):
@@ -176,6 +290,8 @@ def _as_vectors(vectors: Any, n_words: int, more_rows: bool, name: str) -> np.nd
             f"{name}: the vectors of {n_words} words must be a 2-D array of numbers with a row a word, got shape "
             f"{vectors.shape} and dtype {vectors.dtype}."
         )
+    if shared and vectors.dtype == np.float32 and vectors.flags.c_contiguous and not vectors.flags.writeable:
+        return vectors
     return np.array(vectors[:n_words], dtype=np.float32, order="C")
 
 
@@ -201,151 +317,3 @@ def _gensim_counts(keyed: Any) -> list[Any] | None:
         return None
     made_up = len(counts) > 10 and all(a - b == 1 for a, b in zip(counts, counts[1:]))
     return None if made_up else counts
-
-
-# -- files -------------------------------------------------------------------------------------------------------------
-
-
-def _read_file(path: str) -> _Found:
-    """Recognise the format of a file and read it."""
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"There is no file at {path!r}. Word vectors are read from {_ACCEPTED}.")
-    if os.path.isdir(path):
-        raise ValueError(f"{path} is a folder. Give the path of the file of word vectors in it.")
-    with open(path, "rb") as raw:
-        start = raw.peek(8)
-        for magic, meaning in _FOREIGN.items():
-            if start.startswith(magic):
-                raise ValueError(f"{path} is {meaning}.")
-        max_bytes = os.fstat(raw.fileno()).st_size
-        if not start.startswith(b"\x1f\x8b"):
-            return _read_stream(raw, max_bytes, path)
-        try:
-            with gzip.GzipFile(fileobj=raw) as unpacked:
-                return _read_stream(unpacked, max_bytes * _MAX_DEFLATE, path)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"{path} is cut short or damaged ({error}). Get the file again.") from error
-
-
-def _read_stream(file: _File, max_bytes: int, path: str) -> _Found:
-    """Read a file of which nothing has been read yet; it unpacks to at most `max_bytes`."""
-    head = file.read(_CHUNK)
-    skip = len(_BOM) if head.startswith(_BOM) else 0
-    first, newline, rest = head[skip:].partition(b"\n")
-    header = _HEADER.match(first) if len(first) < 64 else None
-    if header is None:
-        n_components = _guess_n_components(head[skip:], path)
-        file.seek(skip)
-        return _gather(_read_text(file, n_components, 1, path), n_components, None, path)
-
-    n_rows, n_components = int(header[1]), int(header[2])
-    is_text = _is_text(rest, n_components)
-    least = n_rows * (2 * n_components if is_text else 4 * n_components + 1)  # a digit and a space take two bytes
-    if min(n_rows, n_components) < 1 or least > max_bytes:
-        raise ValueError(
-            f"{path}: the first line promises {n_rows} words and vectors of length {n_components}, which is less than "
-            "one or more than the file can hold. It is cut short or not a file of word vectors; get it again."
-        )
-    file.seek(skip + len(first) + len(newline))
-    rows = _read_text(file, n_components, 2, path) if is_text else _read_binary(file, n_components, n_rows, path)
-    return _gather(rows, n_components, n_rows, path)
-
-
-def _gather(rows: _Rows, n_components: int, n_rows: int | None, path: str) -> _Found:
-    """Collect the words and vectors of a file in memory that grows by no more than the file really holds."""
-    words: list[str] = []
-    vectors = np.empty((min(n_rows or 1024, (1 << 26) // n_components + 1), n_components), dtype=np.float32)
-    for word, vector in rows:
-        if len(words) == n_rows:
-            raise ValueError(f"{path} holds more than the {n_rows} words that its first line promises. Correct it.")
-        if len(words) == len(vectors):  # there are no views of the array, so its memory may move
-            vectors.resize((len(words) + len(words) // 2 + 1, n_components), refcheck=False)
-        vectors[len(words)] = vector
-        words.append(word.decode("utf-8", "surrogateescape"))
-    if n_rows is not None and len(words) < n_rows:
-        raise ValueError(
-            f"{path}: the first line promises {n_rows} words but the file ends after {len(words)}. It is cut short, "
-            "or its first line is wrong; get it again."
-        )
-    vectors.resize((len(words), n_components), refcheck=False)
-    return words, vectors, None, path
-
-
-def _is_number(field: bytes) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_text(rest: bytes, n_components: int) -> bool:
-    """Whether what follows the first line is text: a row of numbers, or at least no bytes of floats."""
-    fields = rest.lstrip().partition(b"\n")[0].split()
-    if len(fields) >= n_components and all(map(_is_number, fields[-n_components:])):
-        return True
-    return not _CONTROL.search(rest[:4096]) and any(map(_is_number, [*fields[1:2], *fields[-1:]]))
-
-
-def _guess_n_components(head: bytes, path: str) -> int:
-    """Return how many numbers end most of the first lines: a word may have spaces and look like a number."""
-    lines = head.split(b"\n")
-    if len(head) >= _CHUNK - len(_BOM) and len(lines) > 1:
-        lines.pop()  # probably not whole
-    found: Counter[int] = Counter()
-    for line in [line for line in lines if line.strip()][:100]:
-        fields = line.split()[0 if line[:1].isspace() else 1 :]
-        found[sum(1 for _ in takewhile(_is_number, reversed(fields)))] += 1
-    n_components = found.most_common(1)[0][0] if found else 0  # of equally frequent ones the first
-    if n_components == 0:
-        raise ValueError(f"{path} is empty or has no word vectors: its first lines must be a word and numbers each.")
-    return n_components
-
-
-def _read_text(file: _File, n_components: int, start: int, path: str) -> _Rows:
-    """Yield the lines "word number ... number" from line `start` on; what stands before the numbers is the word."""
-    expected = f"not the {n_components} that the first {'lines have' if start == 1 else 'line says'}"
-    for number, line in enumerate(iter(partial(file.readline, _MAX_LINE), b""), start):
-        if line.isspace():
-            continue
-        where = f"{path}, line {number}"
-        if len(line) == _MAX_LINE:
-            raise ValueError(f"{where} is longer than {_MAX_LINE} bytes: this is not a file of word vectors.")
-        fields = line.rsplit(None, n_components)
-        if len(fields) == n_components and line[:1].isspace():
-            fields.insert(0, b"")  # the empty word
-        if len(fields) <= n_components:
-            raise ValueError(f"{where}: {len(fields) - 1} numbers after the word, {expected}.")
-        parts = fields[0].split()
-        if len(parts) > 1 and parts[-1].rstrip(b".")[-1:].isdigit() and _is_number(parts[-1]):
-            raise ValueError(f"{where}: more than {n_components} numbers after the word, {expected}.")
-        try:
-            vector = np.fromiter(map(float, fields[1:]), dtype=np.float32, count=n_components)
-        except ValueError:
-            bad = next(field for field in fields[1:] if not _is_number(field))
-            raise ValueError(f"{where}: {bad[:40].decode('utf-8', 'replace')!r} is not a number.") from None
-        yield fields[0].strip(), vector
-
-
-def _read_binary(file: _File, n_components: int, n_rows: int, path: str) -> _Rows:
-    """Yield what the word2vec program writes: a word, a space, little-endian floats and possibly a line end."""
-    n_bytes = 4 * n_components
-    buffer, start, space = b"", 0, -1
-    for row in range(n_rows):
-        space = buffer.find(b" ", start, start + _MAX_WORD)
-        while space < 0 or space + 1 + n_bytes > len(buffer):
-            if space < 0 and len(buffer) - start >= _MAX_WORD:
-                raise ValueError(f"{path}: no end of a word after {row} words. The file is damaged; get it again.")
-            more = file.read(max(_CHUNK, n_bytes))
-            if not more:
-                return  # with fewer rows than promised
-            buffer, start = buffer[start:] + more, 0
-            space = buffer.find(b" ", 0, _MAX_WORD)
-        vector = np.frombuffer(buffer, dtype="<f4", count=n_components, offset=space + 1)
-        yield buffer[start:space].lstrip(b"\n"), vector
-        start = space + 1 + n_bytes
-    rest = buffer[start:]
-    while rest:
-        if rest.strip():
-            raise ValueError(f"{path}: there is more after the {n_rows} words that the first line promises.")
-        rest = file.read(_CHUNK)

@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 from sklearn.utils.validation import check_array
 
 from ._input import as_matrix, as_scores, check_same_length
+from ._norms import near_one
 
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
 
@@ -56,7 +57,7 @@ def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     )
     if A.shape != B.shape:
         raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
-    A, B = _near_one(A), _near_one(B)
+    A, B = near_one(A), near_one(B)
     if both_sparse:
         dots, squares_a, squares_b = (
             np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in ((A, B), (A, A), (B, B))
@@ -66,26 +67,6 @@ def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     norms = np.sqrt(squares_a) * np.sqrt(squares_b)
     cosine = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
     return np.clip(cosine, -1.0, 1.0)
-
-
-def _near_one(rows: Any) -> Any:
-    """Return the same directions; rows whose squares would leave the range of float64 are scaled."""
-    if not rows.shape[1]:
-        return rows
-    largest = np.maximum(_dense(rows.max(axis=1)), -_dense(rows.min(axis=1)))
-    odd = (largest > 0) & ((largest < 1e-140) | (largest > 1e140))
-    if not odd.any():
-        return rows
-    divisors = np.where(odd, largest, 1.0)
-    if not issparse(rows):
-        return rows / divisors[:, None]
-    rows = rows.copy()
-    rows.data /= np.repeat(divisors, np.diff(rows.indptr))
-    return rows
-
-
-def _dense(column: Any) -> np.ndarray:
-    return np.asarray(column.toarray() if issparse(column) else column).ravel()
 
 
 def pearson_score(y_true: Any, y_pred: Any) -> float:
@@ -160,7 +141,7 @@ def _checked_scores(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:
-    x, y = _near_one(x[None])[0], _near_one(y[None])[0]
+    x, y = near_one(x[None])[0], near_one(y[None])[0]
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return 0.0
     x, y = x - x.mean(), y - y.mean()

@@ -180,7 +180,8 @@ class TestNormProfile:
             NormProfileDisplay([0.5], [1.0, 2.0])
         with pytest.raises(ValueError, match="divide the counts"):
             NormProfileDisplay([5, 3], [1.0, 2.0])
-        nothing_occurs = MeanEmbeddingVectorizer(word_vectors=VECTORS).fit(["another text"])
+        nothing_occurs = MeanEmbeddingVectorizer(word_vectors=VECTORS).fit(["the cat"])
+        nothing_occurs.word_counts_[:] = 0
         with pytest.raises(ValueError, match="no word to show"):
             NormProfileDisplay.from_estimator(nothing_occurs)
 

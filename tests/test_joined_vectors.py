@@ -8,6 +8,7 @@ from sklearn.frozen import FrozenEstimator
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer
 
+pytestmark = pytest.mark.filterwarnings("ignore:Only .* of the words of the text have a vector")
 FIRST = {"cat": [3.0, 4.0, 0.0], "dog": [0.0, 0.0, 2.0], "nowhere": [1.0, 1.0, 1.0], "nil": [0.0, 0.0, 0.0]}
 SECOND = {"soup": [0.0, 5.0], "cat": [1.0, 0.0], "dog": [1.0, 1.0]}
 

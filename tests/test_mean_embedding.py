@@ -409,7 +409,7 @@ def test_learned_vectors_are_freed_of_their_components():
 def test_no_warm_start_from_weights_of_another_shape():
     text = ["the cat sat on the mat", "a dog ran in the park"] * 10
     estimator = MeanEmbeddingVectorizer(4, min_count=1, max_iter=1, random_state=0).fit(text)
-    given = {"cat": [1.0] * 6, "dog": [2.0, 1.0, 0.0, 0.0, 1.0, 0.0]}
+    given = {"cat": [1.0] * 6, "the": [2.0, 1.0, 0.0, 0.0, 1.0, 0.0], "a": [0.0] * 6}
     estimator.set_params(word_vectors=given).fit(text)
     estimator.set_params(word_vectors=None, warm_start=True).fit(text)
     assert estimator.word_vectors_.shape == estimator.target_vectors_.shape == (len(estimator.vocabulary_), 4)

@@ -16,8 +16,9 @@ from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, bits, dense, fitted, lea
 from sklearn.base import clone
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
-from skembed._base import PooledVectorizer, TextVectorizer
+from skembed._base import TextVectorizer
 from skembed._bow_pca import BOWPCA as Bags
+from skembed._pooled import PooledVectorizer
 from skembed._sharing import beside
 
 ROOT = Path(__file__).resolve().parent.parent

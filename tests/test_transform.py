@@ -27,7 +27,8 @@ TEXT = [
 
 def embedding(**options):
     rng = np.random.default_rng(0)
-    vectors = {word: rng.normal(size=37).astype(np.float32) for word in WORDS}
+    stem = options.get("stemmer") or str
+    vectors = {stem(word): rng.normal(size=37).astype(np.float32) for word in WORDS}
     return MeanEmbeddingVectorizer(word_vectors=vectors, **options).fit(TEXT)
 
 

@@ -1,23 +1,32 @@
 """Word vectors from dicts, gensim, estimators and files: read right, or refused with a message that helps."""
 
+import bz2
 import gzip
+import io
+import json
+import lzma
+import os
 import pickle
 import re
 import struct
 import tempfile
+import tracemalloc
 import warnings
 from collections import OrderedDict
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 
+import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-import skembed._word_vectors as module
-from skembed._word_vectors import read_word_vectors
+import skembed._word_vector_files as module
+from skembed import MeanEmbeddingVectorizer, SentenceCorpus, read_word_vectors
+from skembed._word_vectors import read_source
 
 WORDS = ["the", "naïve", "猫", "7", "a-b"]
 VECTORS = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
@@ -39,7 +48,7 @@ def read(tmp_path):
     def read(content, name="v.txt"):
         path = tmp_path / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return read_word_vectors(path)
+        return read_source(path)
 
     return read
 
@@ -80,7 +89,7 @@ def test_formats(read, content, name):
 
 def test_str_path(tmp_path):
     (tmp_path / "v").write_bytes(binary())
-    check(read_word_vectors(str(tmp_path / "v")))
+    check(read_source(str(tmp_path / "v")))
 
 
 @pytest.mark.parametrize("chunk", [150, 257, 400])
@@ -120,12 +129,23 @@ def test_words_that_look_like_numbers_or_nothing(read):
     check(read("1\u00a0000 1 2\nx\u2028y 3 4\n"), ["1\u00a0000", "x\u2028y"], [[1, 2], [3, 4]])
 
 
-def test_bytes_that_are_not_utf8_stay_distinct(read):
-    for content in (b"2 1\n\xff 1\n\xfe 2\n", b"\xff 1\n\xfe 2\n"):
-        words = read(content)[0]
-        assert words == ["\udcff", "\udcfe"]
-        assert [word.encode("utf-8", "surrogateescape") for word in words] == [b"\xff", b"\xfe"]
-    assert read(b"1 2\ncaf\xc3 " + struct.pack("<2f", 1, 2))[0] == ["caf\udcc3"]
+def test_bytes_that_are_not_utf8_are_refused(read, tmp_path):
+    for content, where in (
+        (b"2 1\na 1\n\xff\xfe 2\n", "line 3"),
+        (b"a 1\n\xff\xfe 2\n", "line 2"),
+        (b"2 1\na " + struct.pack("<f", 1) + b"\n\xff\xfe " + struct.pack("<f", 2), "row 2, byte 11"),
+    ):
+        with pytest.raises(ValueError, match=rf"v\.txt, {where}: the word b'\\xff\\xfe' is not text in utf-8"):
+            read(content)
+        path = tmp_path / "v.txt"
+        for options, word in (
+            ({"encoding": "latin-1"}, "ÿþ"),
+            ({"errors": "replace"}, "\ufffd\ufffd"),
+            ({"errors": "surrogateescape"}, "\udcff\udcfe"),
+            ({"errors": "ignore"}, ""),
+        ):
+            words, vectors = read_word_vectors(path, **options)
+            assert words == ["a", word] and vectors.tolist() == [[1], [2]]
 
 
 def test_repeated_words_warn_and_the_first_is_kept(read):
@@ -143,7 +163,7 @@ def test_repeated_words_warn_and_the_first_is_kept(read):
         (b"", "is empty or has no word vectors"),
         ("\n \n", "is empty or has no word vectors"),
         ("only words here\nand here\n", "is empty or has no word vectors"),
-        ("cat,1,2\ndog,3,4\n", "is empty or has no word vectors"),
+        ("cat,1,2\ndog,3,4\n", "looks like a table with commas. Read it with pandas.read_csv"),
         ("0 5\n", "promises 0 words"),
         ("5 0\na\n", "vectors of length 0"),
         ("-1 5\na 1 2 3 4 5\n", "promises -1 words"),
@@ -169,9 +189,9 @@ def test_repeated_words_warn_and_the_first_is_kept(read):
         (binary(end=b"") + b"x", "there is more after the 5 words"),
         (binary(vectors=VECTORS * [1, np.nan, 1]), "vector of 'the' has NaN or infinity"),
         (b"2 100\n" + b"\0" * 70000, "no end of a word after 0 words"),
-        (b"PK\x03\x04....", "a zip archive. Extract it"),
+        (b"PK\x03\x04....", "a zip archive, .* Extract it"),
         (b"\xba\x16\x4f\x2f....", "a fastText model. Give its .vec file"),
-        (pickle.dumps({"a": [1.0]}), "a pickle. Load it"),
+        (pickle.dumps({"a": [1.0]}), "a pickle, .* Load it"),
         (gzip.compress(text(), mtime=0)[:-9], "is cut short or damaged"),
         (gzip.compress(text(), mtime=0)[:30] + b"\0" * 20, "is cut short or damaged"),
         (gzip.compress(b"99999999 300\na 1 2\n", mtime=0), "more than the file can hold"),
@@ -192,9 +212,9 @@ def test_a_line_without_end(read, monkeypatch):
 
 def test_no_such_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no file at .*nowhere\.txt.*GloVe"):
-        read_word_vectors(tmp_path / "nowhere.txt")
+        read_source(tmp_path / "nowhere.txt")
     with pytest.raises(ValueError, match="is a folder"):
-        read_word_vectors(tmp_path)
+        read_source(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +224,7 @@ def test_published_vectors(data_dir, tmp_path, name, shape):
     path = data_dir / "vectors" / f"{name}.txt.gz"
     if not path.exists():
         pytest.skip(f"no {path}")
-    words, vectors, counts = read_word_vectors(path)
+    words, vectors, counts = read_source(path)
     assert vectors.shape == shape and len(set(words)) == len(words) == shape[0] and counts is None
     lines = gzip.decompress(path.read_bytes()).split(b"\n")
     for row in (0, 17, shape[0] - 1):
@@ -212,9 +232,9 @@ def test_published_vectors(data_dir, tmp_path, name, shape):
         assert words[row] == word.decode()
         np.testing.assert_array_equal(vectors[row], np.array(numbers, dtype=np.float64).astype(np.float32))
     (tmp_path / "glove").write_bytes(b"\n".join(lines[1:]))
-    check(read_word_vectors(tmp_path / "glove"), words, vectors)
+    check(read_source(tmp_path / "glove"), words, vectors)
     (tmp_path / "binary").write_bytes(binary(words, vectors))
-    check(read_word_vectors(tmp_path / "binary"), words, vectors)
+    check(read_source(tmp_path / "binary"), words, vectors)
 
 
 @settings(max_examples=300)
@@ -235,12 +255,162 @@ def test_damage_is_refused_or_gives_finite_vectors(content, cut, flips):
         path = Path(folder, "v")
         path.write_bytes(damaged)
         try:
-            words, vectors, counts = read_word_vectors(path)
+            words, vectors, counts = read_source(path)
         except ValueError as error:
             assert str(path) in str(error)
         else:
             assert len(words) == len(set(words)) == len(vectors) > 0 and counts is None
             assert vectors.dtype == np.float32 and np.isfinite(vectors).all() and vectors.shape[1] > 0
+
+
+# -- files that are damaged in a way that the format does not show -----------------------------------------------------
+
+
+@pytest.mark.parametrize("row", [0, 2])
+@pytest.mark.parametrize("n_components", [3, 50])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+@pytest.mark.parametrize("word", ["the cat", "New York", "a bc", "one two three"])
+def test_a_space_in_a_word_of_a_binary_file(read, word, end, n_components, row):
+    vectors = np.random.default_rng(0).normal(size=(5, n_components)).astype(np.float32)
+    words = list("abcde")
+    words[row] = word
+    with pytest.raises(
+        ValueError, match=r"v\.txt.*(, row \d, byte \d+: the word b|byte \d+: the vector of |there is more)"
+    ):
+        read(binary(words, vectors, end))
+
+
+def test_line_ends_that_were_changed(read):
+    with pytest.raises(
+        ValueError, match=r"row 2, byte \d+: the word b'\\r\\nna.* has a control character. A word with"
+    ):
+        read(binary(end=b"\r\n"))
+
+
+def test_numbers_that_no_model_has(read):
+    vectors = VECTORS.copy()
+    vectors[3, 1] = -1.5e6
+    with pytest.raises(ValueError, match=r"v\.txt, byte 58: the vector of '7' has numbers up to 1.5e\+06"):
+        read(binary(WORDS, vectors))
+    check(read(text(WORDS, vectors)), WORDS, vectors)  # here they can be nothing else
+
+
+# -- options -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [binary(), text(), text(header=False)], ids=["binary", "text", "GloVe"])
+def test_options_of_the_reader(tmp_path, content):
+    path = tmp_path / "v"
+    path.write_bytes(content)
+    words, vectors = read_word_vectors(path)
+    assert words == WORDS and vectors.dtype == np.float32 and vectors.flags.c_contiguous
+    assert not vectors.flags.writeable
+    np.testing.assert_array_equal(vectors, VECTORS)
+    words, vectors = read_word_vectors(str(path), limit=2)
+    assert words == WORDS[:2] and vectors.tolist() == VECTORS[:2].tolist()
+    for some in (["7", "naïve", "absent"], {"7": 0, "naïve": 1}, SentenceCorpus.from_sentences(["7 naïve absent"])):
+        words, vectors = read_word_vectors(path, words=some)
+        assert words == ["naïve", "7"] and vectors.tolist() == VECTORS[[1, 3]].tolist()
+    assert read_word_vectors(path, words=WORDS, limit=3)[0] == WORDS[:3]
+    with pytest.raises(ValueError, match=r"has none of the 1 words. Its own are like \['the', 'naïve', '猫'\]"):
+        read_word_vectors(path, words=["The"])
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"limit": 0}, ValueError, "limit must be a positive integer"),
+        ({"limit": 1.5}, ValueError, "limit must be a positive integer"),
+        ({"words": "cat"}, TypeError, "words must be a collection of str"),
+        ({"words": 3}, TypeError, "words must be a collection of str"),
+        ({"encoding": "utf-16"}, ValueError, "utf-16 has other bytes for ASCII"),
+        ({"encoding": "no such"}, ValueError, "unknown encoding"),
+        ({"errors": "no such"}, ValueError, "unknown error handler"),
+    ],
+)
+def test_wrong_options_of_the_reader(tmp_path, options, error, message):
+    (tmp_path / "v").write_bytes(text())
+    with pytest.raises(error, match=message):
+        read_word_vectors(tmp_path / "v", **options)
+    with pytest.raises(TypeError, match="path must be a str or os.PathLike, got dict"):
+        read_word_vectors({"a": [1.0]})
+
+
+def test_only_what_is_kept_takes_memory(tmp_path):
+    words = [f"w{i}" for i in range(40_000)]
+    (tmp_path / "v").write_bytes(binary(words, np.ones((40_000, 100), np.float32)))
+    tracemalloc.start()
+    read_word_vectors(tmp_path / "v", words=["w7", "w39999"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8e6  # the file has 16 MB; some pieces of it at a time
+
+
+# -- paths -------------------------------------------------------------------------------------------------------------
+
+
+def test_home_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "v.txt").write_bytes(text())
+    check(read_source("~/v.txt"))
+    assert read_word_vectors(Path("~/v.txt"))[0] == WORDS
+    X = ["the 猫", "naïve 7"]
+    assert MeanEmbeddingVectorizer(word_vectors="~/v.txt").fit(X).coverage_ == 1.0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_what_is_no_regular_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(ValueError, match="is no regular file but a pipe, socket or device"):
+            read_source(path)
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+def test_other_compressed_files(read, pack):
+    check(read(pack(text())))
+    check(read(pack(binary())))
+    with pytest.raises(ValueError, match="is cut short or damaged"):
+        read(pack(text())[:-12])
+
+
+def saved(save):
+    file = io.BytesIO()
+    save(file)
+    return file.getvalue()
+
+
+TABLE = pd.DataFrame({"x": [1.0], "y": [2.0]}, index=["cat"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (saved(lambda file: np.save(file, VECTORS)), "is a NumPy array without words. Load it with numpy.load"),
+        (saved(lambda file: np.savez(file, VECTORS)), "is a zip archive, as numpy.savez and torch.save write too"),
+        (saved(lambda file: TABLE.to_parquet(file)), "is a Parquet file. Read it with pandas.read_parquet"),
+        (
+            saved(lambda file: TABLE.reset_index().to_feather(file)),
+            "is an Arrow file. Read it with pandas.read_feather",
+        ),
+        (saved(lambda file: joblib.dump({"cat": VECTORS}, file)), "is a pickle, as joblib"),
+        (b"FEA1....", "is a Feather file"),
+        (b"\x89HDF\r\n\x1a\n....", "is an HDF5 file"),
+        (b"SQLite format 3\x00....", "is an SQLite database"),
+        (b"\x28\xb5\x2f\xfd....", "is compressed by Zstandard. Unpack it first"),
+        (struct.pack("<Q", 60) + b'{"vectors":{"dtype":"F32","shape":[1,1]}}', "is a file of safetensors"),
+        (json.dumps({"cat": [1.0, 2.0], "dog": [3.0, 4.0]}), "looks like JSON. Load it with json.load"),
+        (json.dumps({"cat": [1.0, 2.0], "dog": [3.0, 4.0]}, indent=2), "looks like JSON"),
+        (json.dumps([["cat", 1.0]]), "looks like JSON"),
+        (text().decode().encode("utf-16"), "is text in UTF-16 or UTF-32. Save it as UTF-8"),
+        (b"\0" * 257 + b"ustar" + b"\0" * 200, "is a tar archive"),
+    ],
+)
+def test_files_of_other_formats(read, content, message):
+    for packed in (content, gzip.compress(content.encode() if isinstance(content, str) else content)):
+        with pytest.raises(ValueError, match=r"v\.txt " + message):
+            read(packed)
 
 
 # -- objects -----------------------------------------------------------------------------------------------------------
@@ -270,45 +440,45 @@ class Estimator:
 def test_mapping(kind):
     source = dict(zip(WORDS, VECTORS.astype(np.float64)))
     source["7"] = source["7"].tolist()
-    found = read_word_vectors(kind(source))
+    found = read_source(kind(source))
     check(found)
     found[1][:] = 0
     assert source["the"].any()
 
 
 def test_numpy_words_become_str():
-    check(read_word_vectors(dict(zip(np.array(WORDS), VECTORS))))
+    check(read_source(dict(zip(np.array(WORDS), VECTORS))))
 
 
 def test_gensim_keyed_vectors():
     source = KeyedVectors(count=np.array([9, 5, 5, 2, 1]))
-    found = read_word_vectors(source)
+    found = read_source(source)
     check(found, counts=[9, 5, 5, 2, 1])
     found[1][:] = 0
     assert source.vectors.any()
-    check(read_word_vectors(SimpleNamespace(wv=source, fit=None)), counts=[9, 5, 5, 2, 1])
+    check(read_source(SimpleNamespace(wv=source, fit=None)), counts=[9, 5, 5, 2, 1])
     del source.expandos
     source.get_vecattr = lambda word, attribute: len(word) if attribute == "count" else None
-    check(read_word_vectors(source), counts=[3, 5, 1, 1, 3])
+    check(read_source(source), counts=[3, 5, 1, 1, 3])
 
 
 @pytest.mark.parametrize("counts", [{}, {"count": [3, 2, None, 1, 1]}, {"count": np.zeros(5, int)}])
 def test_gensim_without_counts(counts):
-    check(read_word_vectors(KeyedVectors(**counts)))
-    check(read_word_vectors(SimpleNamespace(index_to_key=WORDS, vectors=np.asfortranarray(VECTORS))))
+    check(read_source(KeyedVectors(**counts)))
+    check(read_source(SimpleNamespace(index_to_key=WORDS, vectors=np.asfortranarray(VECTORS))))
 
 
 def test_counts_that_gensim_made_up_are_left_out():
     words, vectors = [f"w{i}" for i in range(11)], np.ones((11, 2))
-    check(read_word_vectors(KeyedVectors(words, vectors, count=np.arange(11, 0, -1))), words, vectors)
+    check(read_source(KeyedVectors(words, vectors, count=np.arange(11, 0, -1))), words, vectors)
     real = [12, *range(10, 0, -1)]
-    check(read_word_vectors(KeyedVectors(words, vectors, count=np.array(real))), words, vectors, real)
-    check(read_word_vectors(KeyedVectors(count=np.arange(5, 0, -1))), counts=[5, 4, 3, 2, 1])
+    check(read_source(KeyedVectors(words, vectors, count=np.array(real))), words, vectors, real)
+    check(read_source(KeyedVectors(count=np.arange(5, 0, -1))), counts=[5, 4, 3, 2, 1])
 
 
 def test_repeated_words_of_an_object_lose_their_counts_too():
     with pytest.warns(UserWarning, match="KeyedVectors: 1 rows repeat .* 'a'"):
-        found = read_word_vectors(KeyedVectors("aab", VECTORS[:3], count=[3, 1, 2]))
+        found = read_source(KeyedVectors("aab", VECTORS[:3], count=[3, 1, 2]))
     check(found, "ab", VECTORS[[0, 2]], [3, 2])
 
 
@@ -316,15 +486,15 @@ def test_estimator():
     vocabulary = {word: row for row, word in reversed(list(enumerate(WORDS)))}
     rows = np.vstack([VECTORS, np.full((4, 3), np.nan)])  # the rows of n-grams are not looked at
     source = Estimator(vocabulary_=vocabulary, word_vectors_=rows, word_counts_=np.array([9, 8, 7, 1, 1]))
-    found = read_word_vectors(source)
+    found = read_source(source)
     check(found, counts=[9, 8, 7, 1, 1])
     assert not np.shares_memory(found[1], rows) and not np.shares_memory(found[2], source.word_counts_)
-    check(read_word_vectors(Estimator(vocabulary_=vocabulary, word_vectors_=VECTORS.astype(np.float64))))
+    check(read_source(Estimator(vocabulary_=vocabulary, word_vectors_=VECTORS.astype(np.float64))))
 
 
 def test_unfitted_estimator():
     with pytest.raises(NotFittedError, match="This Estimator has no word_vectors_. Call fit first"):
-        read_word_vectors(Estimator())
+        read_source(Estimator())
 
 
 def fitted(**changes):
@@ -346,6 +516,11 @@ def fitted(**changes):
         ({"a": [1j]}, "vector of 'a' must be a 1-D"),
         ({"a": [1, 2], "b": [1, np.nan]}, "vector of 'b' has NaN or infinity"),
         ({"a": [1e300]}, "vector of 'a' has NaN or infinity"),
+        ({"b": [1.0], "a": [-1.1e30]}, "vector of 'a' has numbers beyond 1e30. Divide all vectors by a constant"),
+        ((["a"], VECTORS), r"tuple: the vectors of 1 words must be .* got shape \(5, 3\)"),
+        (([], VECTORS[:0]), "tuple has 0 words"),
+        ((["a"], np.array([["x"]])), "must be a 2-D array of numbers"),
+        (pd.DataFrame({"text": ["a"], "x": [1.0]}, index=["b"]), "must be a 2-D array of numbers"),
         (KeyedVectors([], np.empty((0, 3))), "KeyedVectors has 0 words"),
         (KeyedVectors("ab", np.empty((2, 0))), "vectors of length 0"),
         (KeyedVectors("ab", VECTORS), r"vectors of 2 words must be .* shape \(5, 3\)"),
@@ -367,19 +542,82 @@ def test_bad_objects(source, message):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=message):
-            read_word_vectors(source)
+            read_source(source)
 
 
 @pytest.mark.parametrize("source", [None, 3, b"path", ["a"], VECTORS, Estimator, KeyedVectors, SimpleNamespace(wv=3)])
 def test_other_types(source):
-    with pytest.raises(TypeError, match=r"a dict of word -> vector, gensim .*, a fitted .* or the path .* Got "):
-        read_word_vectors(source)
+    with pytest.raises(TypeError, match=r"a dict of word -> vector, .* gensim .*, a fitted .* or the path .* Got "):
+        read_source(source)
     if isinstance(source, type):
         with pytest.raises(TypeError, match=re.escape(repr(source))):
-            read_word_vectors(source)
+            read_source(source)
 
 
-@pytest.mark.parametrize("source", [{1: [1.0]}, {b"a": [1.0]}, KeyedVectors([0, 1], VECTORS[:2])])
+@pytest.mark.parametrize(
+    "source",
+    [{1: [1.0]}, {b"a": [1.0]}, KeyedVectors([0, 1], VECTORS[:2]), pd.DataFrame({"x": [1.0]}), ([1], VECTORS[:1])],
+)
 def test_words_must_be_str(source):
     with pytest.raises(TypeError, match="words must be str, got"):
-        read_word_vectors(source)
+        read_source(source)
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [WORDS, tuple(WORDS), np.array(WORDS), np.array(WORDS, object), pd.Index(WORDS)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64])
+def test_words_and_array(words, dtype):
+    vectors = np.arange(15).reshape(5, 3).astype(dtype)
+    found = read_source((words, vectors))
+    check(found, WORDS, vectors)
+    assert not np.shares_memory(found[1], vectors)
+    check(read_source((words, np.asfortranarray(vectors))), WORDS, vectors)
+
+
+def test_a_read_only_array_is_not_copied():
+    vectors = VECTORS.copy()
+    vectors.flags.writeable = False
+    assert read_source((WORDS, vectors))[1] is vectors
+    for other in (np.asfortranarray(vectors), vectors.astype(np.float64)):
+        other.flags.writeable = False
+        check(read_source((WORDS, other)))
+
+
+def test_data_frame():
+    frame = pd.DataFrame(VECTORS, index=WORDS)
+    found = read_source(frame)
+    check(found)
+    found[1][:] = 0
+    assert frame.to_numpy().all()
+    check(read_source(frame.astype(np.float64)))
+
+
+def test_a_tuple_of_two_sources_is_joined():
+    one, other = {"cat": [1.0, 0.0]}, pd.DataFrame([[0.0, 3.0]], index=["cat"])
+    for sources in ((one, other), [other, other], (other, other), [(["cat"], np.ones((1, 2))), one]):
+        model = MeanEmbeddingVectorizer(word_vectors=sources).fit(["cat"])
+        assert model.word_vectors_.shape == (1, 4)
+    assert MeanEmbeddingVectorizer(word_vectors=(["cat"], np.ones((1, 2)))).fit(["cat"]).word_vectors_.shape == (1, 2)
+
+
+class Word2Vec:
+    """What a model of gensim has: its vectors, and no item."""
+
+    def __init__(self):
+        self.wv = KeyedVectors(["cat", "dog"], VECTORS[:2])
+
+
+def test_models_of_gensim():
+    X = ["a cat", "a dog"]
+    model = MeanEmbeddingVectorizer(word_vectors=Word2Vec()).fit(X)
+    assert model.word_vectors_.tolist() == VECTORS[:2].tolist()
+    assert MeanEmbeddingVectorizer(word_vectors=[Word2Vec(), Word2Vec()]).fit(X).word_vectors_.shape == (2, 6)
+
+
+@pytest.mark.parametrize("source", [3, b"path", {1, 2}, range(10**6), [3]])
+def test_what_is_no_source_of_vectors_is_not_shown(source):
+    with pytest.raises(TypeError, match="^Word vectors are read from .* Got (int|bytes|set|range)[.]$") as caught:
+        MeanEmbeddingVectorizer(word_vectors=source).fit(["a cat"])
+    assert len(str(caught.value)) < 500

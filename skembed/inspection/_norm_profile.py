@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skembed._brief import brief
 from skembed._input import as_list, as_scores, check_same_length
+from skembed._norms import row_norms
 from skembed.inspection._drawing import AS_TEXT, COLORS, as_text, fitted_part, new_axes
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class NormProfileDisplay:
         part = fitted_part(estimator, "word_vectors_", cls.__name__)
         counts = np.asarray(part.word_counts_, np.int64)
         occurs = np.flatnonzero(counts > 0)
-        norms = np.array([np.linalg.norm(part.word_vectors_[row]) for row in occurs])
+        norms = row_norms(np.asarray(part.word_vectors_)[occurs])
         words = list(part.vocabulary_)
         # Of all words of the text, as SIF weights have it, those without a vector too.
         return cls(counts[occurs] / max(1, part._n_tokens), norms, words=[words[row] for row in occurs]).plot(

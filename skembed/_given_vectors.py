@@ -1,0 +1,115 @@
+"""Word vectors that a user brings: taken at fit, shared by clones, stored once."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ._common_components import CommonComponents
+from ._corpus import SentenceCorpus
+from ._coverage import check_given, check_kept, known_share
+from ._joined_vectors import counts_of, join_word_vectors, learn_sources
+from ._word_vectors import is_table, read_source
+
+
+class GivenVectors(CommonComponents):
+    """Base of an estimator with the parameter `word_vectors`."""
+
+    word_vectors: Any
+    n_components: int
+    whiten: bool
+    n_jobs: int | None
+    random_state: Any
+
+    def _take_given(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
+        """Take the given vectors and find common components; the estimator changes only when all has gone well."""
+        model = copy(self)
+        if fresh:
+            model._take_word_vectors(corpus)
+        else:
+            check_kept(self, corpus)
+        model._remove_components(corpus, fresh=fresh)
+        self.__dict__ = model.__dict__
+
+    def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
+        if _are_several(self.word_vectors):
+            sources = learn_sources(self.word_vectors, corpus, self.random_state, self.n_jobs)
+            words, vectors, _ = join_word_vectors(sources, corpus, self.n_components, whiten=self.whiten)
+        else:
+            words, vectors, _ = read_source(self.word_vectors)
+            check_given(corpus, words)
+        vocabulary = {word: row for row, word in enumerate(words)}
+        fitted = self._word_weights(corpus, vocabulary) | {
+            "vocabulary_": vocabulary,
+            "word_counts_": counts_of(words, corpus),
+            "coverage_": known_share(corpus, words),
+            "word_vectors_": vectors,
+            "n_features_out_": vectors.shape[1],
+            "n_iter_": 0,
+            "loss_curve_": [],
+            "validation_loss_curve_": [],
+            "_tokenizer": corpus.tokenizer,
+            "_unknown_length": self._length_of_unknown(vectors),
+            "_n_tokens": corpus.n_tokens,
+        }
+        for name in ("_layout", "_accumulator", "target_vectors_", "_target_accumulator"):
+            self.__dict__.pop(name, None)  # of vectors that were learned before, which no warm start may go on from
+        for name, value in fitted.items():
+            setattr(self, name, value)
+
+    def __sklearn_clone__(self) -> Any:
+        """Copy the parameters but share the given vectors, which `clone` would copy for every fold."""
+        if getattr(self, "word_vectors", None) is None:
+            return super().__sklearn_clone__()
+        bare = copy(self)
+        bare.word_vectors = None
+        cloned = super(GivenVectors, bare).__sklearn_clone__()
+        cloned.word_vectors = _cloned(self.word_vectors)
+        return cloned
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the vectors where they can be read from the parameter again."""
+        state = dict(super().__getstate__())
+        if "word_vectors_" in state and _holds(self.word_vectors, state["word_vectors_"]):
+            del state["word_vectors_"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "vocabulary_" in state and "word_vectors_" not in state:
+            source = state["word_vectors"]
+            if is_table(source) and isinstance(source[1], np.ndarray):
+                source[1].flags.writeable = False  # as it was; a pickle does not know
+            state = state | {"word_vectors_": _read_quietly(source)}
+        super().__setstate__(state)
+
+
+def _are_several(source: Any) -> bool:
+    return isinstance(source, (list, tuple)) and not is_table(source)
+
+
+def _cloned(source: Any) -> Any:
+    """Estimators are cloned, and everything else is shared."""
+    if _are_several(source):
+        return type(source)(map(_cloned, source))
+    return clone(source) if hasattr(source, "get_params") and not isinstance(source, type) else source
+
+
+def _holds(source: Any, vectors: np.ndarray) -> bool:
+    """Whether a parameter that is no path and no list gives these very vectors."""
+    if source is None or isinstance(source, str) or hasattr(source, "__fspath__") or _are_several(source):
+        return False
+    try:
+        found = _read_quietly(source)
+    except (TypeError, ValueError, AttributeError):  # it was changed after the fit, or is no source of vectors at all
+        return False
+    return found is vectors or (found.shape == vectors.shape and found.tobytes() == vectors.tobytes())
+
+
+def _read_quietly(source: Any) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fit has warned
+        return read_source(source)[1]
