@@ -71,7 +71,7 @@ def _column_advice(X: Any, name: str) -> str:
         return f"Pass one column: {name}[:, 0]."
     first = f'"{columns[0]:.40}"' if isinstance(columns[0], str) else brief(columns[0], 40)
     if len(columns) == 1:
-        return f"Pass its column: {name}[{first}]. In a ColumnTransformer, name the column {first}, not [{first}]."
+        return f"Pass one column: {name}[{first}]. In a ColumnTransformer, name the column {first}, not [{first}]."
     return f"Pass one of its columns, for example {name}[{first}]. They are {brief(list(columns))}."
 
 
@@ -102,16 +102,15 @@ def wrong_row(row: int, item: Any) -> TypeError:
     kind = type(item).__name__
     if item is None or kind in ("NAType", "NaTType") or (isinstance(item, (float, np.floating)) and item != item):
         return MissingSentence(f"Row {row} is missing ({item!r}).")
+    what = f"{brief(item, 60)} of type {kind}, not a string"
     if isinstance(item, (bytes, bytearray)):
-        advice = "Decode it first, for example with item.decode('utf-8')."
-    elif isinstance(item, (list, tuple, np.ndarray)):
-        advice = (
-            "If it already holds the tokens of a sentence, pass analyzer= a named function that returns its argument: "
-            "def as_is(tokens): return tokens."
+        return TypeError(f"Row {row} is {what}. Decode it first, for example with item.decode('utf-8').")
+    if isinstance(item, (list, tuple, np.ndarray)):
+        return TypeError(
+            f"Row {row} is a {kind} ({brief(item, 60)}), not a string. If it already holds the tokens of a sentence, "
+            "pass analyzer= a named function that returns its argument: def as_is(tokens): return tokens."
         )
-    else:
-        advice = "Convert it first, for example with str(item)."
-    return TypeError(f"Row {row} is {brief(item, 60)} of type {kind}, not a string. {advice}")
+    return TypeError(f"Row {row} is {what}. Convert it first, for example with str(item).")
 
 
 @contextmanager

@@ -202,7 +202,7 @@ def _iter_bytes(file: Path) -> Iterator[Text]:
         piece = raw.read(max(READ_SIZE, len(codecs.BOM_UTF8))).removeprefix(codecs.BOM_UTF8)
         while piece or (piece := raw.read(READ_SIZE)):
             if b"\0" in piece:
-                raise _nul_error(file, "utf-8")
+                raise ValueError(decoding_message(file, "utf-8"))
             cut = piece.rfind(b"\n") + 1
             if cut:
                 yield _as_text([*pieces, piece[:cut]], file)
@@ -227,7 +227,7 @@ def _iter_lines(file: Path, encoding: str) -> Iterator[list[str]]:
                     lines[0] = lines[0].removeprefix("\ufeff")  # the byte order mark
                     first = False
                 if any("\0" in line for line in lines):
-                    raise _nul_error(file, encoding)
+                    raise ValueError(decoding_message(file, encoding))
                 yield lines
     except UnicodeError as error:
         raise ValueError(decoding_message(file, encoding, error)) from None
@@ -241,30 +241,26 @@ def _check_whole(file: Path) -> None:
                 pass
 
 
-def _nul_error(file: Path, encoding: str) -> ValueError:
+def decoding_message(file: Path, encoding: str, error: UnicodeError | None = None) -> str:
+    """Say where the first bytes are that cannot be decoded, or the first NUL character."""
     _check_whole(file)
-    with _opened(file) as raw, io.TextIOWrapper(raw, encoding, "replace", newline="\n") as stream:
-        number = next(number for number, line in enumerate(stream, 1) if "\0" in line)
-    return ValueError(
-        f"{file}, line {number} has a NUL character, which no text has: the file is damaged, is not text, or has "
-        "another encoding. If it is text in another encoding, pass it, for example encoding='utf-16-le'."
-    )
-
-
-def decoding_message(file: Path, encoding: str, error: UnicodeError) -> str:
-    """Say where in a file the bytes are that cannot be decoded."""
-    _check_whole(file)
-    advice = "If the text has another encoding, pass it, for example encoding='latin-1'."
+    advice = "If the text has another encoding, pass it, for example encoding='{}'."
+    nul = "has a NUL character, which no text has: the file is damaged, or is not text. " + advice.format("utf-16-le")
     if "\n".encode(encoding) == b"\n":
         # The decoder counts from the start of its own buffer, so find the line by reading again.
         with _opened(file) as raw:
             for number, line in enumerate(raw, 1):
+                if b"\0" in line:
+                    return f"{file}, line {number} {nul}"
                 try:
                     line.decode(encoding)
                 except UnicodeDecodeError as found:
                     wrong = found.object[found.start : found.end]
                     return (
                         f"{file}, line {number}, byte offset {found.start} in the line: {wrong!r} is not valid "
-                        f"{encoding}. {advice}"
+                        f"{encoding}. {advice.format('latin-1')}"
                     )
-    return f"{file} is not valid {encoding}: {error}. {advice}"
+    if error is None:
+        with _opened(file) as raw, io.TextIOWrapper(raw, encoding, newline="\n") as stream:
+            return f"{file}, line {next(n for n, line in enumerate(stream, 1) if chr(0) in line)} {nul}"
+    return f"{file} is not valid {encoding}: {error}. {advice.format('latin-1')}"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 import skembed._sentences as sentences_module
+import skembed._text_files as text_files_module
 from skembed._bytes import line_feeds
 from skembed._corpus import SentenceCorpus
 from skembed._corpus_files import HEADER, Arrays
@@ -168,7 +169,7 @@ def test_threads_give_the_same_corpus(monkeypatch, tmp_path):
     one = SentenceCorpus.from_sentences(sentences, groups)
     file = tmp_path / "a.txt"
     file.write_text("".join(f"{'' if i % 37 or not i else chr(10)}{s}\n" for i, s in enumerate(sentences)))
-    monkeypatch.setattr(sentences_module, "READ_SIZE", 5000)
+    monkeypatch.setattr(text_files_module, "READ_SIZE", 5000)
     for n_jobs in (2, 3, 7):
         assert SentenceCorpus.from_sentences(sentences, groups, n_jobs=n_jobs) == one
         assert SentenceCorpus.from_file(file, n_jobs=n_jobs) == one
@@ -249,7 +250,7 @@ def compare_files(tmp_path_factory, data, read_size):
     path = tmp_path_factory.getbasetemp() / "lines.txt"
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentences_module, "READ_SIZE", read_size)
+        patch.setattr(text_files_module, "READ_SIZE", read_size)
         fast = built(path)
         patch.setattr(Tokenizer, "is_compiled", False)
         assert fast == built(path)

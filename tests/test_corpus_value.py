@@ -1,11 +1,13 @@
 """A corpus as one value: shown, compared, hashed, searched over, pickled and sent, without a look at its sentences."""
 
 import copy
-import multiprocessing
 import os
 import pickle
 import shutil
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import cloudpickle
 import joblib
@@ -185,18 +187,18 @@ def test_what_is_saved_is_whole(corpora, tmp_path, way):
         assert type(array) is np.ndarray and array.tobytes() == expected.tobytes()
 
 
-def test_it_is_whole_in_another_process_when_this_one_is_gone(corpora, tmp_path):
-    """The text must not lie in a folder of the process that saved it."""
-    context = multiprocessing.get_context("spawn")
-    saver = context.Process(target=_save, args=(tmp_path / "model",))
-    saver.start()
-    saver.join(300)
-    assert saver.exitcode == 0
+SAVE = (
+    "import joblib, sys; from test_corpus_value import *; joblib.dump(CBOSVectorizer(corpus=build('cat')), sys.argv[1])"
+)
+
+
+def test_it_is_whole_when_the_process_that_saved_it_is_gone(corpora, tmp_path):
+    """The text must not lie in a folder of that process."""
+    here = Path(__file__).parent
+    paths = os.pathsep.join([str(here), str(here.parent)])
+    command = [sys.executable, "-c", SAVE, str(tmp_path / "model")]
+    subprocess.run(command, env={**os.environ, "PYTHONPATH": paths}, check=True)
     assert joblib.load(tmp_path / "model").corpus == corpora[0]
-
-
-def _save(path):
-    joblib.dump(CBOSVectorizer(corpus=build("cat")), path)
 
 
 def test_a_corpus_on_disk_is_saved_as_its_path(corpora, tmp_path):
