@@ -25,7 +25,7 @@ _GROWS_WITH = {
     "accumulators": ("n_buckets", "max_features"),
     "corpus": (),
     "copies": ("early_stopping", "warm_start", "n_components"),
-    "scratch": ("batch_size", "n_components", "negative", "window", "ngram_range"),
+    "scratch": ("batch_size", "n_components", "negative", "window", "ngram_range", "n_buckets"),
 }
 
 
@@ -34,7 +34,7 @@ def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> dict[str
     fitted = {"word_counts_": vectorizer.word_counts_} if keep else vectorizer._learn_vocabulary(corpus)
     n_words = len(fitted["word_counts_"])
     shapes = vectorizer._weight_shapes(n_words)
-    sizes = {name: np.dtype(np.float32).itemsize * math.prod(shape) for name, shape in shapes.items()}
+    sizes = {name: np.dtype(np.float32).itemsize * math.prod(map(int, shape)) for name, shape in shapes.items()}
     accumulators = sum(size for name, size in sizes.items() if "accumulator" in name)
     weights = sum(sizes.values()) - accumulators
     encoded = corpus.tokens.nbytes + corpus.sent_ptr.nbytes + corpus.doc_ptr.nbytes

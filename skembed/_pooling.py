@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ._compile import LEAN, kernel, lean_kernel
+from ._compile import lean_kernel
 from ._kernels import random_bits
 from ._text import encode_words
 from ._vectors import add_scaled, prefetch_row
@@ -103,6 +103,7 @@ def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
     return vectors
 
 
+@lean_kernel
 def _fill_directions(text, ptr, vectors):
     """Write a direction for each word, made of random numbers of which its FNV-1a hash is the seed.
 
@@ -125,7 +126,3 @@ def _fill_directions(text, ptr, vectors):
         norm = np.sqrt(float(squares))
         for c in range(vectors.shape[1]):
             vectors[word, c] = float(vectors[word, c]) / norm
-
-
-# Without fastmath, which might divide by multiplying, and not to the same bit everywhere.
-_fill_directions = kernel(_fill_directions, {**LEAN, "fastmath": False})

@@ -367,7 +367,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
 
     def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
         """Words start at random, n-grams and targets at zero: an n-gram that was never seen adds nothing."""
-        n_rows = n_words + (self.n_buckets if self.ngram_range[1] > 1 else 0)
+        n_rows = n_words + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
         return {
             "_source_vectors": (n_rows, self.n_components),
             "_accumulator": (n_rows, 2),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
+from numbers import Integral
 from typing import Any
 
 
@@ -20,8 +21,8 @@ def count_threads(n_jobs: int | None) -> int:
     from joblib import cpu_count  # takes a while to import
     from joblib.parallel import ThreadingBackend, get_active_backend
 
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be a number of threads, or -1 for one on each core; it cannot be 0.")
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be a number of threads, -1 for one on each core, or None. Got {n_jobs!r}.")
     backend, n_jobs_of_context = get_active_backend()
     if not getattr(backend, "supports_sharedmem", False):
         backend = ThreadingBackend(nesting_level=backend.nesting_level)

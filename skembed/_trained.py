@@ -317,7 +317,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             self._make_objective(fitted),
             self.solver == "adagrad",
             self.learning_rate,
-            self.batch_size,
+            self.batch_size if isinstance(self.batch_size, str) else int(self.batch_size),
             self._default_batch_size,
             self._run_length,
             fitted["_seed"],
@@ -328,7 +328,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         """A context method compares a sentence with others of its block, which must hold more than its neighbours."""
         super()._check_parameters()
         if self._needs_order and not isinstance(self.batch_size, str):
-            smallest = 2 * self.window + 2
+            smallest = 2 * int(self.window) + 2
             if self.batch_size < smallest:
                 raise ValueError(
                     f"batch_size={self.batch_size} is too small for window={self.window}: the random "

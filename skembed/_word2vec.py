@@ -246,7 +246,8 @@ class Word2VecObjective:
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"].astype(np.float64)
         keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
-        drawn = np.power(counts, 0.75)  # the power that Mikolov et al. found best
+        # To the power of 0.75, which Mikolov et al. found best. Every processor rounds a square root alike.
+        drawn = np.sqrt(counts) * np.sqrt(np.sqrt(counts))
         drawn /= max(drawn.sum(), 1e-300)
         kept = keep * counts
         targets = kept + drawn * kept.sum() * vectorizer.negative

@@ -34,7 +34,7 @@ class Sizes(Arrays):
         self.n_bytes = 0
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        self.n_bytes += math.prod(shape) * np.dtype(dtype).itemsize + LINE + 2 * APART
+        self.n_bytes += math.prod(map(int, shape)) * np.dtype(dtype).itemsize + LINE + 2 * APART
         return Outline(shape)
 
     def values(self, n: int, dtype: Any, numbers: Callable[[], np.ndarray]) -> Any:

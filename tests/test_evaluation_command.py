@@ -204,6 +204,23 @@ class Killer:
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of another kind")
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_nobody_reads(folder, tmp_path, closed):
+    joblib.dump(BOWPCA(n_components=None).fit(TOPICS), tmp_path / "mine.joblib")
+    command = [sys.executable, "-m", "skembed.evaluation"]
+    command += options(folder, tmp_path / "out", "--methods", tmp_path / "mine.joblib", tables="sts,semantic")
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, closed: writer}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, text=True, check=False, **streams)
+    os.close(writer)
+    assert done.returncode == (141 if closed == "stdout" else 0), done.stderr
+    assert "Traceback" not in (done.stderr or "") and "rror" not in (done.stderr or "")
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"sts.md", "semantic.md"}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_a_killed_process_goes_on(folder, tmp_path, monkeypatch):
     write(tmp_path / "killer.py", KILLER.splitlines())

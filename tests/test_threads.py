@@ -1,14 +1,19 @@
 """How many threads work: all of them, unless one is faster, or there is little to do."""
 
+import multiprocessing
 import threading
+import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
+import joblib
+import numpy as np
 import pytest
+from estimators import GROUPS, TEXT, make
 
 import skembed._sentences as sentences_module
 from skembed import MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._threads import ThreadChoice, Threads
+from skembed._threads import ThreadChoice, Threads, count_threads
 
 
 def use(choice, seconds, n_pieces):
@@ -193,3 +198,67 @@ def test_small_texts_start_no_threads(monkeypatch):
     for method in (lambda: SentenceCorpus.from_sentences(sentences, n_jobs=2), lambda: model.transform(sentences)):
         with pytest.raises(RuntimeError, match="started"):
             method()
+
+
+# -- how many --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def four_cores(monkeypatch):
+    monkeypatch.setattr("joblib.cpu_count", lambda: 4)
+    monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: 4)
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "expected"),
+    [
+        (None, 1),
+        (1, 1),
+        (3, 3),
+        (np.int64(2), 2),
+        (True, 1),
+        (9, 4),
+        (10**20, 4),
+        (-1, 4),
+        (-2, 3),
+        (-9, 1),
+        (-(10**20), 1),
+    ],
+)
+def test_n_jobs_counts_as_everywhere(n_jobs, expected, four_cores):
+    assert count_threads(n_jobs) == expected
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", (), np.bool_(True)])
+def test_what_is_no_number_of_threads(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be a number of threads"):
+        count_threads(n_jobs)
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_joblibs_context_counts_where_there_is_no_n_jobs(backend, four_cores):
+    with joblib.parallel_config(backend=backend, n_jobs=3):
+        assert [count_threads(n_jobs) for n_jobs in (None, 2, -1)] == [3, 2, 4]
+    with joblib.parallel_config(backend="sequential", n_jobs=3):
+        assert [count_threads(n_jobs) for n_jobs in (None, 2, -1)] == [1, 1, 1]
+
+
+def test_threads_in_workers_of_joblib(four_cores):
+    def inside(n_jobs):
+        return count_threads(n_jobs)
+
+    def two_deep(n_jobs):
+        return joblib.Parallel(n_jobs=2, backend="threading")(joblib.delayed(inside)(n_jobs) for _ in range(2))
+
+    parallel = joblib.Parallel(n_jobs=2, backend="threading")
+    assert parallel(joblib.delayed(inside)(n_jobs) for n_jobs in (None, 2)) == [1, 2]
+    assert parallel(joblib.delayed(two_deep)(n_jobs) for n_jobs in (None, 2)) == [[1, 1], [1, 1]]
+
+
+def test_a_daemon_may_have_threads(four_cores, monkeypatch):
+    monkeypatch.setattr(multiprocessing.process.current_process(), "_config", {"daemon": True})
+    assert multiprocessing.current_process().daemon
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [count_threads(n_jobs) for n_jobs in (None, 2, -1)] == [1, 2, 4]
+        make("CBOSVectorizer", n_jobs=2).fit(TEXT, groups=GROUPS)

@@ -1,6 +1,9 @@
 """What every estimator that learns by gradient descent does with its training options."""
 
+import contextlib
 import importlib.util
+import io
+import os
 import re
 import warnings
 
@@ -258,6 +261,37 @@ def test_verbose_prints_a_line_an_epoch(name, capsys):
         assert re.fullmatch(expected, line)
     make(name, verbose=2, max_iter=1).fit(TEXT, groups=GROUPS)
     assert "100% done" in capsys.readouterr().out
+
+
+def broken_pipe():
+    reader, writer = os.pipe()
+    os.close(reader)
+    return open(writer, "w", buffering=1)
+
+
+def closed():
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+class Window:
+    """What a program with a window may put in the place of standard output, after the window is closed."""
+
+    def write(self, text):
+        raise RuntimeError("the window is closed")
+
+
+@pytest.mark.parametrize("stdout", [broken_pipe, closed, Window, lambda: None])
+@pytest.mark.parametrize("name", TRAINED_CLASSES)
+def test_nobody_listens(name, stdout, monkeypatch):
+    monkeypatch.setattr("sys.stdout", stream := stdout())
+    estimator = make(name, verbose=2).fit(TEXT, groups=GROUPS)
+    monkeypatch.undo()
+    if isinstance(stream, io.TextIOWrapper):
+        with contextlib.suppress(BrokenPipeError):
+            stream.close()
+    assert learned(estimator) == learned(fitted(name))
 
 
 # -- scikit-learn's callbacks ----------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from skembed._touches import Touches, update_rows
 from skembed._trained import TrainedVectorizer
 from skembed._training import Matrix
 from skembed._vectors import combine, dots, logistic
+from skembed._work_space import ARRAYS
 
 
 class Pairs(NamedTuple):
@@ -145,24 +146,24 @@ class NextSentenceObjective:
 
     def __init__(self, vectorizer, fitted):
         counts = fitted["word_counts_"].astype(np.float64)
-        self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], counts)]
+        self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], lambda: counts)]
         self.negative = vectorizer.negative
 
-    def make_scratch(self, text, plan, n_threads):
+    def make_scratch(self, text, plan, n_threads, make=ARRAYS):
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more strangers
         n_components = self.matrices[0].weights.shape[1]
         run_ptr, n_words = place_runs(text, plan)
-        slots, touches = make_slots(plan, n_words, n_components, n_threads)
+        slots, touches = make_slots(plan, n_words, n_components, n_threads, make)
         return Pairs(
             run_ptr=run_ptr,
             slots=slots,
             touches=touches,
-            error=np.zeros((n_targets, 1 + negative), np.float32),
-            scores=make_scores(2 + 2 * negative, n_threads),
-            offsets=np.zeros((n_threads, negative), np.int64),
-            loss=np.zeros(n_targets, np.float64),
-            total=np.zeros(2, np.float64),
+            error=make.zeros((n_targets, 1 + negative), np.float32),
+            scores=make_scores(2 + 2 * negative, n_threads, make),
+            offsets=make.zeros((n_threads, negative), np.int64),
+            loss=make.zeros((n_targets,), np.float64),
+            total=make.zeros((2,), np.float64),
         )
 
     def run(self, text, rows, scratch, plan, update, *threads):
