@@ -220,7 +220,8 @@ def as_matrix(values: Any, name: str) -> Any:
     if array.ndim != 2:
         found = f"shape {array.shape}" if hasattr(values, "__array__") else describe(values)
         raise ValueError(f"{name} must be a table of numbers, a row of equal length for each sentence; got {found}.")
-    return array
+    # Sums over the columns of a table are those over an array, to the last bit.
+    return array if isinstance(values, np.ndarray) else np.ascontiguousarray(array)
 
 
 def as_named(things: Any, name: str) -> tuple[list[str] | None, list[Any]]:
