@@ -165,7 +165,7 @@ def as_labels(values: Any, name: str) -> np.ndarray:
     """
     labels = as_column(values, name)
     if labels.dtype.kind in "fcOmM":
-        for row, label in enumerate(labels):
+        for row, label in enumerate(labels.tolist()):
             if is_missing(label):
                 raise ValueError(f"{name} has no label in row {row} ({label!r}). Leave such rows out.")
     if labels.dtype == object:
@@ -193,7 +193,7 @@ def as_scores(values: Any, name: str) -> np.ndarray:
     try:
         scores = column.astype(np.float64)
     except (TypeError, ValueError):
-        for row, item in enumerate(column):
+        for row, item in enumerate(column.tolist()):
             try:
                 float(item)
             except (TypeError, ValueError):

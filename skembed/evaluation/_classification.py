@@ -221,7 +221,7 @@ def _read_split(train: Any, test: Any, *, pairs: bool = False) -> tuple[Bunch, B
 
 
 def _check_two_labels(y: np.ndarray, name: str) -> None:
-    labels = np.unique(y)
+    labels = np.unique(y).tolist()
     if len(labels) < 2:
         raise ValueError(f"{name} must have two labels or more, got {f'only {labels[0]!r:.40}' if len(y) else 'none'}.")
 
