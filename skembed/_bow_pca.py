@@ -230,12 +230,13 @@ class BOWPCA(TextVectorizer):
             model._tfidf = TfidfTransformer().fit(model._counts(sentences))
         if self.n_components is not None:
             table = model._weighted_counts(sentences)
-            if _rows_are_equal(table):  # ARPACK cannot start without variance; some of the rows say as much as all
-                table = table[: self.n_components + 1]
+            are_equal = _rows_are_equal(table)  # ARPACK cannot start without variance
+            if are_equal:
+                table = table[: self.n_components + 1]  # they say as much as all
             with np.errstate(invalid="ignore"):  # the shares of no variance
                 if isinstance(pca, IncrementalPCA):
                     pca.partial_fit(table.toarray())
-                elif table.shape[0] * table.shape[1] <= _EXACT_SIZE:
+                elif are_equal or table.shape[0] * table.shape[1] <= _EXACT_SIZE:
                     pca.set_params(svd_solver="full").fit(table.toarray())
                 else:
                     pca.fit(table)

@@ -166,7 +166,7 @@ def as_labels(values: Any, name: str) -> np.ndarray:
     """
     labels = as_column(values, name)
     if labels.dtype.kind in "fcOmM":
-        for row, label in enumerate(labels):
+        for row, label in enumerate(labels.tolist()):
             if is_missing(label):
                 raise ValueError(f"{name} has no label in row {row} ({label!r}). Leave such rows out.")
     if labels.dtype == object:
@@ -194,7 +194,7 @@ def as_scores(values: Any, name: str) -> np.ndarray:
     try:
         scores = column.astype(np.float64)
     except (TypeError, ValueError):
-        for row, item in enumerate(column):
+        for row, item in enumerate(column.tolist()):
             try:
                 float(item)
             except (TypeError, ValueError):
@@ -221,7 +221,8 @@ def as_matrix(values: Any, name: str) -> Any:
     if array.ndim != 2:
         found = f"shape {array.shape}" if hasattr(values, "__array__") else describe(values)
         raise ValueError(f"{name} must be a table of numbers, a row of equal length for each sentence; got {found}.")
-    return array
+    # Sums over the columns of a table are those over an array, to the last bit.
+    return array if isinstance(values, np.ndarray) else np.ascontiguousarray(array)
 
 
 def as_named(things: Any, name: str) -> tuple[list[str] | None, list[Any]]:

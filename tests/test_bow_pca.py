@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from skembed import BOWPCA
+from skembed import BOWPCA, _bow_pca
 
 PATTERN = r"(?u)\b\w+\b"
 
@@ -123,3 +123,23 @@ def test_too_many_components(n_components):
         BOWPCA(n_components).fit(X)
     with pytest.raises(ValueError, match="n_components=3"):
         BOWPCA(3).fit(["a b c d e", "b c d e f", "c"])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weighting", [None, "idf"])
+@pytest.mark.parametrize("exact_size", [10**6, 1])
+@pytest.mark.parametrize("fit", ["fit", "partial_fit"])
+def test_equal_sentences_have_no_variance_to_explain(monkeypatch, fit, exact_size, weighting):
+    monkeypatch.setattr(_bow_pca, "_EXACT_SIZE", exact_size)  # ARPACK cannot start without variance
+    model = getattr(BOWPCA(2, weighting=weighting, random_state=0), fit)(["a b c d"] * 9)
+    np.testing.assert_array_equal(model.explained_variance_ratio_, [0, 0])
+    np.testing.assert_allclose(model.transform(["a b c d", "nothing known"]), np.zeros((2, 2)), atol=1e-6)
+    if fit == "partial_fit":
+        np.testing.assert_array_equal(model.partial_fit(["a b c d"] * 9).explained_variance_ratio_, [0, 0])
+        assert model.partial_fit(["a", "b b", "c d"]).explained_variance_ratio_.sum() > 0
+
+
+def test_a_large_table_of_nearly_equal_sentences(monkeypatch):
+    monkeypatch.setattr(_bow_pca, "_EXACT_SIZE", 1)
+    model = BOWPCA(1, random_state=0).fit([*["a b c d"] * 9, "a a"])
+    np.testing.assert_allclose(model.explained_variance_ratio_, [1.0])

@@ -4,6 +4,7 @@ import logging
 import socket
 import threading
 import time
+import tracemalloc
 from functools import partial
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -33,7 +34,10 @@ class Server:
 
     def __init__(self):
         self.files = {}
-        self.answers = {}  # address -> list of answers to come: "cut", "changed", "late", "silent", "refused"
+        # address -> list of answers to come: "cut", "changed", "late", "silent", "refused"
+        # "endless", "announced" (a length too great), "drip" (a byte now and then)
+        self.answers = {}
+        self.n_sent = 0  # bytes of endless answers
         self.requests = []
         self.release = threading.Event()
         server = self
@@ -59,12 +63,21 @@ class Server:
             request.send_error(404)
             return
         request.send_response(200)
-        request.send_header("Content-Length", str(len(content)))
+        if how != "endless":
+            length = 600_000_000 if how == "announced" else len(content)
+            request.send_header("Content-Length", str(length))
         request.end_headers()
         if how == "whole":
             request.wfile.write(content)
         elif how == "changed":
             request.wfile.write(bytes([content[0] ^ 1]) + content[1:])
+        elif how in ("endless", "announced"):
+            self.send_much(request)
+        elif how == "drip":
+            for byte in content:
+                if self.release.wait(0.02):
+                    break
+                request.wfile.write(bytes([byte]))
         elif how == "late":
             for start in range(0, len(content), len(content) // 4 + 1):
                 time.sleep(0.02)
@@ -74,6 +87,15 @@ class Server:
             if how == "silent":
                 request.wfile.flush()
                 self.release.wait(300)
+
+    def send_much(self, request):
+        """Send 64 MB, or as much as somebody takes."""
+        try:
+            for _ in range(1024):
+                request.wfile.write(bytes(1 << 16))
+                self.n_sent += 1 << 16
+        except OSError:
+            pass
 
     def close(self):
         self.release.set()
@@ -181,6 +203,58 @@ def test_a_silent_server_does_not_hang(small, tmp_path, monkeypatch):
     assert socket.getdefaulttimeout() is None
     fetch(tmp_path)
     assert found(tmp_path) == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        ("endless", "expected 108,000 bytes, received more: stopped after"),
+        ("announced", "expected 108,000 bytes, the server announces 600,000,000"),
+    ],
+)
+def test_a_download_stops_at_the_published_size(small, tmp_path, trouble, reason):
+    address = "someone/repository/commit/set/b.txt"
+    small.answers[address] = [trouble] * 9
+    tracemalloc.start()
+    try:
+        with pytest.raises(OSError, match=reason) as raised:
+            fetch(tmp_path, n_retries=3)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 << 20
+    assert small.n_sent < 32 << 20  # what the sockets hold
+    assert small.requests.count(address) == 1  # another try would bring the same
+    assert f"{small.url}/{address}" in str(raised.value)
+    assert found(tmp_path) == {"set/a.txt": CONTENT["set/a.txt"]}
+
+
+def test_a_server_that_sends_a_byte_now_and_then(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(_download, "SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr(_download, "SLOWEST", 10**9)
+    small.answers["someone/repository/commit/set/b.txt"] = ["drip"]
+    with pytest.raises(OSError, match="timed out: expected 108,000 bytes, received"):
+        fetch(tmp_path, n_retries=0)
+    assert found(tmp_path) == {"set/a.txt": CONTENT["set/a.txt"]}
+
+
+def test_a_full_disk_leaves_nothing(small, tmp_path, monkeypatch):
+    def replace(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_download.os, "replace", replace)
+    with pytest.raises(OSError, match=r"Could not download set/a\.txt .*No space left on device"):
+        fetch(tmp_path, n_retries=0)
+    assert found(tmp_path) == {}
+
+
+def test_a_huge_file_in_the_place_of_a_published_one_is_not_read(small, tmp_path):
+    path = tmp_path / "skembed" / "set" / "a.txt"
+    path.parent.mkdir(parents=True)
+    with open(path, "wb") as file:
+        file.truncate(1 << 40)  # sparse, where the file system can
+    with pytest.raises(OSError, match=r"1099511627776 bytes instead of 11"):
+        fetch(tmp_path, download_if_missing=False)
 
 
 def test_the_time_out_of_the_user_counts(small, tmp_path, monkeypatch):

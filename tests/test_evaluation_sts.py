@@ -18,7 +18,7 @@ from skembed.evaluation import (
     sts_scores,
     sts_similarities,
 )
-from skembed.evaluation._sts import sts_ranking
+from skembed.evaluation._sts import bootstrap_means, sts_ranking
 from skembed.metrics import pearson_score, spearman_score
 
 GENERATOR = np.random.default_rng(0)
@@ -143,8 +143,6 @@ def test_an_interval_is_that_of_scipy():
 
 def test_draws_are_resampled_correlations():
     """The sums of all draws are one product; a draw taken one by one must give the same."""
-    from skembed.evaluation._sts import bootstrap_means
-
     a, b = noisy(40, 1.0), noisy(30, 2.0, seed=3, name="b")
     _, draws = bootstrap_means({"m": [a, b]}, 5, random_state=0)
     generator = np.random.RandomState(0)
@@ -261,3 +259,30 @@ def test_sick_pairs_and_scores_are_of_one_length(wrong):
     for evaluate in (sick_scores, sick_relatedness):
         with pytest.raises(ValueError, match=r"data and target of \w+ must have the same length, got 5 and 4"):
             evaluate(model, **parts)
+
+
+@pytest.mark.filterwarnings("error")
+def test_draws_of_one_pair_again_and_again_have_no_correlation():
+    """Of three pairs a ninth of the draws are of one pair alone, and rounding leaves it a variance."""
+    target = np.array([0.1, 0.2, 0.7])
+    similarities = [Bunch(year="a", set="a", cosine=target * 1.1 + 0.3, target=target, n_unknown=0)]
+    means, draws = bootstrap_means({"m": similarities}, 2000, 0)
+    assert means["m"] == pytest.approx(1)
+    values = draws["m"]
+    assert np.all((np.abs(values) < 1e-12) | (np.abs(values - 1) < 1e-6))
+    assert 0.05 < np.mean(values == 0) < 0.2
+
+
+@pytest.mark.parametrize(
+    "options", [{"n_resamples": 0}, {"n_resamples": 2.5}, {"confidence_level": 1.0}, {"confidence_level": "x"}]
+)
+def test_intervals_of_bad_options(options):
+    similarities = [Bunch(year="a", set="a", cosine=[1, 2, 3], target=[1, 2, 4], n_unknown=0)]
+    with pytest.raises((ValueError, TypeError), match=next(iter(options))):
+        sts_intervals({"m": similarities}, **options)
+
+
+def test_a_set_of_one_pair_is_named():
+    similarities = [Bunch(year="2012", set="lonely", cosine=[1.0], target=[2.0], n_unknown=0)]
+    with pytest.raises(ValueError, match="set lonely of similarities must have two pairs or more, got 1"):
+        sts_scores(similarities)

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cosine as distance
 
-from skembed.metrics import paired_cosine_similarity
+from skembed.metrics import paired_cosine_similarity, pearson_score, spearman_score
 
 ROWS = np.random.default_rng(0).standard_normal((2, 6, 4))
 EXPECTED = [1 - distance(a, b) for a, b in zip(*ROWS)]
@@ -57,3 +57,12 @@ def test_what_is_no_number_is_refused(form, value, message):
 def test_shapes_must_agree(form):
     with pytest.raises(ValueError, match=r"same shape \(n_pairs, n_features\), got \(6, 4\) and \(5, 4\)"):
         paired_cosine_similarity(form(ROWS[0]), form(ROWS[1][:5]))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("score", [pearson_score, spearman_score])
+@pytest.mark.parametrize("scale", [1.0, 1e-320, 1e308])
+def test_correlations_have_a_value(score, scale):
+    assert score([scale] * 3, [1, 2, 3]) == score([1, 2, 3], [scale] * 3) == 0
+    assert score([-scale, 0, scale], [1, 2, 3]) == pytest.approx(1)
+    assert score([-scale, scale, scale], [scale, -scale, -scale]) == pytest.approx(-1)

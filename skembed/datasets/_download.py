@@ -65,11 +65,8 @@ def _state(path: Path, source: Source) -> str:
         return "missing"
     if n_bytes != source.n_bytes:
         return f"{n_bytes} bytes instead of {source.n_bytes}"
-    return (
-        ""
-        if hashlib.sha256(path.read_bytes()).hexdigest() == source.sha256
-        else "other content (sha256) than published"
-    )
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return "" if digest == source.sha256 else "other content (sha256) than published"
 
 
 def _content(source: Source) -> bytes:

@@ -222,7 +222,7 @@ def _read_split(train: Any, test: Any, *, pairs: bool = False) -> tuple[Bunch, B
 
 
 def _check_two_labels(y: np.ndarray, name: str) -> None:
-    labels = np.unique(y)
+    labels = np.unique(y).tolist()
     if len(labels) < 2:
         found = f"only {brief(labels[0], 40)}" if len(y) else "none"
         raise ValueError(f"{name} must have two labels or more, got {found}.")
@@ -242,13 +242,15 @@ def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) ->
         return GridSearchCV(logistic, {"C": C_GRID}, cv=folds, n_jobs=n_jobs).fit(X, y)
 
 
-def _choose_solver(X: Any, n_labels: int) -> Bunch:
-    """The fastest solver for a table of this shape; all have the same optimum, but liblinear's smaller intercept."""
+def _choose_solver(X: Any, n_labels: int) -> str:
+    """The fastest solver for a table of this shape; the scores are the same within noise."""
     two = n_labels == 2
-    n_weights = (X.shape[1] + 1) * (1 if two else n_labels)
+    if issparse(X):
+        return "liblinear" if two else "newton-cg"
     # A step of Newton's method costs the square of the number of weights, but there are few. L-BFGS needs hundreds
-    # where columns differ in scale, or are far from zero. liblinear is made for many sparse columns.
-    if not issparse(X) and n_weights <= (_NEWTON_WEIGHTS_OF_TWO if two else _NEWTON_WEIGHTS):
+    # where columns differ in scale, or are far from zero.
+    n_weights = (X.shape[1] + 1) * (1 if two else n_labels)
+    if n_weights <= (_NEWTON_WEIGHTS_OF_TWO if two else _NEWTON_WEIGHTS):
         return "newton-cholesky"
     return "liblinear" if two else "lbfgs"
 

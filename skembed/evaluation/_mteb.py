@@ -149,5 +149,5 @@ class MTEBEncoder:
 
 def _rows(embeddings: Any, name: str) -> Any:
     """One row or some, as a table."""
-    is_one = np.ndim(embeddings) == 1 if hasattr(embeddings, "shape") else False
+    is_one = len(getattr(embeddings, "shape", (0, 0))) == 1 and columns_of(embeddings) is None
     return np.reshape(embeddings, (1, -1)) if is_one else as_matrix(embeddings, name)

@@ -140,13 +140,14 @@ def sick_relatedness(
     >>> row["pearson"] > 0.9, row["mse"] < 1.0
     (True, True)
     """
+    penalties = as_scores(alphas, "alphas").tolist()
     parts = [scored_pairs(part, name) for name, part in (("train", train), ("trial", trial), ("test", test))]
     features = [pair_features(*embed_pairs(model, pairs.data)) for pairs in parts]
     if issparse(features[0]):
         raise TypeError(f"sick_relatedness needs dense rows, {type(model).__name__}.transform gives sparse ones.")
     targets = [pairs.target for pairs in parts]
     best: tuple[float, Any] | None = None
-    for alpha in as_scores(alphas, "alphas").tolist():
+    for alpha in penalties:
         head = RelatednessRegressor(grades=[1, 2, 3, 4, 5], max_iter=200) if regressor is None else clone(regressor)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # stopping early is meant

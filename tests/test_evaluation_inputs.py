@@ -1,0 +1,474 @@
+"""Every function of evaluation, inspection and metrics gives the same for each form of input, or names the fault."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import Bunch
+
+from skembed import BOWPCA, SentenceCorpus
+from skembed.evaluation import (
+    MTEBEncoder,
+    RelatednessRegressor,
+    _classification,  # noqa: I001
+    error_agreement,
+    nested_classification,
+    pair_classification,
+    pair_features,
+    semantic_classification,
+    sick_relatedness,
+    sick_scores,
+    split_classification,
+    sts_comparison,
+    sts_intervals,
+    sts_scores,
+    sts_similarities,
+)
+from skembed.inspection import (
+    EmbeddingMapDisplay,
+    ErrorAgreementDisplay,
+    LearningCurveDisplay,
+    NormProfileDisplay,
+    SimilarityHeatmapDisplay,
+)
+from skembed.metrics import paired_cosine_similarity, pearson_score, spearman_score
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+WORDS = "red green blue pink grey cat dog cow pig hen".split()
+RNG = np.random.default_rng(0)
+Y = (np.arange(48) % 2).tolist()
+X = [f"{WORDS[5 * y + RNG.integers(5)]} the w{i % 7}" for i, y in enumerate(Y)]
+NAMES = [("colour", "animal")[y] for y in Y]
+SCORES = [1.0 + i % 5 for i in range(24)]
+PAIRS = list(zip(X[:24], X[24:]))
+ODD_INDEX = range(100, 0, -1)
+
+
+def by_name(kinds):
+    return {"argvalues": list(kinds.values()), "ids": list(kinds)}
+
+
+COLUMNS = {
+    "list": list,
+    "tuple": tuple,
+    "array": np.array,
+    "array of objects": lambda values: np.array(values, object),
+    "generator": lambda values: (value for value in values),
+    "pandas": lambda values: pd.Series(values, index=ODD_INDEX[: len(values)]),
+    "pandas category": lambda values: pd.Series(values, index=ODD_INDEX[: len(values)]).astype("category"),
+    "pandas nullable": lambda values: pd.Series(values, index=ODD_INDEX[: len(values)]).convert_dtypes(),
+    "pandas Arrow": lambda values: pd.Series(values).convert_dtypes(dtype_backend="pyarrow"),
+    "polars": pl.Series,
+    "Arrow": pa.array,
+    "Arrow chunks": lambda values: pa.chunked_array([values[:5], values[5:]]),
+    "Arrow dictionary": lambda values: pa.array(values).dictionary_encode(),
+}
+TEXTS = COLUMNS | {"corpus": SentenceCorpus.from_sentences}
+TABLES = {
+    "pandas": lambda columns: pd.DataFrame(columns, index=ODD_INDEX[: len(next(iter(columns.values())))]),
+    "polars": pl.DataFrame,
+    "Arrow": pa.table,
+    "dict": dict,
+    "structured": lambda columns: np.rec.fromarrays(
+        [np.array(column) for column in columns.values()], names=list(columns)
+    ).view(np.ndarray),
+}
+PAIR_KINDS = {
+    "list": list,
+    "zip": lambda pairs: zip(*zip(*pairs)),
+    "lists": lambda pairs: [list(pair) for pair in pairs],
+    "generator": lambda pairs: (pair for pair in pairs),
+    "array": np.array,
+    "dicts": lambda pairs: [{"a": a, "b": b} for a, b in pairs],
+    "Arrow lists": lambda pairs: pa.array([list(pair) for pair in pairs]),
+    "polars lists": lambda pairs: pl.Series([list(pair) for pair in pairs]),
+    "pandas tuples": lambda pairs: pd.Series(pairs, index=ODD_INDEX[: len(pairs)]),
+    "corpora": lambda pairs: dict(zip("ab", map(SentenceCorpus.from_sentences, zip(*pairs)))),
+    **{
+        f"table {name}": lambda pairs, make=make: make(dict(zip("ab", map(list, zip(*pairs)))))
+        for name, make in TABLES.items()
+    },
+}
+SETS = {
+    "Bunch": lambda data, target: Bunch(data=data, target=target),
+    "dict": lambda data, target: {"data": data, "target": target},
+    "attributes": lambda data, target: SimpleNamespace(data=data, target=target),
+    "tuple": lambda data, target: (data, target),
+}
+SENTENCE_SETS = SETS | {
+    name: lambda data, target, make=make: make({"data": data, "target": target}) for name, make in TABLES.items()
+}
+PAIR_SETS = SETS | {
+    f"table {name}": lambda data, target, make=make: make(
+        {"sentence1": [a for a, _ in data], "sentence2": [b for _, b in data], "target": list(target)}
+    )
+    for name, make in TABLES.items()
+}
+MATRICES = {
+    "list": list,
+    "array": np.array,
+    "generator": lambda rows: (row for row in rows),
+    "zip": lambda rows: zip(*np.transpose(rows)),
+    "pandas": lambda rows: pd.DataFrame(rows, index=ODD_INDEX[: len(rows)]),
+    "polars": lambda rows: pl.DataFrame(np.array(rows)),
+    "Arrow": lambda rows: pa.table(dict(zip("abcdefgh", np.transpose(rows)))),
+    "structured": lambda rows: np.rec.fromarrays(np.transpose(rows)).view(np.ndarray),
+}
+BAGS = BOWPCA(n_components=None)
+
+
+def same(found, expected):
+    assert type(found) is type(expected)
+    if isinstance(found, dict):
+        assert list(found) == list(expected)
+        found, expected = list(found.values()), list(expected.values())
+    if isinstance(found, list):
+        assert len(found) == len(expected)
+        for a, b in zip(found, expected):
+            same(a, b)
+    elif isinstance(found, np.ndarray):
+        np.testing.assert_array_equal(found, expected)
+    else:
+        assert found == expected
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(_classification, "C_GRID", (1.0,))
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("kind", **by_name(TEXTS))
+@pytest.mark.parametrize("model", [BAGS, TfidfVectorizer(), make_pipeline(BOWPCA(n_components=None))], ids=repr)
+def test_sentences(model, kind):
+    same(semantic_classification(model, kind(X), Y), semantic_classification(model, X, Y))
+    same(semantic_classification(model.fit(X), kind(X), Y), semantic_classification(model, X, Y))
+    options = {"cv": 3, "inner_cv": 2}
+    same(nested_classification(model, kind(X), Y, **options), nested_classification(model, X, Y, **options))
+
+
+class Seen(TransformerMixin, BaseEstimator):
+    """Remembers what it was given; `corpus` makes it an estimator that takes a corpus."""
+
+    seen: list = []  # shared by all clones on purpose
+
+    def fit(self, X, y=None):
+        self.seen.append(X)
+        self.fitted_ = True
+        return self
+
+    def transform(self, X):
+        return np.arange(len(X) * 2.0).reshape(-1, 2)
+
+
+class SeenCorpus(Seen):
+    def __init__(self, corpus=None):
+        self.corpus = corpus
+
+
+def test_a_corpus_goes_to_the_estimators_that_take_one_and_as_text_to_others():
+    Seen.seen.clear()
+    corpus = SentenceCorpus.from_sentences(["Red, the cat!", "A dog."] * 10)
+    y = [0, 1] * 10
+    for model in (SeenCorpus(), make_pipeline(SeenCorpus(), Seen())):
+        semantic_classification(model, corpus, y, cv=2)
+        assert isinstance(Seen.seen[0], SentenceCorpus)
+        assert list(Seen.seen[0]) == [["red", "the", "cat"], ["a", "dog"]] * 5
+        Seen.seen.clear()
+    semantic_classification(Seen(), corpus, y, cv=2)
+    assert Seen.seen[0] == ["red the cat", "a dog"] * 5
+
+
+@pytest.mark.parametrize("labels", [Y, NAMES], ids=["numbers", "strings"])
+@pytest.mark.parametrize("kind", **by_name(COLUMNS))
+def test_labels(labels, kind):
+    same_predictions(semantic_classification(BAGS, X, kind(labels)), semantic_classification(BAGS, X, labels))
+    options = {"cv": 3, "inner_cv": 2}
+    same_predictions(
+        nested_classification(BAGS, X, kind(labels), **options), nested_classification(BAGS, X, labels, **options)
+    )
+    target = Bunch(data=X, target=kind(labels))
+    expected = split_classification(BAGS, (X, labels), (X, labels), inner_cv=2)
+    same_predictions(split_classification(BAGS, target, (X, labels), inner_cv=2), expected)
+    said = {"a": labels[::-1], "b": labels[1:] + labels[:1]}
+    expected = error_agreement(labels, said)
+    same(error_agreement(kind(labels), {name: kind(values) for name, values in said.items()}), expected)
+    display = ErrorAgreementDisplay.from_predictions(kind(labels), [kind(values) for values in said.values()])
+    assert display.n_shared.tolist() == expected.n_shared.tolist()
+    errors = [[a != b for a, b in zip(labels, values)] for values in said.values()]
+    display = ErrorAgreementDisplay.from_errors([kind(row) for row in errors])
+    assert display.n_errors.tolist() == expected.n_errors.tolist()
+    shown = EmbeddingMapDisplay(np.zeros((48, 2)), kind(labels)).plot()
+    assert [t.get_text() for t in shown.ax_.get_legend().get_texts()] == sorted(map(str, set(labels)))
+    subset = Bunch(data=PAIRS, target=SCORES, subset=kind(labels[:24]))
+    expected = sts_similarities(BAGS.fit(X), {"a": Bunch(data=PAIRS, target=SCORES, subset=labels[:24])})
+    same(sts_similarities(BAGS, {"a": subset}), expected)
+
+
+def same_predictions(found, expected):
+    assert found.predictions.tolist() == expected.predictions.tolist()
+    assert found.accuracy == expected.accuracy
+
+
+@pytest.mark.parametrize("kind", **by_name(COLUMNS))
+def test_scores(kind):
+    model = BOWPCA(n_components=3, random_state=0).fit(X)
+    pairs, given = Bunch(data=PAIRS, target=SCORES), Bunch(data=PAIRS, target=kind(SCORES))
+    other = SCORES[::-1]
+    for score in (pearson_score, spearman_score):
+        assert score(kind(SCORES), kind(other)) == score(SCORES, other)
+    same(sick_scores(model, test=given), sick_scores(model, test=pairs))
+    alphas = [1e-2, 1e-3]
+    expected = sick_relatedness(model, pairs, pairs, pairs, alphas=alphas)
+    given = [Bunch(data=PAIRS, target=kind(SCORES)) for _ in range(3)]
+    same(sick_relatedness(model, *given, alphas=kind(alphas)), expected)
+    same(sts_similarities(model, {"a": Bunch(data=PAIRS, target=kind(SCORES))}), sts_similarities(model, {"a": pairs}))
+    losses = LearningCurveDisplay(kind([3.0, 2.0, 1.0] * 2), kind([3.0, 2.5, 2.0] * 2))
+    assert losses.validation_loss.tolist() == [3.0, 2.5, 2.0] * 2
+    shares, words = [0.1, 0.2, 0.3, 0.15, 0.05, 0.2], ["a", "b", "c", "d", "e", "f"]
+    profile = NormProfileDisplay(kind(shares), kind(shares), words=kind(words)).plot(mark=kind(["b", "c"] * 3))
+    assert [note.get_text() for note in profile.ax_[0].texts] == ["b", "c"]
+
+
+@pytest.mark.parametrize("kind", **by_name(PAIR_KINDS))
+def test_pairs(kind):
+    model = BOWPCA(n_components=None).fit(X)
+    y = Y[:24]
+    part = lambda pairs: Bunch(data=kind(pairs), target=y)  # noqa: E731
+    expected = pair_classification(model, (PAIRS, y), (PAIRS, y), inner_cv=2)
+    same(pair_classification(model, part(PAIRS), part(PAIRS), inner_cv=2), expected)
+    same(pair_classification(BAGS, part(PAIRS), part(PAIRS), inner_cv=2), expected)
+    same(sick_scores(model, test=part(PAIRS)), sick_scores(model, test=(PAIRS, y)))
+    same(sts_similarities(model, {2012: part(PAIRS)}), sts_similarities(model, {2012: (PAIRS, y)}))
+
+
+@pytest.mark.parametrize("kind", **by_name(SENTENCE_SETS))
+def test_sets_of_sentences(kind):
+    expected = split_classification(BAGS, (X, NAMES), (X, NAMES), inner_cv=2)
+    same(split_classification(BAGS, kind(X, NAMES), kind(X, NAMES), inner_cv=2), expected)
+
+
+@pytest.mark.parametrize("kind", **by_name(PAIR_SETS))
+def test_sets_of_pairs(kind):
+    model, y = BOWPCA(n_components=3, random_state=0).fit(X), Y[:24]
+    pairs, labelled = Bunch(data=PAIRS, target=SCORES), Bunch(data=PAIRS, target=y)
+    expected = pair_classification(model, labelled, labelled, inner_cv=2)
+    same(pair_classification(model, kind(PAIRS, y), kind(PAIRS, y), inner_cv=2), expected)
+    same(sick_scores(model, train=kind(PAIRS, SCORES)), sick_scores(model, train=pairs))
+    three = [kind(PAIRS, SCORES) for _ in range(3)]
+    same(sick_relatedness(model, *three, alphas=[0.1]), sick_relatedness(model, pairs, pairs, pairs, alphas=[0.1]))
+    expected = sts_similarities(model, {2012: pairs})
+    for sets in ({2012: kind(PAIRS, SCORES)}, [(2012, kind(PAIRS, SCORES))], zip([2012], [kind(PAIRS, SCORES)])):
+        same(sts_similarities(model, sets), expected)
+
+
+SIMILARITIES = {
+    "tuple": tuple,
+    "generator": lambda rows: (row for row in rows),
+    "dicts": lambda rows: [dict(row, cosine=row.cosine.tolist()) for row in rows],
+    "pandas": pd.DataFrame,
+    "polars": lambda rows: pl.DataFrame(
+        [dict(row, cosine=row.cosine.tolist(), target=list(row.target)) for row in rows]
+    ),
+    "Arrow": lambda rows: pa.Table.from_pylist(
+        [dict(row, cosine=row.cosine.tolist(), target=row.target.tolist()) for row in rows]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", **by_name(SIMILARITIES))
+def test_similarities(kind):
+    sets = {name: Bunch(data=PAIRS[start:], target=SCORES[start:]) for name, start in (("a", 0), ("b", 12))}
+    one, other = (sts_similarities(model, sets) for model in (BAGS.fit(X), BOWPCA(3, random_state=0).fit(X)))
+    same(sts_scores(kind(one)), sts_scores(one))
+    same(sts_comparison(kind(one), kind(other)), sts_comparison(one, other))
+    expected = sts_intervals({"one": one, "other": other}, n_resamples=20, baseline="one")
+    for models in ({"one": kind(one), "other": kind(other)}, zip(("one", "other"), (kind(one), kind(other)))):
+        same(sts_intervals(models, n_resamples=20, baseline="one"), expected)
+
+
+PREDICTIONS = {
+    "list": lambda said: list(said.values()),
+    "generator": lambda said: (row for row in said.values()),
+    "array": lambda said: np.array(list(said.values())),
+    "named tuples": lambda said: list(said.items()),
+    "zip": lambda said: zip(said, said.values()),
+    **{f"table {name}": make for name, make in TABLES.items()},
+}
+
+
+@pytest.mark.parametrize("kind", **by_name(PREDICTIONS))
+def test_predictions(kind):
+    said = {"a": NAMES[::-1], "b": NAMES[1:] + NAMES[:1]}
+    expected = error_agreement(NAMES, said)
+    found = error_agreement(NAMES, kind(said))
+    assert found.n_shared.tolist() == expected.n_shared.tolist()
+    assert found.names in (["a", "b"], ["model 0", "model 1"])
+    display = ErrorAgreementDisplay.from_predictions(NAMES, kind(said))
+    assert display.n_shared.tolist() == expected.n_shared.tolist()
+    assert display.names in (["a", "b"], ["model 1", "model 2"])
+    wrong = {name: [a != b for a, b in zip(row, NAMES)] for name, row in said.items()}
+    assert ErrorAgreementDisplay.from_errors(kind(wrong)).n_errors.tolist() == expected.n_errors.tolist()
+
+
+@pytest.mark.parametrize("kind", **by_name(TEXTS))
+def test_displays_of_sentences(kind):
+    models = {name: make_pipeline(step, LogisticRegression()) for name, step in (("a", BAGS), ("b", CountVectorizer()))}
+    for model in models.values():
+        model.fit(X, NAMES)
+    expected = ErrorAgreementDisplay.from_estimators(models, X, NAMES[::-1])
+    found = ErrorAgreementDisplay.from_estimators(models.items(), kind(X), NAMES[::-1])
+    assert found.names == ["a", "b"]
+    assert found.n_errors.tolist() == expected.n_errors.tolist()
+    for model in models.values():
+        expected = EmbeddingMapDisplay.from_estimator(model[:-1], X).coordinates
+        found = EmbeddingMapDisplay.from_estimator(model[:-1], kind(X)).coordinates
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", **by_name(MATRICES))
+def test_rows_of_numbers(kind):
+    A, B = RNG.normal(size=(2, 6, 3))
+    np.testing.assert_array_equal(pair_features(kind(A), kind(B)), pair_features(A, B))
+    np.testing.assert_array_equal(paired_cosine_similarity(kind(A), kind(B)), paired_cosine_similarity(A, B))
+    encoder = MTEBEncoder(BAGS)
+    np.testing.assert_array_equal(encoder.similarity(kind(A), kind(B)), encoder.similarity(A, B))
+    np.testing.assert_array_equal(encoder.similarity_pairwise(kind(A), kind(B)), encoder.similarity_pairwise(A, B))
+    display = EmbeddingMapDisplay(kind(A[:, :2]), axis_names=iter("xy"))
+    assert display.coordinates.tolist() == A[:, :2].tolist()
+    heat = SimilarityHeatmapDisplay(kind(A), (word for word in "abcdef"), pl.Series(list("xyz")))
+    assert heat.contributions.tolist() == A.tolist()
+    counts = np.arange(9).reshape(3, 3)
+    agreement = ErrorAgreementDisplay(
+        kind(counts), kind(counts + 9), n_errors=iter([1, 2, 3]), names=pa.array(list("abc"))
+    )
+    assert agreement.n_shared.tolist() == counts.tolist()
+
+
+@pytest.mark.parametrize("kind", **by_name({name: MATRICES[name] for name in ("list", "array", "pandas", "polars")}))
+@pytest.mark.parametrize("column", [list, np.array, pd.Series, pl.Series])
+def test_the_regressor_takes_what_scikit_learn_takes(kind, column):
+    A, y = np.random.default_rng(0).normal(size=(24, 3)), SCORES
+    expected = RelatednessRegressor(n_hidden=2, max_iter=50, random_state=0, tol=1.0).fit(A, y)
+    found = RelatednessRegressor(n_hidden=2, max_iter=50, random_state=0, tol=1.0).fit(kind(A), column(y))
+    np.testing.assert_allclose(found.predict(kind(A)), expected.predict(A), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", **by_name(TEXTS))
+def test_mteb_batches(kind):
+    encoder = MTEBEncoder(BAGS.fit(X))
+    expected = BAGS.transform(X).toarray()
+    batches = lambda: [{"text": kind(X[:24])}, {"text": kind(X[24:])}]  # noqa: E731
+    for inputs in (batches(), (batch for batch in batches()), {"text": kind(X)}, kind(X)):
+        np.testing.assert_array_equal(encoder.encode(inputs), expected)
+    np.testing.assert_array_equal(encoder.encode(pd.DataFrame({"text": X})), expected)
+
+
+@pytest.mark.parametrize("names", [["zero", "one"], ("zero", "one"), pd.Series(["zero", "one"], index=[1, 0])])
+def test_names_of_labels_go_by_position(names):
+    shown = EmbeddingMapDisplay(np.zeros((3, 2)), [0, 1, 0]).plot(target_names=names)
+    assert [text.get_text() for text in shown.ax_.get_legend().get_texts()] == ["zero", "one"]
+
+
+T = Bunch(data=X, target=Y)
+P = Bunch(data=PAIRS, target=SCORES)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: semantic_classification(BAGS, X, Y[:-1]),
+            ValueError,
+            "X and y must have the same length, got 48 and 47",
+        ),
+        (lambda: semantic_classification(BAGS, X[:-1] + [None], Y), TypeError, r"Row 47 of X is missing \(None\)"),
+        (lambda: semantic_classification(BAGS, "a text", Y), ValueError, "X must be an iterable of sentences"),
+        (lambda: semantic_classification(BAGS, X, Y[:-1] + [None]), ValueError, "y has no label in row 47"),
+        (lambda: semantic_classification(BAGS, X, [np.nan, *Y[1:]]), ValueError, "y has no label in row 0"),
+        (
+            lambda: nested_classification(BAGS, X, ["a", *Y[1:]]),
+            TypeError,
+            "y mixes labels of the kinds text and number",
+        ),
+        (lambda: nested_classification(BAGS, X, dict(enumerate(Y))), TypeError, "y must be a list, .* got a dict"),
+        (lambda: nested_classification(BAGS, X, "labels"), TypeError, "y must be a list, .* got a str"),
+        (lambda: nested_classification(BAGS, X, [[y] for y in Y]), TypeError, "y must have one value a row"),
+        (
+            lambda: nested_classification(BAGS, X, pd.DataFrame({"a": Y, "b": Y})),
+            TypeError,
+            "y must be a list, .* got a DataFrame with the columns 'a', 'b'",
+        ),
+        (lambda: nested_classification(BAGS, X, [1] * 48), ValueError, "y must have two labels or more, got only"),
+        (lambda: split_classification(BAGS, X, T), TypeError, "train must have the fields 'data', 'target'"),
+        (
+            lambda: split_classification(BAGS, pd.DataFrame({"text": X, "label": Y}), T),
+            ValueError,
+            "train has no 'data'; it has 'text', 'label'",
+        ),
+        (
+            lambda: split_classification(BAGS, T, Bunch(data=X, target=NAMES)),
+            TypeError,
+            "target of train has numbers and target of test has strings",
+        ),
+        (lambda: split_classification(BAGS, (X, [0] * 48), T), ValueError, "target of train must have two labels"),
+        (
+            lambda: pair_classification(BAGS, T, T),
+            ValueError,
+            "Row 0 of data of train is not a pair of sentences but '",
+        ),
+        (lambda: pair_classification(BAGS, (["ab"], [1]), T), ValueError, "Row 0 of data of train is not a pair"),
+        (
+            lambda: pair_classification(BAGS, ([("a", None)], [1]), T),
+            ValueError,
+            r"Row 0 of data of train lacks a sentence: \('a', None\)",
+        ),
+        (
+            lambda: pair_classification(BAGS, (pd.DataFrame({"a": X, "b": X, "c": X}), Y), T),
+            ValueError,
+            "data of train must have two columns, .* it has 'a', 'b', 'c'",
+        ),
+        (
+            lambda: pair_classification(BAGS, ({"a": X, "b": X[1:]}, Y), T),
+            ValueError,
+            "'a' of data of train and 'b' of data of train must have the same length, got 48 and 47",
+        ),
+        (lambda: sick_scores(BAGS, test=(PAIRS, SCORES[1:])), ValueError, "data and target of test .* got 24 and 23"),
+        (lambda: sick_scores(BAGS, test=(PAIRS, ["x", *SCORES[1:]])), ValueError, "target of test has 'x' in row 0"),
+        (lambda: sick_scores(BAGS, test=(PAIRS, [np.nan, *SCORES[1:]])), ValueError, "target of test has nan in row 0"),
+        (lambda: sick_scores(BAGS, test=(PAIRS[:1], [1.0])), ValueError, "test must have 2 pairs or more, got 1"),
+        (lambda: sick_relatedness(BAGS, P, {"data": PAIRS}, P), ValueError, "trial has no 'target'; it has 'data'"),
+        (lambda: sick_relatedness(BAGS, P, P, P, alphas=["x"]), ValueError, "alphas has 'x' in row 0"),
+        (lambda: sts_similarities(BAGS, {2012: X}), TypeError, "2012 must have the fields 'data', 'target'"),
+        (lambda: sts_similarities(BAGS, pd.DataFrame({"target": SCORES})), TypeError, "got the pairs without a name"),
+        (lambda: sts_similarities(BAGS, 2012), TypeError, "sets must be a mapping"),
+        (lambda: sts_scores([{"year": 1, "set": "a"}]), ValueError, r"similarities\[0\] has no 'cosine'"),
+        (lambda: sts_intervals([1, 2]), TypeError, "models must be a mapping of names to similarities"),
+        (lambda: error_agreement(Y, {"a": NAMES}), TypeError, "y_true has numbers and predictions of a has strings"),
+        (lambda: error_agreement(Y, {"a": Y[1:]}), ValueError, "y_true and predictions of a .* got 48 and 47"),
+        (lambda: error_agreement(Y, [("a", Y), ("a", Y)]), ValueError, "predictions has a name twice: 'a', 'a'"),
+        (lambda: error_agreement(Y, 5), TypeError, "predictions must be a mapping of names, a table, or a sequence"),
+        (lambda: pair_features([1, 2], [[1]]), ValueError, "A must be a table of numbers, .* got a list"),
+        (lambda: pair_features([[1], [1, 2]], [[1]]), ValueError, "A must be a table of numbers"),
+        (lambda: pearson_score([1, None], [1, 2]), ValueError, "y_true has nan in row 1"),
+        (lambda: MTEBEncoder(BAGS).encode([{"text": ["a", None]}]), TypeError, "Row 1 of text is missing"),
+        (lambda: EmbeddingMapDisplay([[0, 0]], [1, 2]), ValueError, "coordinates and labels .* got 1 and 2"),
+        (lambda: NormProfileDisplay([0.1], [1.0], words=["a", "b"]), ValueError, "frequencies, norms and words"),
+        (lambda: LearningCurveDisplay([1.0, np.nan]), ValueError, "train_loss has nan in row 1"),
+        (lambda: SimilarityHeatmapDisplay([[np.nan]], ["a"], ["b"]), ValueError, "contributions must be finite"),
+    ],
+)
+def test_what_is_wrong_is_named(call, error, message):
+    BAGS.fit(X)
+    with pytest.raises(error, match=message) as raised:
+        call()
+    assert len(str(raised.value)) < 300
