@@ -14,6 +14,7 @@ from importlib import resources
 from numbers import Real
 from pathlib import Path
 from typing import NamedTuple, TypedDict
+from urllib.error import HTTPError
 
 from sklearn.datasets import fetch_file, get_data_home
 from sklearn.utils import check_scalar
@@ -121,6 +122,8 @@ def fetch_files(
                 )
         except (OSError, HTTPException) as error:  # no network, no such page, another file, a full disk
             reason = f"Could not download {source.file} from {source.url}: {error}"
+            if isinstance(error, HTTPError):
+                error.close()  # it holds the connection
             raise OSError(f"{reason}\n{_by_hand(folder, wanted)}") from error
         del wanted[source]
     return folder
