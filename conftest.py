@@ -49,6 +49,8 @@ from hypothesis import settings
 settings.register_profile("skembed", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("skembed")
 
+collect_ignore = ["tests/typed_program.py"]  # tests/test_typing.py runs it
+
 
 def pytest_collection_modifyitems(items):
     """See that tests have lasting names, and leave doctests to NumPy 2: before it, scalars print differently."""

@@ -82,13 +82,16 @@ def test_a_declaration_is_no_value(cls):
 
 
 def test_the_typed_program_runs(capsys):
+    plt = pytest.importorskip("matplotlib.pyplot")
     program = runpy.run_path(str(Path(__file__).with_name("typed_program.py")))
     program["main"]()
+    plt.close("all")
     assert "CBOSVectorizer(n_components=8" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", inspection.__all__)
 def test_attributes_of_displays_are_declared(name):
+    plt = pytest.importorskip("matplotlib.pyplot")
     display = getattr(inspection, name)
     made = {
         "EmbeddingMapDisplay": ([[0.0, 1.0], [1.0, 0.0]],),
@@ -99,3 +102,4 @@ def test_attributes_of_displays_are_declared(name):
     }[name]
     options = {"n_errors": [2, 2], "names": ["a", "b"]} if name == "ErrorAgreementDisplay" else {}
     assert not undeclared(display(*made, **options).plot())
+    plt.close("all")

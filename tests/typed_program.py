@@ -99,7 +99,7 @@ def use_data_sets() -> None:
 
 
 def evaluate(emb: CBOSVectorizer) -> None:
-    print(nested_classification(emb, SENTENCES, LABELS, cv=2, inner_cv=2).accuracy)
+    print(nested_classification(BOWPCA(n_components=None), SENTENCES, LABELS, cv=2, inner_cv=2).accuracy)
     A, B = emb.transform(SENTENCES[:20]), emb.transform(SENTENCES[20:])
     cosine = paired_cosine_similarity(A, B)
     assert_type(cosine, NDArray[np.float64])

@@ -17,7 +17,7 @@ from numbers import Real
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import NamedTuple, TypedDict
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 from sklearn.datasets import get_data_home
@@ -156,6 +156,8 @@ def fetch_files(
             _download(source, path, n_retries, delay)
         except (OSError, HTTPException) as error:  # no network, no such page, another file, a full disk
             reason = f"Could not download {source.file} from {source.url}: {error}"
+            if isinstance(error, HTTPError):
+                error.close()  # it holds the connection
             raise OSError(f"{reason}\n{_by_hand(folder, wanted)}") from error
         del wanted[source]
     return folder

@@ -255,7 +255,7 @@ def _choose_solver(X: Any, n_labels: int) -> str:
     return "liblinear" if two else "lbfgs"
 
 
-def _result(y: np.ndarray, predictions: np.ndarray, penalties: list[float], known: np.ndarray) -> Any:
+def _result(y: np.ndarray, predictions: np.ndarray, penalties: list[float], known: np.ndarray) -> Bunch:
     """Accuracy and F1; of two labels, even where the test has one, that of the larger."""
     labels = np.unique(known)
     f1: dict[str, Any] = {"pos_label": labels[-1]} if len(labels) == 2 else {"average": "macro"}
