@@ -17,7 +17,15 @@ _HOMES = {
     "read_word_vectors": "_word_vectors",
 }
 
-__all__ = [*sorted(_HOMES), "__version__"]
+__all__ = [
+    "BOWPCA",
+    "CBOSVectorizer",
+    "MeanEmbeddingVectorizer",
+    "Sent2VecVectorizer",
+    "SentenceCorpus",
+    "SiameseCBOWVectorizer",
+    "__version__",
+]
 
 if TYPE_CHECKING:
     from ._bow_pca import BOWPCA as BOWPCA

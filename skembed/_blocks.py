@@ -9,11 +9,12 @@ import numpy as np
 from numba import njit
 
 from ._compile import INLINE, LEAN, PASTE
-from ._kernels import barrier, below, random_bits, share, width_apart, zeros_apart
+from ._kernels import barrier, below, random_bits, share, width_apart
 from ._runs import block_runs, first_run_of, prefetch_next_words, prefetch_run, share_runs
 from ._simd import prefetch_item
 from ._touches import N_PARTS, deal, keep_list, make_touches
 from ._vectors import ONE, add_scaled, combine_parts, fill_row, prefetch_row, prefetch_row_to_write
+from ._work_space import ARRAYS
 
 # How many touches ahead the rows are fetched from memory.
 _AHEAD = 16
@@ -41,7 +42,7 @@ class Scores(NamedTuple):
     column: np.ndarray  # (n_threads * n,) int32, where the error of each score goes
 
 
-def make_slots(plan, n_words, n_components, n_threads):
+def make_slots(plan, n_words, n_components, n_threads, make=ARRAYS):
     """Room for the sentences of a block of at most ``n_words`` words, and for what their gradients do to the words.
 
     The gradients come when the sums of the second part are no longer needed. One thread puts them in their place; of
@@ -49,20 +50,25 @@ def make_slots(plan, n_words, n_components, n_threads):
     """
     width = plan.run_length + 2 * plan.border
     n_slots = plan.runs_per_block * width
-    of_target = np.arange(n_slots).reshape(-1, width)[:, plan.border : plan.border + plan.run_length].ravel()
-    sentence, document = zeros_apart(n_slots, np.int64), zeros_apart(n_slots, np.int64)
-    document -= 1
-    sums = zeros_apart((N_PARTS * n_slots, n_components), np.float32)
+    places = plan.border + np.arange(plan.run_length)
+    of_target = make.values(
+        plan.runs_per_block * plan.run_length,
+        np.int64,
+        lambda: (width * np.arange(plan.runs_per_block)[:, None] + places).reshape(-1),
+    )
+    sentence, document = make.zeros((n_slots,), np.int64), make.zeros((n_slots,), np.int64)
+    sums = make.zeros((N_PARTS * n_slots, n_components), np.float32)
     # A thread writes one place past the words that it has found.
     n_touches = (n_words + n_threads) * (N_PARTS if n_threads > 1 else 1)
-    gradients = sums[n_slots:] if n_threads == 1 else zeros_apart((n_slots, n_components), np.float32)
-    touches = make_touches(n_touches, gradients, n_threads, by_parts=True)
+    gradients = sums[n_slots:] if n_threads == 1 else make.zeros((n_slots, n_components), np.float32)
+    touches = make_touches(n_touches, gradients, n_threads, by_parts=True, make=make)
     return Slots(sums, sentence, document, of_target), touches
 
 
-def make_scores(n, n_threads):
-    values = zeros_apart((n_threads, width_apart(n)), np.float32)
-    return Scores(values, values.reshape(-1), *zeros_apart((2, values.size), np.int32))
+def make_scores(n, n_threads, make=ARRAYS):
+    values = make.zeros((n_threads, width_apart(n)), np.float32)
+    which, column = (make.zeros((n_threads * width_apart(n),), np.int32) for _ in range(2))
+    return Scores(values, values.reshape(-1), which, column)
 
 
 @njit(**INLINE)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from copy import copy
-from numbers import Integral
-from typing import Any
+from copy import copy, deepcopy
+from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array
-from sklearn.base import _fit_context
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import TEXT_CONSTRAINTS, EncodedSentences, TextVectorizer
+from ._base import TEXT_CONSTRAINTS, TextVectorizer
 from ._corpus import SentenceCorpus
 from ._coverage import Tally, check_kept
+from ._known_words import EncodedSentences
+from ._limits import integers
+from ._scikit_learn import fit_context
+from ._sentences import iter_sentences
+from ._sharing import of_one_state
 from ._text import offsets
 
 # Up to this size of the table the decomposition is exact. The iterative one fills up with vectors that no seed decides
@@ -53,8 +57,8 @@ class BOWPCA(TextVectorizer):
         Regular expression of a word. The paper counts punctuation too: ``r"(?u)\w+|[^\w\s]"``.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
-    stop_words : {"english"}, list of str or None, default=None
-        Words to leave out, as in scikit-learn.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None
@@ -75,7 +79,8 @@ class BOWPCA(TextVectorizer):
     mean_ : ndarray of shape (n_words,), dtype float32
         Mean of the bags of words. Missing with ``n_components=None``.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Share of the variance that each component explains. Missing with ``n_components=None``.
+        Share of the variance that each component explains, 0 where all rows are equal. Missing with
+        ``n_components=None``.
     n_features_out_ : int
         Number of columns of the output.
 
@@ -109,9 +114,14 @@ class BOWPCA(TextVectorizer):
     2
     """
 
+    n_features_out_: int
+    components_: NDArray[np.float32]
+    mean_: NDArray[np.float32]
+    explained_variance_ratio_: NDArray[np.float64]
+
     _parameter_constraints: dict[str, list[Any]] = {
         **TEXT_CONSTRAINTS,
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [integers(1), None],
         "weighting": [StrOptions({"idf"}), None],
         "random_state": ["random_state"],
     }
@@ -143,8 +153,8 @@ class BOWPCA(TextVectorizer):
         self.corpus = corpus
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Learn the vocabulary, the idf weights and the principal components.
 
         Parameters
@@ -169,8 +179,8 @@ class BOWPCA(TextVectorizer):
         corpus = self._corpus_to_learn_from(X, groups)
         return self._learn(corpus, PCA(self.n_components, random_state=check_random_state(self.random_state)))
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Take in some more sentences, by incremental principal component analysis.
 
         The first call decides the vocabulary and the idf weights. Each batch is made dense, (n_sentences, n_words),
@@ -197,11 +207,13 @@ class BOWPCA(TextVectorizer):
         if self.n_components is not None:
             if not isinstance(self._pca, IncrementalPCA):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
-            self._pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
-            self._take_components()
+            pca = deepcopy(self._pca)  # another thread may transform
+            with np.errstate(invalid="ignore"):
+                pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
+            self._commit(_what_it_learned(pca))
         return self
 
-    def _learn(self, corpus: SentenceCorpus, pca: Any) -> Any:
+    def _learn(self, corpus: SentenceCorpus, pca: Any) -> Self:
         fitted = self._learn_vocabulary(corpus)
         n_words = len(fitted["vocabulary_"])
         limit = min(corpus.n_sentences, n_words)
@@ -218,22 +230,18 @@ class BOWPCA(TextVectorizer):
             model._tfidf = TfidfTransformer().fit(model._counts(sentences))
         if self.n_components is not None:
             table = model._weighted_counts(sentences)
-            if isinstance(pca, IncrementalPCA):
-                pca.partial_fit(table.toarray())
-            elif table.shape[0] * table.shape[1] <= _EXACT_SIZE:
-                pca.set_params(svd_solver="full").fit(table.toarray())
-            else:
-                pca.fit(table)
-            model._pca = pca
-            model._take_components()
-        self.__dict__.update(model.__dict__)
+            if _rows_are_equal(table):  # ARPACK cannot start without variance; some of the rows say as much as all
+                table = table[: self.n_components + 1]
+            with np.errstate(invalid="ignore"):  # the shares of no variance
+                if isinstance(pca, IncrementalPCA):
+                    pca.partial_fit(table.toarray())
+                elif table.shape[0] * table.shape[1] <= _EXACT_SIZE:
+                    pca.set_params(svd_solver="full").fit(table.toarray())
+                else:
+                    pca.fit(table)
+            model.__dict__.update(_what_it_learned(pca))
+        self._commit(model.__dict__)
         return self
-
-    def _take_components(self) -> None:
-        self.components_ = np.ascontiguousarray(self._pca.components_, np.float32)
-        self.mean_ = np.asarray(self._pca.mean_, np.float32)
-        self.n_features_out_ = len(self.components_)
-        self.explained_variance_ratio_ = np.asarray(self._pca.explained_variance_ratio_)
 
     def _counts(self, sentences: EncodedSentences) -> csr_array:
         columns = sentences.rows[sentences.ids]
@@ -253,7 +261,8 @@ class BOWPCA(TextVectorizer):
             return counts
         return csr_array(self._tfidf.transform(counts))
 
-    def transform(self, X: Any) -> Any:
+    @of_one_state
+    def transform(self, X: Any) -> NDArray[np.float32] | Any:
         """Count words and project on the principal components.
 
         Parameters
@@ -268,11 +277,15 @@ class BOWPCA(TextVectorizer):
             is a row of zeros.
         """
         check_is_fitted(self)
-        sentences = self._encode(X)
-        tally = Tally()
-        tally.add(sentences)
+        if not isinstance(X, SentenceCorpus):
+            iter_sentences(X)
+        tables, tally = [], Tally()
+        for piece in self._pieces(X, "X"):
+            sentences = self._encode_piece(*piece)
+            tally.add(sentences)
+            tables.append(self._weighted_counts(sentences))
         tally.warn(self)
-        table = self._weighted_counts(sentences)
+        table = vstack(tables, format="csr") if tables else csr_array((0, len(self.vocabulary_)), dtype=np.float32)
         if self._pca is None:
             return table
         # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.
@@ -280,7 +293,8 @@ class BOWPCA(TextVectorizer):
         rows[np.diff(table.indptr) == 0] = 0.0  # nothing is known of them: the mean sentence
         return rows
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    @of_one_state
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the output columns: the words of a plain bag of words, else numbered.
 
         Parameters
@@ -297,3 +311,23 @@ class BOWPCA(TextVectorizer):
         if self._pca is None:
             return np.array(list(self.vocabulary_), dtype=object)
         return super().get_feature_names_out(input_features)
+
+
+def _rows_are_equal(table: csr_array) -> bool:
+    lengths = np.diff(table.indptr)
+    if (lengths != lengths[0]).any():
+        return False
+    parts = (part.reshape(len(lengths), -1) for part in (table.indices, table.data))
+    return all((rows == rows[0]).all() for rows in parts)
+
+
+def _what_it_learned(pca: Any) -> dict[str, Any]:
+    components = np.ascontiguousarray(pca.components_, np.float32)
+    return {
+        "_pca": pca,
+        "components_": components,
+        "mean_": np.asarray(pca.mean_, np.float32),
+        "n_features_out_": len(components),
+        # Equal rows have no variance, so no component has a share of it: 0, where scikit-learn divides 0 by 0.
+        "explained_variance_ratio_": np.nan_to_num(pca.explained_variance_ratio_),
+    }

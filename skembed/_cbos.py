@@ -10,12 +10,10 @@ softmax over the true sentence and ``m`` random sentences is to find the true on
     L = -\sum_i \log \frac{\exp(s_i \cdot c_i)}{\sum_{j \in \{i\} \cup M_i} \exp(s_j \cdot c_i)}
 """
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from sklearn.utils._param_validation import Interval
 
 from ._blocks import (
     Scores,
@@ -30,12 +28,14 @@ from ._blocks import (
     sum_sentences,
 )
 from ._compile import PASTE, lean_kernel
-from ._kernels import barrier, share, zeros_apart
+from ._kernels import barrier, share
+from ._limits import INT64_MAX, integers
 from ._runs import EncodedText, Plan, block_runs, place_runs
 from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
 from ._vectors import ONE, add_scaled, combine, dots, mean_square, prefetch_all, softmax
+from ._work_space import ARRAYS, Arrays
 
 
 class Targets(NamedTuple):
@@ -156,28 +156,28 @@ class CBOSObjective:
 
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"]
-        self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], counts.astype(np.float64))]
+        self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], lambda: counts.astype(np.float64))]
         self.border = int(vectorizer.window)
         self.negative = int(vectorizer.negative)
         self.mean = vectorizer.pooling == "mean"
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Targets:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Targets:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more strangers
         n_components = self.matrices[0].weights.shape[1]
         run_ptr, n_words = place_runs(text, plan)
-        slots, touches = make_slots(plan, n_words, n_components, n_threads)
+        slots, touches = make_slots(plan, n_words, n_components, n_threads, make)
         return Targets(
             run_ptr=run_ptr,
             slots=slots,
             touches=touches,
-            context=zeros_apart((n_targets, n_components), np.float32),
-            context_gradient=zeros_apart((n_targets, n_components), np.float32),
-            error=zeros_apart((n_targets, 1 + negative), np.float32),
-            scores=make_scores(max(1 + negative, 2 * plan.border), n_threads),
-            offsets=zeros_apart((n_threads, negative), np.int64),
-            loss=zeros_apart(n_targets, np.float64),
-            total=zeros_apart(2, np.float64),
+            context=make.zeros((n_targets, n_components), np.float32),
+            context_gradient=make.zeros((n_targets, n_components), np.float32),
+            error=make.zeros((n_targets, 1 + negative), np.float32),
+            scores=make_scores(max(1 + negative, 2 * plan.border), n_threads, make),
+            offsets=make.zeros((n_threads, negative), np.int64),
+            loss=make.zeros((n_targets,), np.float64),
+            total=make.zeros((2,), np.float64),
         )
 
     def run(
@@ -237,8 +237,8 @@ class CBOSVectorizer(TrainedVectorizer):
         Regular expression of a word.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
-    stop_words : {"english"}, list of str or None, default=None
-        Words to leave out, as in scikit-learn.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
         The paper stems.
@@ -326,9 +326,9 @@ class CBOSVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TrainedVectorizer._parameter_constraints,
-        "max_sentence_length": [Interval(Integral, 2, None, closed="left"), None],
-        "window": [Interval(Integral, 1, None, closed="left")],
-        "negative": [Interval(Integral, 1, None, closed="left")],
+        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "window": [integers(1)],
+        "negative": [integers(1)],
     }
     _needs_order = True
     _default_batch_size = 512

@@ -6,9 +6,10 @@ import os
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ._base import PooledVectorizer
 from ._corpus import SentenceCorpus
+from ._pooled import PooledVectorizer
 from ._spelling import add_spelling
 
 _STEP = 10_000  # sentences, or words, at a time, or there would be more copies of all of them
@@ -23,6 +24,7 @@ class CommonComponents(PooledVectorizer):
     n_removed_components: int
     numbers: str
     subwords: float
+    components_: NDArray[np.float32]
     n_features_out_: int
     word_vectors_: np.ndarray
     _moments: np.ndarray | None
@@ -65,11 +67,6 @@ class CommonComponents(PooledVectorizer):
         if self._subwords:
             vectors = add_spelling(self._own(vectors), list(self.vocabulary_), self._subwords)
         return self._free(self._own(vectors)) if len(self.components_) else vectors
-
-    def __copy__(self) -> Any:
-        copied = type(self).__new__(type(self))
-        copied.__dict__.update(self.__dict__)
-        return copied
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what follows from the rest, by the same arithmetic and so to the same bit."""

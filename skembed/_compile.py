@@ -8,13 +8,13 @@ from typing import Any
 from numba import config, njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-# NaN and infinity keep their meaning (no "nnan", "ninf"): a diverging fit must stay visible.
-FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 # For functions that only compiled code may call. They are not kept on disk, since their code is part of their callers',
 # and nothing is made that Python or C could call, which is a fifth of the work of compiling.
+# No fastmath: with it the compiler orders a sum by the width of the processor's vectors, divides by estimates that each
+# maker of processors rounds differently, and fuses only some products and sums. What is to be fast is written with the
+# vectors of `_simd`, in an order of its own and with fused products wherever the processor has them.
 COMPILE = {
     "nogil": True,
-    "fastmath": FASTMATH,
     "error_model": "numpy",
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,

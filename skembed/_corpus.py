@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import numbers
-import os
 from collections.abc import Callable, Iterable, Iterator
 from operator import length_hint
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._corpus_content import (
     Content,
     as_rows,
+    build,
     check_content,
-    encode,
     make_settings,
-    read_content,
+    open_content,
     read_handle,
     sentence_frequencies,
     take,
 )
-from ._corpus_files import Arrays, digest_of, lend, new_folder, write_folder
-from ._sentences import iter_batches, iter_text
+from ._corpus_files import Arrays, digest_of, new_folder, write_folder
+from ._paths import PathLike, user_path
+from ._sentences import advising, iter_batches
+from ._text_files import iter_text
 from ._tokenizer import TOKEN_PATTERN, Tokenizer
 from ._vocabulary import Vocabulary
-
-_BY_VALUE = 4 << 20  # bytes up to which a corpus in memory is pickled as it is
 
 
 class SentenceCorpus:
     """Sentences in reading order, tokenized once and held as arrays of word ids.
 
     Build one with :meth:`from_sentences` or :meth:`from_file`, or open a saved one with :meth:`load`. A corpus never
-    changes, so a copy of it is the corpus itself; one that lies on disk is memory-mapped and travels to another
-    process as the name of its folder.
+    changes, so a copy of it is the corpus itself. Pickled, a corpus in memory is whole; one that is memory-mapped is
+    the name of its folder.
 
     Sentence i is ``tokens[sent_ptr[i]:sent_ptr[i + 1]]``, document d is the sentences ``doc_ptr[d]:doc_ptr[d + 1]``.
 
@@ -67,6 +67,7 @@ class SentenceCorpus:
     SentenceCorpus(n_documents=2, n_sentences=2, n_tokens=4, n_words=4)
     """
 
+    ndim = 0  # pandas asks: one value, not a column of its sentences
     tokenizer: Tokenizer
     _loaded: Content | None  # None: a handle from another process, opened at first use
     _settings: dict[str, Any]  # the options as JSON holds them, min_count and max_features
@@ -75,9 +76,9 @@ class SentenceCorpus:
 
     def __init__(
         self,
-        tokens: np.ndarray,
-        sent_ptr: np.ndarray,
-        doc_ptr: np.ndarray,
+        tokens: NDArray[np.int32],
+        sent_ptr: NDArray[np.int64],
+        doc_ptr: NDArray[np.int64],
         vocabulary: Vocabulary,
         *,
         tokenizer: Tokenizer | None = None,
@@ -102,7 +103,7 @@ class SentenceCorpus:
         stemmer: str | Callable[[str], str] | None = None,
         min_count: int = 1,
         max_features: int | None = None,
-        to: str | os.PathLike[str] | None = None,
+        to: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> SentenceCorpus:
         """Build a corpus from sentences in reading order, in one pass.
@@ -136,8 +137,8 @@ class SentenceCorpus:
             If there is no sentence or no word, or `groups` has another length than `sentences`.
         TypeError
             If a sentence is not a string; names the row.
-        FileExistsError
-            If there is something at `to` that is not a corpus.
+        OSError
+            If there is something at `to` that is not a corpus, or nothing can be written there: names path and reason.
         """
         if isinstance(sentences, SentenceCorpus):
             raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
@@ -148,12 +149,13 @@ class SentenceCorpus:
         # Elsewhere a length may be wrong, missing, or as much work as the sentences themselves.
         has_length = isinstance(sentences, (list, tuple, np.ndarray)) or hasattr(sentences, "to_numpy")
         n_sentences = length_hint(sentences) if has_length else 0
-        return _build(batches, tokenizer, to, min_count, max_features, n_jobs, n_sentences)
+        with advising(sentences):
+            return _make(*build(batches, tokenizer, to, min_count, max_features, n_jobs, n_sentences))
 
     @classmethod
     def from_file(
         cls,
-        path: str | os.PathLike[str],
+        path: PathLike | Iterable[PathLike],
         *,
         encoding: str = "utf-8",
         analyzer: str | Callable[[Any], Iterable[str]] = "word",
@@ -163,16 +165,17 @@ class SentenceCorpus:
         stemmer: str | Callable[[str], str] | None = None,
         min_count: int = 1,
         max_features: int | None = None,
-        to: str | os.PathLike[str] | None = None,
+        to: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> SentenceCorpus:
         """Build a corpus from text files with one sentence a line and blank lines between documents.
 
         Parameters
         ----------
-        path : path-like
-            A text file, or a folder: then all files ``*.txt`` and ``*.txt.gz`` in it and its folders, in sorted order,
-            except hidden ones. A file whose name ends in ``.gz`` is decompressed. Each file begins a new document.
+        path : path-like, or list of path-like
+            A text file; or a folder: then all files ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it and
+            its folders, in sorted order, except hidden ones; or several of both, in the order given. A file whose name
+            ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Each file begins a new document.
         encoding : str, default="utf-8"
             Encoding of the text. A byte order mark is skipped.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
@@ -187,12 +190,13 @@ class SentenceCorpus:
         FileNotFoundError
             If there is nothing at `path`.
         ValueError
-            If there is no sentence or no word, or a file is damaged or not text in that encoding; names line and byte.
+            If there is no sentence or no word, or a file is damaged, not a regular file or not text in that encoding:
+            names the file, and the line and byte if it can.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        return _build(iter_text(path, encoding, tokenizer), tokenizer, to, min_count, max_features, n_jobs)
+        return _make(*build(iter_text(path, encoding, tokenizer), tokenizer, to, min_count, max_features, n_jobs))
 
     @property
     def _content(self) -> Content:
@@ -202,17 +206,17 @@ class SentenceCorpus:
         return self._loaded
 
     @property
-    def tokens(self) -> np.ndarray:
+    def tokens(self) -> NDArray[np.int32]:
         """Word ids, ndarray of shape (n_tokens,), dtype int32, read-only."""
         return self._content.tokens
 
     @property
-    def sent_ptr(self) -> np.ndarray:
+    def sent_ptr(self) -> NDArray[np.int64]:
         """Offsets of the sentences in `tokens`, ndarray of shape (n_sentences + 1,), dtype int64, read-only."""
         return self._content.sent_ptr
 
     @property
-    def doc_ptr(self) -> np.ndarray:
+    def doc_ptr(self) -> NDArray[np.int64]:
         """Offsets of the documents among the sentences, ndarray of shape (n_documents + 1,), dtype int64, read-only."""
         return self._content.doc_ptr
 
@@ -269,9 +273,15 @@ class SentenceCorpus:
     def __iter__(self) -> Iterator[list[str]]:
         return (self[i] for i in range(len(self)))
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """One value: NumPy would else read all sentences whenever a corpus is shown or is among values to search."""
+        array = np.empty((), object)
+        array[()] = self
+        return array if dtype is None else array.astype(dtype)
+
     def __repr__(self) -> str:
         try:
-            sizes = self.n_documents, self.n_sentences, self.n_tokens, len(self.vocabulary)
+            sizes = self._content.sizes
         except (FileNotFoundError, ValueError):  # a model that holds it can be printed without it
             return f"SentenceCorpus(path={self._path!r}, which is gone or was replaced)"
         return "SentenceCorpus(n_documents={}, n_sentences={}, n_tokens={}, n_words={})".format(*sizes)
@@ -279,38 +289,42 @@ class SentenceCorpus:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SentenceCorpus):
             return NotImplemented
-        return self is other or self.digest == other.digest
+        if self is other:
+            return True
+        if (self._digest is None or other._digest is None) and self._content.sizes != other._content.sizes:
+            return False  # which nearly always says it, and costs nothing
+        return self.digest == other.digest
 
     def __hash__(self) -> int:
         return int(self.digest[:15], 16)
 
-    def doc_of(self) -> np.ndarray:
+    def doc_of(self) -> NDArray[np.int64]:
         """Return the number of each sentence's document, ndarray of shape (n_sentences,), dtype int64."""
         return np.repeat(np.arange(self.n_documents, dtype=np.int64), np.diff(self.doc_ptr))
 
-    def sentence_frequencies(self) -> np.ndarray:
+    def sentence_frequencies(self) -> NDArray[np.int64]:
         """Return in how many sentences each word occurs, ndarray of shape (n_words,), dtype int64."""
         return sentence_frequencies(self._content)
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: int | np.integer[Any]) -> list[str]: ...
+    @overload
+    def __getitem__(self, key: Any) -> SentenceCorpus: ...
+    def __getitem__(self, key: Any) -> list[str] | SentenceCorpus:
         """Return the words of one sentence, or a new corpus of some sentences.
 
-        Parameters
-        ----------
-        key : int, slice, or array-like of int or bool
-            An int gives the words of that sentence. Anything else gives a corpus in memory of these sentences in this
-            order, whose vocabulary has the words of these sentences only. A document border stands wherever two
-            sentences were not neighbours before.
+        An int gives the words of that sentence. A slice, or an array-like of int or bool, gives a corpus in memory of
+        these sentences in this order, whose vocabulary has the words of these sentences only. A document border stands
+        wherever two sentences were not neighbours before.
         """
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # as scikit-learn indexes arrays
             key = key[0]
         if isinstance(key, numbers.Integral) and not isinstance(key, bool):
-            i = int(as_rows([key], len(self))[0])
-            words = self.vocabulary.words
+            i, words = int(as_rows([key], len(self))[0]), self.vocabulary.words
             return [words[t] for t in self.tokens[self.sent_ptr[i] : self.sent_ptr[i + 1]].tolist()]
         return _make(take(self._content, as_rows(key, len(self))), self.tokenizer, self._settings)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: PathLike) -> None:
         """Save to a folder, to be opened with :meth:`load`.
 
         The folder appears only when it is complete; an older corpus at that place is replaced.
@@ -322,19 +336,20 @@ class SentenceCorpus:
 
         Raises
         ------
-        FileExistsError
-            If there is something at `path` that is not a corpus.
+        OSError
+            If there is something at `path` that is not a corpus, or nothing can be written there: names path and
+            reason, and leaves nothing behind.
         """
-        if self._path is not None and os.path.exists(path) and os.path.samefile(path, self._path):
+        path = user_path(path)
+        if self._path is not None and path.exists() and path.samefile(self._path):
             return  # it is there already
-        arrays = self._content.arrays()
         with new_folder(path) as folder:
-            write_folder(folder, arrays, self._settings)
+            write_folder(folder, self._content.arrays(), self._settings)
 
     @classmethod
     def load(
         cls,
-        path: str | os.PathLike[str],
+        path: PathLike,
         *,
         mmap: bool = True,
         verify: bool = True,
@@ -366,10 +381,7 @@ class SentenceCorpus:
         ValueError
             If a file is missing, damaged, or from another version (names the file), or a callable is missing.
         """
-        content, tokenizer, settings, digest = read_content(
-            path, mmap=mmap, verify=verify, analyzer=analyzer, stemmer=stemmer
-        )
-        return _make(content, tokenizer, settings, os.path.abspath(path) if mmap else None, digest)
+        return _make(*open_content(path, mmap=mmap, verify=verify, analyzer=analyzer, stemmer=stemmer))
 
     def __copy__(self) -> SentenceCorpus:
         return self
@@ -377,26 +389,14 @@ class SentenceCorpus:
     def __deepcopy__(self, memo: dict[int, Any]) -> SentenceCorpus:
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_loaded": self._content, "_path": None}  # for skops, whose files hold all arrays
+
     def __reduce__(self) -> tuple[Any, ...]:
-        path = self._path
-        if path is None:
-            if self.tokens.nbytes + self.sent_ptr.nbytes <= _BY_VALUE:
-                return _from_value, (tuple(self._content.arrays()), self.tokenizer, self._settings)
-            path = lend(self.digest, self.save)
-        return _make, (None, self.tokenizer, self._settings, path, self.digest)
-
-
-def _build(batches: Iterable[tuple[Any, list[int]]], tokenizer: Tokenizer, to: Any, *options: Any) -> SentenceCorpus:
-    """Encode batches with the options that :func:`encode` takes, the first of which are a corpus's settings."""
-    settings = make_settings(tokenizer, *options[:2])
-    if to is None:
-        return _make(encode(batches, tokenizer, None, *options), tokenizer, settings)
-    with new_folder(to) as folder:
-        built = encode(batches, tokenizer, folder, *options)
-        write_folder(folder, built.arrays(), settings)
-        del built  # closes the memory maps: Windows does not rename a folder that holds an open file
-    content, _, settings, digest = read_content(to, mmap=True, verify=False, tokenizer=tokenizer)
-    return _make(content, tokenizer, settings, os.path.abspath(to), digest)
+        if self._path is not None:
+            return _make, (None, self.tokenizer, self._settings, self._path, self.digest)
+        # The arrays themselves: joblib writes large ones to a file for all of its processes, and sends its name.
+        return _from_arrays, (tuple(self._content.arrays()), self.tokenizer, self._settings, None, self._digest)
 
 
 def _make(
@@ -415,5 +415,5 @@ def _make(
     return corpus
 
 
-def _from_value(arrays: tuple[np.ndarray, ...], tokenizer: Tokenizer, settings: dict[str, Any]) -> SentenceCorpus:
-    return _make(check_content(*Content.from_arrays(Arrays(*arrays))), tokenizer, settings)
+def _from_arrays(arrays: tuple[np.ndarray, ...], *others: Any) -> SentenceCorpus:
+    return _make(Content.from_arrays(Arrays(*map(np.asarray, arrays))), *others)  # joblib may give memory maps

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ._corpus_files import Arrays, GrowingArray, check_contents, read_folder
+from ._brief import brief
+from ._corpus_files import Arrays, GrowingArray, check_contents, new_folder, read_folder, write_folder
 from ._encoder import LEAST_BATCHES, Encoder
+from ._paths import user_path
 from ._text import Batch
 from ._threads import Threads, count_threads
 from ._tokenizer import Tokenizer
@@ -27,6 +29,11 @@ class Content(NamedTuple):
     sent_ptr: np.ndarray  # int64 (n_sentences + 1,)
     doc_ptr: np.ndarray  # int64 (n_documents + 1,)
     vocabulary: Vocabulary
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Numbers of documents, sentences, tokens and words."""
+        return len(self.doc_ptr) - 1, len(self.sent_ptr) - 1, len(self.tokens), len(self.vocabulary)
 
     def arrays(self) -> Arrays:
         """Return everything as the arrays that a corpus has on disk."""
@@ -82,7 +89,7 @@ def read_content(
         tokenizer = tokenizer or Tokenizer.from_options(settings["options"], analyzer, stemmer)
         content = Content.from_arrays(arrays)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from error
+        raise ValueError(f"{user_path(path)}: {error}") from error
     return content, tokenizer, settings, digest
 
 
@@ -92,13 +99,41 @@ def read_handle(path: str, digest: str, tokenizer: Tokenizer) -> Content:
         content, _, _, found = read_content(path, mmap=True, verify=False, tokenizer=tokenizer)
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"This corpus was kept in the folder {path}, which is gone. A corpus in memory lends a folder to other "
-            "processes only while its own process runs. To keep one, use corpus.save(path) and "
-            "SentenceCorpus.load(path)."
+            f"This corpus is a memory map of the folder {path}, which is gone. Put the folder back, or open the corpus "
+            "from where it is now with SentenceCorpus.load(path)."
         ) from None
     if found != digest:
         raise ValueError(f"The corpus in the folder {path} was replaced by another. Open it with SentenceCorpus.load.")
     return content
+
+
+def build(
+    batches: Iterable[tuple[Batch, list[int]]],
+    tokenizer: Tokenizer,
+    to: str | os.PathLike[str] | None,
+    min_count: int,
+    max_features: int | None,
+    n_jobs: int | None,
+    n_sentences: int = 0,
+) -> tuple[Content, Tokenizer, dict[str, Any], str | None, str | None]:
+    """Encode batches as :func:`encode` does, in memory or to the folder `to`: content, settings, path and digest."""
+    settings = make_settings(tokenizer, min_count, max_features)
+    options = min_count, max_features, n_jobs, n_sentences
+    if to is None:
+        return encode(batches, tokenizer, None, *options), tokenizer, settings, None, None
+    with new_folder(to) as folder:
+        built = encode(batches, tokenizer, folder, *options)
+        write_folder(folder, built.arrays(), settings)
+        del built  # closes the memory maps: Windows does not rename a folder that holds an open file
+    return open_content(to, mmap=True, verify=False, tokenizer=tokenizer)
+
+
+def open_content(
+    path: str | os.PathLike[str], *, mmap: bool, verify: bool, **callables: Any
+) -> tuple[Content, Tokenizer, dict[str, Any], str | None, str]:
+    """Read a saved corpus as :func:`read_content` does; also give the path that a memory map is opened from again."""
+    content, tokenizer, settings, digest = read_content(path, mmap=mmap, verify=verify, **callables)
+    return content, tokenizer, settings, os.path.abspath(user_path(path)) if mmap else None, digest
 
 
 def encode(
@@ -242,7 +277,7 @@ def as_rows(key: Any, n_rows: int) -> np.ndarray:
     if rows.ndim == 1 and rows.size == 0:
         return np.zeros(0, dtype=np.int64)
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise IndexError(f"Index a corpus with an int, a slice, or a list of ints or bools, not with {key!r:.80}.")
+        raise IndexError(f"Index a corpus with an int, a slice, or a list of ints or bools, not with {brief(key)}.")
     rows = rows.astype(np.int64)
     if rows.min() < -n_rows or rows.max() >= n_rows:
         raise IndexError(f"Sentence {rows[(rows < -n_rows) | (rows >= n_rows)][0]} of a corpus of {n_rows} sentences.")

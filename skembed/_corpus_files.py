@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
-import tempfile
-import threading
 import uuid
-import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+
+from ._brief import brief
+from ._paths import PathLike, naming, user_path
 
 HEADER = "corpus.json"
 FORMAT = "skembed corpus"
@@ -66,21 +67,23 @@ def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
 
 
 @contextmanager
-def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+def new_folder(path: PathLike) -> Iterator[Path]:
     """Give a temporary folder to write a corpus to; rename it to `path` if all goes well, and remove it if not.
 
     Raises
     ------
     FileExistsError
         If there is something at `path` that is neither a saved corpus nor an empty folder.
+    OSError
+        If nothing can be written there: names path and reason.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(user_path(path)))
     _check_replaceable(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
     mark = uuid.uuid4().hex
     folder, old = target.with_name(f".{target.name}.{mark}.new"), target.with_name(f".{target.name}.{mark}.old")
-    folder.mkdir()
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
         yield folder
         _check_replaceable(target)
         try:
@@ -92,6 +95,11 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
                 old.rename(target)
             raise PermissionError(f"{target} is in use and cannot be replaced. Save under another name.") from error
         shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        at = None if error.filename is None else Path(error.filename)
+        if at is None or not (folder == at or folder in at.parents or at in folder.parents):
+            raise  # of a text file that is read meanwhile
+        raise OSError(error.errno, f"The corpus cannot be saved to {target}: {error.strerror}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -104,6 +112,14 @@ def _check_replaceable(target: Path) -> None:
         if not names or (HEADER in names and names <= _FILES):
             return
     raise FileExistsError(f"{target} exists and is not a saved corpus (or holds other files too). Choose another name.")
+
+
+class _NamedFile(io.FileIO):
+    """A file whose errors say which one it is."""
+
+    def write(self, data: Any) -> int:
+        with naming(self.name):
+            return super().write(data)
 
 
 class GrowingArray:
@@ -121,7 +137,7 @@ class GrowingArray:
         self._dtype = DTYPES[name]
         self._size = 0
         self._memory = np.empty(0, self._dtype)
-        self._file = None if folder is None else open(folder / f"{name}.npy", "w+b")  # noqa: SIM115 closed in `close`
+        self._file = None if folder is None else io.BufferedRandom(_NamedFile(folder / f"{name}.npy", "w+"))
         self._start = self._write_header()
 
     def append(self, values: np.ndarray, share: float = 0.5) -> None:
@@ -198,9 +214,10 @@ def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None
         The options; JSON must be able to hold them.
     """
     for name, array in arrays._asdict().items():
-        file = folder / f"{name}.npy"
-        if not file.exists():
-            np.save(file, np.ascontiguousarray(array, dtype=DTYPES[name]), allow_pickle=False)
+        if not (folder / f"{name}.npy").exists():
+            with closing(GrowingArray(name, folder)) as file:
+                file.append(array)
+                file.finish(len(array))
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -208,10 +225,11 @@ def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None
         "sizes": {name: len(array) for name, array in arrays._asdict().items()},
         "settings": settings,
     }
-    (folder / HEADER).write_text(json.dumps(header, indent=1), encoding="ascii")
+    with io.BufferedWriter(_NamedFile(folder / HEADER, "w")) as raw:
+        raw.write(json.dumps(header, indent=1).encode("ascii"))
 
 
-def read_folder(path: str | os.PathLike[str], *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
+def read_folder(path: PathLike, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
     """Read what :func:`write_folder` wrote.
 
     Parameters
@@ -238,7 +256,7 @@ def read_folder(path: str | os.PathLike[str], *, mmap: bool, verify: bool) -> tu
     ValueError
         If a file is missing, damaged, or not what it should be; names the file.
     """
-    folder = Path(path)
+    folder = user_path(path)
     if not folder.exists():
         raise FileNotFoundError(f"There is no saved corpus at {folder}.")
     header = _read_header(folder / HEADER)
@@ -262,7 +280,7 @@ def _read_header(file: Path) -> dict[str, Any]:
         raise ValueError(f"{file} is not the header of a skembed corpus.")
     if header.get("version") != VERSION:
         raise ValueError(
-            f"{file} has format version {header.get('version')!r}; this skembed reads version {VERSION}. "
+            f"{file} has format version {brief(header.get('version'))}; this skembed reads version {VERSION}. "
             "Use the skembed that wrote it, or build the corpus again."
         )
     sizes, settings = header.get("sizes"), header.get("settings")
@@ -317,44 +335,3 @@ def check_contents(
         raise ValueError(f"{name}: tokens must be from 0 to {len(counts) - 1}, the ids of the words.")
     if len(counts) and (counts[-1] < 0 or np.diff(counts).max(initial=0) > 0):
         raise ValueError(f"{name}: counts must fall, as ids are given by falling count.")
-
-
-class _LentFolder:
-    """Temporary folder for corpora that this process sends to others; removed when the process ends."""
-
-    lock = threading.Lock()
-    current: _LentFolder | None = None
-
-    def __init__(self) -> None:
-        self.pid = os.getpid()
-        self.path = tempfile.mkdtemp(prefix="skembed-")
-        weakref.finalize(self, self._remove, self.path, self.pid)
-
-    @staticmethod
-    def _remove(path: str, pid: int) -> None:
-        if os.getpid() == pid:  # a forked child must not remove its parent's folder
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def lend(digest: str, save: Callable[[str], None]) -> str:
-    """Save a corpus once to this process's temporary folder and return the path that other processes can open.
-
-    Parameters
-    ----------
-    digest : str
-        Digest of the corpus; equal corpora share a folder.
-    save : callable
-        Writes the corpus to the path that it is given.
-
-    Returns
-    -------
-    path : str
-    """
-    with _LentFolder.lock:
-        lent = _LentFolder.current
-        if lent is None or lent.pid != os.getpid() or not os.path.isdir(lent.path):
-            lent = _LentFolder.current = _LentFolder()
-        path = os.path.join(lent.path, digest)
-        if not os.path.exists(path):
-            save(path)
-        return path

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._sentences import describe_wrong_item, iter_pieces
+from ._brief import brief
+from ._sentences import iter_pieces, wrong_row
 from ._text import Batch, Part, Text, encode_words, offsets
 from ._threads import Threads
 from ._tokenizer import Tokenizer
@@ -31,44 +32,74 @@ class Encoded(NamedTuple):
     thread: int | None = None  # whose ids these are; None: they are final
 
 
-class _WordIds(dict[str, int]):
-    """Token -> word id. A new token is stemmed once, here, and a new stem gets the next id."""
+class WordIds(dict[str, int]):
+    """Token -> word id. A new token is stemmed once, here, and a new stem gets the next id; a stop word has -1.
+
+    Threads may share it: one at a time looks at a new token.
+
+    Parameters
+    ----------
+    stem : callable or None
+        From a token to its stem.
+    stop_words : set of str, default=frozenset()
+        Tokens to leave out.
+    words : list of str, default=()
+        Words, or stems, that have the first ids.
+
+    Attributes
+    ----------
+    words : list of str
+        Word, or stem, of each id.
+    """
 
     max_words = 2**31 - 1  # ids are int32
 
-    def __init__(self, stem: Any) -> None:
+    def __init__(self, stem: Any, stop_words: Set[str] = frozenset(), words: Sequence[str] = ()) -> None:
         super().__init__()
-        self.words: list[str] = []
+        self.words = list(words)
         self._stem = stem
-        self._stem_ids: dict[str, int] = {}
+        self._id_of_stem: dict[str, int] = self if stem is None else {}
+        self._id_of_stem.update(zip(self.words, range(len(self.words))))
+        self.update(dict.fromkeys(stop_words, -1))
+        self._one_at_a_time = threading.RLock()  # a stemmer keeps state while it works, and may look at text itself
 
     def __missing__(self, token: Any) -> int:
         if not isinstance(token, str):
-            raise TypeError(f"a token must be a string, got {token!r} of type {type(token).__name__}")
-        word = str(token)
-        if self._stem is not None:
-            stem = self._stem(word)
-            if not isinstance(stem, str):
-                raise TypeError(f"stemmer must return a string, got {stem!r} for the word {word!r}")
-            word = str(stem)
-            known = self._stem_ids.get(word)
-            if known is not None:
-                self[token] = known
-                return known
-        number = len(self.words)
-        check_number(number + 1)
-        self.words.append(word)
-        self[str(token)] = number
-        if self._stem is not None:
-            self._stem_ids[word] = number
+            raise TypeError(f"a token must be a string, got {brief(token)} of type {type(token).__name__}")
+        token = str(token)
+        with self._one_at_a_time:
+            number = self.get(token)
+            if number is None:
+                number = self[token] = self._id_of(token if self._stem is None else self._stem(token), token)
+            return number
+
+    def _id_of(self, stem: Any, token: str) -> int:
+        if not isinstance(stem, str):
+            raise TypeError(f"stemmer must return a string, got {brief(stem)} for the word {brief(token)}")
+        stem = str(stem)
+        number = self._id_of_stem.get(stem)
+        if number is None:
+            number = len(self.words)
+            check_number(number + 1)
+            self.words.append(stem)
+            self._id_of_stem[stem] = number
         return number
+
+    def of(self, tokens: Sequence[str]) -> np.ndarray:
+        """Return the ids of tokens, ndarray of int32."""
+        return np.fromiter(map(self.__getitem__, tokens), np.int32, len(tokens))
+
+    def as_they_are(self) -> tuple[list[str], np.ndarray]:
+        """Return the tokens met so far, and their ids."""
+        with self._one_at_a_time:
+            return list(self), np.fromiter(self.values(), np.int32, len(self))
 
 
 def check_number(n_words: int) -> None:
     """Refuse more words than ids can count."""
-    if n_words > _WordIds.max_words:
+    if n_words > WordIds.max_words:
         raise ValueError(
-            f"More than {_WordIds.max_words} distinct words. Use a stemmer, or an analyzer that gives fewer words."
+            f"More than {WordIds.max_words} distinct words. Use a stemmer, or an analyzer that gives fewer words."
         )
 
 
@@ -100,13 +131,12 @@ class Encoder:
         self.tokenizer = tokenizer
         self.n_rows = 0
         self._threads = threads or Threads(1)
-        self._analyze = tokenizer.analyze
-        self._word_ids = _WordIds(tokenizer.build_stemmer())
+        stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
+        self._word_ids = WordIds(tokenizer.build_stemmer(), stop_words)
         self._tables: TextTables | None = None
-        # The id of each word of the tables, where that is not its number there; -1 for a stop word.
-        self._stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
-        self._is_plain = tokenizer.stemmer is None and not self._stop_words
+        self._is_plain = tokenizer.stemmer is None and not stop_words
         self._at_once = at_once or not self._is_plain
+        # The id of each word of the tables, where that is not its number there; -1 for a stop word.
         self._id_of_word = np.empty(0, np.int32)
         self._counts = np.zeros(0, np.int64)
         self._after_blank = False  # whether the line of a file that was read last was blank
@@ -250,9 +280,7 @@ class Encoder:
     def _read_in_python(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         for batch, starts in batches:
             assert isinstance(batch, list)
-            if self.tokenizer.analyzer == "word":
-                _check_strings(batch, self.n_rows)
-            ids, ptr = self._encode_in_python(batch)
+            ids, ptr = encode_in_python(batch, self.tokenizer, self._word_ids, self.n_rows)
             self.n_rows += len(batch)
             n_more = len(self._word_ids.words) - len(self._counts)
             if n_more > 0:  # twice what is needed, so that it grows seldom
@@ -266,14 +294,13 @@ class Encoder:
         if self._is_plain:
             self._word_ids.words.extend(words)
             return
-        ids = np.fromiter((-1 if word in self._stop_words else self._word_ids[word] for word in words), np.int32)
-        self._id_of_word = np.concatenate([self._id_of_word, ids])
+        self._id_of_word = np.append(self._id_of_word, self._word_ids.of(words))
 
     def _without_stop_words(self, ids: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Turn numbers of words into ids of stems, without stop words."""
         self._take_words()
         ids = self._id_of_word[ids]
-        if self._stop_words:
+        if self.tokenizer.stop_words:
             kept = ids >= 0
             ids, ptr = ids[kept], offsets(kept)[ptr]
         return ids, ptr
@@ -284,35 +311,40 @@ class Encoder:
         self._after_blank = bool(after_blank[-1])
         return ptr[np.append(True, ~blank)], np.flatnonzero(after_blank[:-1][~blank])
 
-    def _encode_in_python(self, batch: list[Any], step: int = 64) -> tuple[np.ndarray, np.ndarray]:
-        # A few sentences at a time: strings that die young stay in the processor's cache, which doubles the speed.
-        ids: list[np.ndarray] = []
-        lengths: list[int] = []
-        analyze = self._analyze
-        id_of = self._word_ids.__getitem__
-        for start in range(0, len(batch), step):
-            tokens = [analyze(item) for item in batch[start : start + step]]
-            if self.tokenizer.analyzer != "word":
-                tokens = [_as_list(found, row) for row, found in enumerate(tokens, self.n_rows + start)]
-            sizes = [len(found) for found in tokens]  # type: ignore[arg-type]
-            try:
-                ids.append(np.fromiter(map(id_of, chain.from_iterable(tokens)), np.int32, count=sum(sizes)))
-            except TypeError:
-                # Finding the row is worth a second look only now that something is known to be wrong.
-                self._check_tokens(tokens, self.n_rows + start)
-                raise
-            lengths += sizes
-        return np.concatenate(ids), offsets(np.array(lengths, np.int64))
 
-    @staticmethod
-    def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
-        for row, found in enumerate(tokens, first_row):
-            for token in found:
-                if not isinstance(token, str):
-                    raise TypeError(
-                        f"Row {row}: analyzer must return strings, got the token {token!r:.80} of type "
-                        f"{type(token).__name__}."
-                    ) from None
+def encode_in_python(
+    batch: list[Any], tokenizer: Tokenizer, word_ids: WordIds, first_row: int, step: int = 64
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids of some sentences, and where each sentence begins in them; for any tokenizer."""
+    if tokenizer.analyzer == "word":
+        _check_strings(batch, first_row)
+    # A few sentences at a time: strings that die young stay in the processor's cache, which doubles the speed.
+    ids: list[np.ndarray] = [np.empty(0, np.int32)]
+    lengths: list[int] = []
+    for start in range(0, len(batch), step):
+        tokens = [tokenizer.analyze(item) for item in batch[start : start + step]]
+        if tokenizer.analyzer != "word":
+            tokens = [_as_list(found, row) for row, found in enumerate(tokens, first_row + start)]
+        sizes = [len(found) for found in tokens]  # type: ignore[arg-type]
+        try:
+            found = np.fromiter(map(word_ids.__getitem__, chain.from_iterable(tokens)), np.int32, count=sum(sizes))
+        except TypeError:
+            # Finding the row is worth a second look only now that something is known to be wrong.
+            _check_tokens(tokens, first_row + start)
+            raise
+        ids.append(found)
+        lengths += sizes
+    return np.concatenate(ids), offsets(np.array(lengths, np.int64))
+
+
+def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
+    for row, found in enumerate(tokens, first_row):
+        for token in found:
+            if not isinstance(token, str):
+                raise TypeError(
+                    f"Row {row}: analyzer must return strings, got the token {brief(token)} of type "
+                    f"{type(token).__name__}."
+                ) from None
 
 
 def naming_rows(scan: Callable[..., Any], batch: Batch, first_row: int, *args: Any) -> Any:
@@ -330,7 +362,7 @@ def _check_strings(batch: list[Any], first_row: int) -> None:
         return
     for row, item in enumerate(batch, first_row):
         if not isinstance(item, str):
-            raise TypeError(f"Row {row} is {describe_wrong_item(item)}")
+            raise wrong_row(row, item)
 
 
 def _as_list(tokens: Any, row: int) -> Sequence[str]:
@@ -338,6 +370,6 @@ def _as_list(tokens: Any, row: int) -> Sequence[str]:
         return tokens
     if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
         raise TypeError(
-            f"Row {row}: analyzer must return a list of tokens, got {tokens!r:.80} of type {type(tokens).__name__}."
+            f"Row {row}: analyzer must return a list of tokens, got {brief(tokens)} of type {type(tokens).__name__}."
         )
     return list(tokens)

@@ -2,40 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from difflib import get_close_matches
+from itertools import islice
+from numbers import Integral
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from ._norms import near_one
+from ._brief import brief
+from ._corpus import SentenceCorpus
+from ._sentences import iter_sentences
+from ._sharing import of_one_state
 from .metrics import paired_cosine_similarity
+
+_STEP = 10_000  # words at a time
+_MOST_COMPARED = 2_000  # words whose spelling is compared with one that is not known
+
+
+class _Direction(NamedTuple):
+    """What words are compared with."""
+
+    vector: np.ndarray  # (n_features_out,) float64, of length one where it is one word, sentence or vector; or zeros
+    rows: list[int]  # of the words of the question
 
 
 class WordVectorInspection:
     """Adds `most_similar`, `similarity` and `explain` to an estimator that sums word vectors."""
 
-    def most_similar(self: Any, words: str | list[str], n_words: int = 10) -> Any:
+    @overload
+    def most_similar(self, words: str, n_words: int = 10) -> list[tuple[str, float]]: ...
+    @overload
+    def most_similar(
+        self, words: None = None, n_words: int = 10, *, positive: Any = None, negative: Any = None
+    ) -> list[tuple[str, float]]: ...
+    @overload
+    def most_similar(self, words: Any, n_words: int = 10) -> list[list[tuple[str, float]]]: ...
+    @of_one_state
+    def most_similar(
+        self: Any, words: Any = None, n_words: int = 10, *, positive: Any = None, negative: Any = None
+    ) -> Any:
         """Find the words whose vectors point in the most similar direction.
 
         Parameters
         ----------
-        words : str or list of str
-            Words of the vocabulary. They are tokenised as the text was, so "Cats" may find "cat".
+        words : str, array-like of shape (n_features_out,), or iterable of these
+            What to look for: a word, a sentence of several words, or a vector, such as a row of `transform`. A word is
+            tokenised as the text was, so "Cats" may find "cat". An array of shape (n_vectors, n_features_out) is
+            several vectors.
         n_words : int, default=10
-            How many to return for each word.
+            How many to return for each.
+        positive, negative : str, array-like of shape (n_features_out,), or iterable of these, default=None
+            Instead of `words`: what the answer should be close to, and far from. Their vectors get length one and are
+            added, and subtracted.
 
         Returns
         -------
         neighbours : list of (str, float), or list of such lists
-            Word and cosine, the nearest first; for a list of words one list each.
+            Word and cosine, the nearest first. One list for each item where `words` is a collection. The words of the
+            question are left out. Nothing is similar to a vector of zeros: its list is empty.
 
         Raises
         ------
         NotFittedError
             If the estimator has not learned yet.
         ValueError
-            If a word is not in the vocabulary, or is not one single word.
+            If a word, or each word of a sentence, is not in the vocabulary, or a vector has another length.
+        TypeError
+            If an item is neither a string nor a vector.
 
         Examples
         --------
@@ -44,38 +81,81 @@ class WordVectorInspection:
         >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors).fit(["cat and dog", "car"])
         >>> emb.most_similar("cat", n_words=1)[0][0]
         'dog'
+        >>> [[word for word, cosine in found] for found in emb.most_similar(["cat dog", [0.1, 0.9]])]
+        [['car'], ['car', 'dog', 'cat']]
+        >>> [word for word, cosine in emb.most_similar(positive=["car"], negative=["cat"])]
+        ['dog']
         """
         check_is_fitted(self)
-        if isinstance(words, str):
-            return self.most_similar([words], n_words)[0]
-        if not isinstance(n_words, (int, np.integer)) or n_words < 1:
-            raise ValueError(f"n_words must be a positive integer, got {n_words!r}.")
-        sentences = self._encode(words)
-        lengths = np.diff(sentences.ptr)
-        rows = []
-        for i, word in enumerate(words):
-            if lengths[i] != 1:
-                raise ValueError(f"{word!r} is {lengths[i]} words after tokenising; ask for one word at a time.")
-            found = sentences.words[sentences.ids[sentences.ptr[i]]]
-            if found not in self.vocabulary_:
-                raise ValueError(
-                    f"{word!r} is not in the vocabulary of {len(self.vocabulary_)} words; it was never seen, or fewer "
-                    "than min_count times."
-                )
-            rows.append(self.vocabulary_[found])
-        vectors = near_one(self._summed_vectors[: len(self.vocabulary_)])
-        norms = np.linalg.norm(vectors, axis=1)
-        names = list(self.vocabulary_)
-        neighbours = []
-        for row in rows:
-            scale = norms * norms[row]
-            cosine = np.divide(vectors @ vectors[row], scale, out=np.zeros_like(norms), where=scale > 0)
-            cosine[row] = -np.inf
-            n = min(n_words, len(names) - 1)
-            best = np.argsort(-cosine, kind="stable")[:n]
-            neighbours.append([(names[i], float(cosine[i])) for i in best])
-        return neighbours
+        if not isinstance(n_words, Integral) or isinstance(n_words, bool) or n_words < 1:
+            raise ValueError(f"n_words must be a positive integer, got {brief(n_words)}.")
+        if (words is None) == (positive is None and negative is None):
+            raise ValueError("Give words, or else positive and negative.")
+        if words is not None:
+            found = [self._nearest(direction, n_words) for direction in self._directions(words, "words")]
+            return found[0] if _is_one(words) else found
+        likes, dislikes = self._directions(positive, "positive"), self._directions(negative, "negative")
+        total = np.zeros(self._summed_vectors.shape[1])
+        for sign, directions in ((1, likes), (-1, dislikes)):
+            for direction in directions:
+                total += sign * direction.vector
+        rows = [row for direction in likes + dislikes for row in direction.rows]
+        return self._nearest(_Direction(total, rows), n_words)
 
+    def _directions(self: Any, items: Any, name: str) -> list[_Direction]:
+        """Where words, sentences and vectors point to; `name` is what the user calls them."""
+        if items is None:
+            return []
+        if _is_one(items):
+            return [self._direction(items, name)]
+        is_table = len(getattr(items, "shape", ())) == 2  # its rows are vectors
+        items = np.asarray(items) if is_table else iter_sentences(items, name=name)
+        return [self._direction(item, f"{name}[{i}]") for i, item in enumerate(items)]
+
+    def _direction(self: Any, item: Any, name: str) -> _Direction:
+        n_features = self._summed_vectors.shape[1]
+        if not isinstance(item, str):
+            vector = _as_vector(item)
+            if vector is None:
+                kind = type(item).__name__
+                raise TypeError(f"{name} must be a word, a sentence or a vector, got {brief(item)} of type {kind}.")
+            if len(vector) != n_features or not np.isfinite(vector).all():
+                raise ValueError(
+                    f"{name} must be {n_features} finite numbers, as a row of transform, got {brief(item)}."
+                )
+            return _Direction(_unit(vector), [])
+        sentence = self._known_tokens.encode([item], 0)
+        rows = sentence.rows[sentence.ids]
+        if not len(rows):
+            raise ValueError(f"{name} has no word: {brief(item)}.")
+        known = rows[rows >= 0].tolist()
+        if not known:
+            what = f"{brief(item)} is not" if len(rows) == 1 else f"no word of {brief(item)} is"
+            raise ValueError(
+                f"{name}: {what} in the vocabulary of {len(self.vocabulary_)} words; it was never seen, or fewer than "
+                f"min_count times.{_like_spelled(item, self.vocabulary_)}"
+            )
+        # A single word is what was learned, without its weight and its n-grams.
+        vector = self._summed_vectors[known[0]] if len(rows) == 1 else self._pool(sentence)[0]
+        return _Direction(_unit(vector), known)
+
+    def _nearest(self: Any, direction: _Direction, n_words: int) -> list[tuple[str, float]]:
+        names = list(self.vocabulary_)
+        cosines = np.full(len(names), -np.inf)
+        for start in range(0, len(names), _STEP):
+            # In float64, where no square of a float32 is too large or too small.
+            part = self._summed_vectors[start : min(start + _STEP, len(names))].astype(np.float64)
+            scale = np.sqrt(np.einsum("ij,ij->i", part, part)) * np.linalg.norm(direction.vector)
+            np.divide(part @ direction.vector, scale, out=cosines[start : start + _STEP], where=scale > 0)
+        cosines[direction.rows] = -np.inf
+        best = np.argsort(-cosines, kind="stable")[:n_words]
+        return [(names[i], float(np.clip(cosines[i], -1, 1))) for i in best if cosines[i] > -np.inf]
+
+    @overload
+    def similarity(self, a: str, b: str) -> float: ...
+    @overload
+    def similarity(self, a: Any, b: Any) -> NDArray[np.float64]: ...
+    @of_one_state
     def similarity(self: Any, a: Any, b: Any) -> Any:
         """Cosine of two sentences, or of each sentence of `a` with the same one of `b`.
 
@@ -92,7 +172,9 @@ class WordVectorInspection:
         Raises
         ------
         ValueError
-            If the lengths differ.
+            If the lengths differ, or one is a single sentence and the other is not.
+        TypeError
+            If an item is not a string; names the row.
 
         Examples
         --------
@@ -104,14 +186,28 @@ class WordVectorInspection:
         """
         check_is_fitted(self)
         if isinstance(a, str) != isinstance(b, str):
-            raise ValueError("a and b must both be sentences, or both be collections of sentences.")
+            one, other = ("a", "b") if isinstance(a, str) else ("b", "a")
+            raise ValueError(
+                f"{one} is one sentence and {other} is not. Give two sentences, or two collections of them."
+            )
         if isinstance(a, str):
             return float(self.similarity([a], [b])[0])
-        first, second = (self._pool(self._encode(sentences)) for sentences in (a, b))
+        first, second = self._embed_named(a, "a"), self._embed_named(b, "b")
         if len(first) != len(second):
             raise ValueError(f"a has {len(first)} sentences and b has {len(second)}; they are compared one by one.")
         return paired_cosine_similarity(first, second)
 
+    def _embed_named(self: Any, sentences: Any, name: str) -> np.ndarray:
+        """Rows of sentences; the error for a wrong one says by `name` in which collection it is."""
+        if isinstance(sentences, SentenceCorpus):
+            return np.asarray(self._embed(sentences, name))
+        iter_sentences(sentences, name=name)
+        try:
+            return np.asarray(self._embed(sentences, name))
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}") from None
+
+    @of_one_state
     def explain(self: Any, a: str, b: str) -> Bunch:
         r"""Split the cosine of two sentences into what each pair of words contributes, exactly.
 
@@ -150,8 +246,9 @@ class WordVectorInspection:
         (array([0.566, 0.424]), 0.99)
         """
         check_is_fitted(self)
-        if not (isinstance(a, str) and isinstance(b, str)):
-            raise ValueError("a and b must each be one sentence, a string.")
+        for name, sentence in (("a", a), ("b", b)):
+            if not isinstance(sentence, str):
+                raise ValueError(f"{name} must be one sentence, a string, got {sentence!r:.60}.")
         words_a, vectors_a = self._weighted_vectors(a)
         words_b, vectors_b = self._weighted_vectors(b)
         scale = np.linalg.norm(vectors_a.sum(axis=0)) * np.linalg.norm(vectors_b.sum(axis=0))
@@ -176,3 +273,39 @@ class WordVectorInspection:
 
     def _feature_names(self: Any, encoded: Any) -> list[str]:
         return [encoded.words[i] for i in encoded.ids]
+
+
+def _is_one(items: Any) -> bool:
+    """Whether this is one word, sentence or vector, and no collection of such."""
+    return isinstance(items, str) or _as_vector(items) is not None
+
+
+def _as_vector(item: Any) -> np.ndarray | None:
+    """Return numbers in float64, or None where they are something else, or none at all."""
+    if not hasattr(item, "__len__") or (isinstance(item, (list, tuple)) and any(isinstance(x, str) for x in item[:1])):
+        return None
+    try:
+        numbers = np.asarray(item)
+    except (TypeError, ValueError):  # lists of several lengths
+        return None
+    is_vector = numbers.ndim == 1 and len(numbers) > 0 and numbers.dtype.kind in "fiu"
+    return numbers.astype(np.float64) if is_vector else None
+
+
+def _unit(vector: np.ndarray) -> np.ndarray:
+    """Return the direction of a vector, however large or small its numbers are."""
+    vector = np.asarray(vector, np.float64)
+    largest = np.abs(vector).max(initial=0.0)
+    if largest == 0:
+        return vector
+    vector = vector / largest
+    return np.asarray(vector / np.linalg.norm(vector))
+
+
+def _like_spelled(word: str, vocabulary: Iterable[str]) -> str:
+    """Say which words of the vocabulary one may have meant; the most frequent ones of about its length are compared."""
+    if len(word) > 40:
+        return ""
+    about_as_long = (other for other in vocabulary if abs(len(other) - len(word)) <= 2)
+    found = get_close_matches(word.lower(), islice(about_as_long, _MOST_COMPARED))
+    return f" Close to it: {', '.join(map(repr, found))}." if found else ""

@@ -24,6 +24,7 @@ directions, which say how frequent a word is more than what it means; :math:`k =
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import SIF_A
 from ._common_components import no_moments, strongest_directions
 from ._corpus import SentenceCorpus
 from ._coverage import check_given
+from ._pooled import SIF_A
 from ._word_vectors import read_source
 
 _STEP = 10_000  # words at a time, or there would be more copies of all vectors
@@ -47,7 +48,7 @@ def learn_sources(sources: Sequence[Any], corpus: SentenceCorpus, random_state: 
     learned = []
     for source in sources:
         seed = int(random.randint(2**31 - 1))  # for each, so that a fitted one does not change the others
-        if hasattr(source, "fit") and not isinstance(source, type) and not _is_fitted(source):
+        if _is_to_learn(source):
             ours = {"random_state": seed, "n_jobs": n_jobs}
             params = source.get_params(deep=False)
             source = clone(source).set_params(**{k: v for k, v in ours.items() if k in params and params[k] is None})
@@ -56,12 +57,24 @@ def learn_sources(sources: Sequence[Any], corpus: SentenceCorpus, random_state: 
     return learned
 
 
-def _is_fitted(estimator: Any) -> bool:
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
+def needs_order_for(sources: Any) -> str | None:
+    """Name of what is to learn from neighbouring sentences of the text of `fit`, if something is."""
+    to_learn = filter(_is_to_learn, sources if isinstance(sources, (list, tuple)) else ())
+    names = (
+        getattr(source, "_needs_order_for", None) for source in to_learn if getattr(source, "corpus", None) is None
+    )
+    return next(filter(None, names), None)
+
+
+def _is_to_learn(source: Any) -> bool:
+    """Whether this is an estimator that is not fitted yet."""
+    if not hasattr(source, "fit") or isinstance(source, type):
         return False
-    return True
+    try:
+        check_is_fitted(source)
+    except NotFittedError:
+        return True
+    return False
 
 
 def join_word_vectors(
@@ -121,6 +134,7 @@ def join_word_vectors(
 
 def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
     """Words and vectors of a source, times its weights of words if it has such."""
+    source = copy(source)  # as it is now, whatever a fit in another thread makes of it
     words, vectors, _ = read_source(source)
     if hasattr(source, "word_weights_"):
         vectors = vectors * source.word_weights_[[source.vocabulary_[word] for word in words], None]

@@ -12,14 +12,19 @@ where :math:`f_w` is the frequency of a word and :math:`P` projects on the stron
 from __future__ import annotations
 
 from copy import copy
-from numbers import Integral, Real
-from typing import Any
+from numbers import Real
+from typing import Any, Self
 
-from sklearn.base import _fit_context
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._corpus import SentenceCorpus
 from ._given_vectors import GivenVectors
+from ._joined_vectors import needs_order_for
+from ._limits import integers
+from ._memory import explaining_lack
+from ._scikit_learn import fit_context
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
 
@@ -100,8 +105,8 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         Regular expression of a word.
     lowercase : bool, default=True
         Whether text is lowered before it is split. Use False for given vectors of words with capitals.
-    stop_words : {"english"}, list of str or None, default=None
-        Words to leave out, as in scikit-learn.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
         Given vectors must then be vectors of stems.
@@ -211,15 +216,16 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         **TrainedVectorizer._parameter_constraints,
         "word_vectors": "no_validation",  # checked where they are read, whose message does not show all of them
         "algorithm": [StrOptions({"skipgram", "cbow"})],
-        "window": [Interval(Integral, 1, None, closed="left")],
-        "negative": [Interval(Integral, 1, None, closed="left")],
-        "subsample": [Interval(Real, 0.0, None, closed="neither")],
+        "window": [integers(1)],
+        "negative": [integers(1)],
+        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
         "binary": ["boolean"],
         "numbers": [StrOptions({"word", "hash"})],
         "subwords": [Interval(Real, 0.0, 1.0, closed="both")],
         "whiten": ["boolean"],
-        "n_removed_components": [Interval(Integral, 0, None, closed="left")],
+        "n_removed_components": [integers(0)],
     }
+    target_vectors_: NDArray[np.float32]
     _default_batch_size = 64
     _run_length = 1
 
@@ -296,8 +302,8 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Learn word vectors, or take the given ones; then word weights and common components.
 
         Parameters
@@ -328,18 +334,19 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         UserWarning
             If fewer than a third of the words of the text have a given vector; with the likely reason.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         if self.word_vectors is not None:
             self._take_given(corpus, fresh=True)
         else:
             keep = self.warm_start and hasattr(self, "target_vectors_")
-            fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
-            fitted.pop("_moments", None)  # of other vectors, and perhaps of another text
-            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
+            with explaining_lack(self, corpus, keep=keep):
+                fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+                fitted.pop("_moments", None)  # of other vectors, and perhaps of another text
+                self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Make one pass over some more sentences.
 
         The first call decides the vocabulary and the word weights. With given `word_vectors`, later calls only
@@ -359,14 +366,19 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         self : object
             The fitted estimator.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         first = not hasattr(self, "vocabulary_")
         if self.word_vectors is None:
-            fitted = self._start(corpus) if first else self._keep_vocabulary(corpus)
-            self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
+            with explaining_lack(self, corpus, keep=not first):
+                fitted = self._start(corpus) if first else self._keep_vocabulary(corpus)
+                self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
             return self
         self._take_given(corpus, fresh=first)
         return self
+
+    @property
+    def _needs_order_for(self) -> str | None:
+        return needs_order_for(self.word_vectors)
 
     def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
         if self.word_vectors is not None:
@@ -376,12 +388,15 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
             "_target_accumulator": (n_words, 2),
         }
 
-    def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
-        if self.n_removed_components >= self.n_components:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.word_vectors is None and self.n_removed_components >= self.n_components:
             raise ValueError(
                 f"n_removed_components={self.n_removed_components} must be smaller than "
                 f"n_components={self.n_components}."
             )
+
+    def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
         return Word2VecObjective(self, fitted)
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:

@@ -1,8 +1,10 @@
-"""How much memory a fit will need, said before it."""
+"""How much memory a fit will need, said before it, and when there is not so much."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,37 +12,46 @@ import numpy as np
 from ._corpus import SentenceCorpus
 from ._runs import EncodedText, split_long_sentences
 from ._training import Trainer
+from ._vocabulary import begins_with
+from ._work_space import Outline, Sizes
 
 # Options with which other vectors are summed than those that were learned, and their values without effect.
 _SUMMED_OTHERWISE = {"n_removed_components": 0, "numbers": "word", "subwords": 0}
 _BYTES_A_WORD = 100  # the numbers of the words, in a dict of the corpus and in one of the estimator
+_BYTES_A_ROW = 8 + 2 + 2  # of a matrix: how often it is touched, its part and its owner
+# What each part of the memory grows with.
+_GROWS_WITH = {
+    "weights": ("n_components", "n_buckets", "max_features"),
+    "accumulators": ("n_buckets", "max_features"),
+    "corpus": (),
+    "copies": ("early_stopping", "warm_start", "n_components"),
+    "scratch": ("batch_size", "n_components", "negative", "window", "ngram_range"),
+}
 
 
-def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, renumber: bool) -> dict[str, int]:
-    """Bytes by purpose, as `TrainedVectorizer.estimate_memory` returns them.
-
-    ``keep`` says that the fit goes on from an earlier one, ``renumber`` that the words have other numbers there.
-    """
+def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> dict[str, int]:
+    """Bytes by purpose, as `TrainedVectorizer.estimate_memory` returns them; ``keep``: the fit goes on from another."""
     fitted = {"word_counts_": vectorizer.word_counts_} if keep else vectorizer._learn_vocabulary(corpus)
     n_words = len(fitted["word_counts_"])
     shapes = vectorizer._weight_shapes(n_words)
-    # Arrays of the right shape that take no memory.
-    arrays = {name: np.broadcast_to(np.float32(0), shape) for name, shape in shapes.items()}
-    accumulators = sum(array.nbytes for name, array in arrays.items() if "accumulator" in name)
-    weights = sum(array.nbytes for array in arrays.values()) - accumulators
+    sizes = {name: np.dtype(np.float32).itemsize * math.prod(shape) for name, shape in shapes.items()}
+    accumulators = sum(size for name, size in sizes.items() if "accumulator" in name)
+    weights = sum(sizes.values()) - accumulators
     encoded = corpus.tokens.nbytes + corpus.sent_ptr.nbytes + corpus.doc_ptr.nbytes
     copies = scratch = 0
     if shapes:  # not with given word vectors
         text = EncodedText(corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(n_words, np.float32))
         parts = split_long_sentences(text, vectorizer.max_sentence_length)
-        trainer = vectorizer._make_trainer(fitted | arrays | {"_n_tokens": corpus.n_tokens, "_seed": 0})
+        fitted |= {name: Outline(shape) for name, shape in shapes.items()}
+        trainer = vectorizer._make_trainer(fitted | {"_n_tokens": corpus.n_tokens, "_seed": 0})
         scratch = _scratch(trainer, parts) + (0 if parts.sent_ptr is text.sent_ptr else parts.sent_ptr.nbytes)
         if keep:
-            copies += weights + accumulators + (corpus.tokens.nbytes if renumber else 0)
+            renumbered = not begins_with(corpus.vocabulary.words, vectorizer.vocabulary_)
+            copies += weights + accumulators + (corpus.tokens.nbytes if renumbered else 0)
         if vectorizer.early_stopping:
             copies += encoded + max(encoded, weights)  # the split, and then its renumbered tokens or the best weights
         if any(getattr(vectorizer, name, off) != off for name, off in _SUMMED_OTHERWISE.items()):
-            copies += arrays[vectorizer._vectors_name].nbytes
+            copies += sizes[vectorizer._vectors_name]
     memory = {
         "weights": weights,
         "accumulators": accumulators,
@@ -54,19 +65,31 @@ def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, renumber: b
 def _scratch(trainer: Trainer, text: EncodedText) -> int:
     """What the training loop has beside weights and tokens: per sentence, per row, and the work space of a block."""
     plan = trainer._plan(text, 0)
-    rows = [(rows.part, rows.owner) for rows in trainer.rows]
-    masses = [matrix.mass for matrix in trainer.objective.matrices]
-    block = trainer.objective.make_scratch(text, plan, trainer.n_threads)
-    whole = (
-        array if array.base is None else array.base for array in _arrays((text.document, plan, rows, masses, block))
-    )
-    return sum({id(array): array.nbytes for array in whole}.values())  # several views of one array count once
+    block = Sizes()
+    scratch = trainer.objective.make_scratch(text, plan, trainer.n_threads, block)
+    n_rows = sum(len(matrix.weights) for matrix in trainer.objective.matrices)
+    of_text = text.document.nbytes + plan.run_starts.nbytes + scratch.run_ptr.nbytes
+    return of_text + _BYTES_A_ROW * n_rows + block.n_bytes
 
 
-def _arrays(value: Any) -> Iterator[np.ndarray]:
-    """All arrays in tuples of tuples of arrays."""
-    if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, Iterable):
-        for part in value:
-            yield from _arrays(part)
+@contextmanager
+def explaining_lack(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> Iterator[None]:
+    """Say of which parameters a fit needs how much memory, where there is not so much."""
+    try:
+        yield
+    except MemoryError as error:
+        memory = estimate(vectorizer, corpus, keep=keep)
+        largest = max(_GROWS_WITH, key=memory.__getitem__)
+        options = [
+            f"{name}={getattr(vectorizer, name)!r}" for name in _GROWS_WITH[largest] if hasattr(vectorizer, name)
+        ]
+        raise MemoryError(
+            f"{type(vectorizer).__name__} needs {_readable(memory['total'])} of memory to learn from this text, more "
+            f"than there is. {_readable(memory[largest])} are for {largest}, which depend on "
+            f"{', '.join(options) or 'the text'}: lower one of these, or see estimate_memory. Nothing of this fit was "
+            "kept."
+        ) from error
+
+
+def _readable(n_bytes: int) -> str:
+    return f"{n_bytes / 2**30:,.1f} GiB" if n_bytes >= 2**29 else f"{n_bytes / 2**20:,.1f} MiB"

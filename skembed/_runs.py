@@ -62,6 +62,12 @@ def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
     return text._replace(sent_ptr=sent_ptr, document=document)
 
 
+def longest_sentence(text: EncodedText) -> int:
+    """Words of the longest sentence, and no less than 1."""
+    starts = range(0, len(text.document), _AT_ONCE)
+    return max(int(np.diff(text.sent_ptr[start : start + _AT_ONCE + 1]).max(initial=1)) for start in starts)
+
+
 class Plan(NamedTuple):
     """What to work through: the runs in order, and the shape of a block."""
 

@@ -14,17 +14,21 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from ._base import EncodedSentences
-from ._kernels import width_apart, zeros_apart
+from ._brief import brief
+from ._kernels import width_apart
+from ._known_words import EncodedSentences
+from ._limits import INT32_MAX, INT64_MAX, integers
 from ._negatives import make_negatives
-from ._runs import EncodedText, Plan, keep_probability, place_runs
+from ._runs import EncodedText, Plan, keep_probability, longest_sentence, place_runs
 from ._sent2vec_kernel import Draws, Sentences, add_ngrams, train_sent2vec
 from ._touches import Rows, Update, make_touches, share_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
 from ._vectors import padded
+from ._work_space import ARRAYS, Arrays
 
 
 class Sent2VecObjective:
@@ -45,49 +49,57 @@ class Sent2VecObjective:
             keep,
             make_negatives(drawn, share_rows(targets, 1)[0]),
             int(vectorizer.negative),
-            vectorizer.dropout_k,
+            int(vectorizer.dropout_k),
             max_order,
             max(1, n_ngram_rows),
-            vectorizer.alpha,
+            float(vectorizer.alpha),
         )
         self.mean = vectorizer.pooling == "mean"
-        ngrams = np.full(n_ngram_rows, counts.sum() * (max_order - 1) / max(1, n_ngram_rows))
         self.matrices = [
-            Matrix(vectors, fitted["_accumulator"], np.concatenate([counts, ngrams])),
-            Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], targets),
+            Matrix(vectors, fitted["_accumulator"], lambda: _with_ngrams(counts, n_ngram_rows, max_order)),
+            Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], lambda: targets),
         ]
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Sentences:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Sentences:
         run_ptr, n_tokens = place_runs(text, plan)
         n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]
-        negative, order = self.draws.negative, self.draws.max_order
-        n_source, n_target = n_tokens * order, n_tokens + n_sentences * negative
+        # A sentence has no n-gram that is longer than itself.
+        negative, max_order = self.draws.negative, min(self.draws.max_order, longest_sentence(text))
+        n_source, n_target = n_tokens * max_order, n_tokens + n_sentences * negative
         room = width_apart(2 + negative)
-        error = zeros_apart((n_tokens, padded(2 + negative)), np.float32)
+        error = make.zeros((n_tokens, padded(2 + negative)), np.float32)
+        gradients = make.zeros((n_source + n_sentences, n_components), np.float32)
         return Sentences(
+            max_order=max_order,
             run_ptr=run_ptr,
-            words=zeros_apart(n_tokens + 1, np.int32),
-            feature=zeros_apart(n_source, np.int32),
-            source=make_touches(n_source, zeros_apart((n_source + n_sentences, n_components), np.float32), n_threads),
-            target=make_touches(n_target, zeros_apart((n_target, n_components), np.float32), n_threads),
-            own=zeros_apart((n_tokens + n_sentences, n_components), np.float32),
-            own_of=zeros_apart(n_tokens, np.int32),
-            share=zeros_apart(n_tokens + n_sentences, np.float32),
+            words=make.zeros((n_tokens + 1,), np.int32),
+            feature=make.zeros((n_source,), np.int32),
+            source=make_touches(n_source, gradients, n_threads, make=make),
+            target=make_touches(n_target, make.zeros((n_target, n_components), np.float32), n_threads, make=make),
+            own=make.zeros((n_tokens + n_sentences, n_components), np.float32),
+            own_of=make.zeros((n_tokens,), np.int32),
+            share=make.zeros((n_tokens + n_sentences,), np.float32),
             error=error,
             error_flat=error.reshape(-1),
-            candidates=zeros_apart(n_threads * room, np.int32),
-            bits=zeros_apart((n_threads, room), np.uint64),
-            number=np.arange(n_target + 1, dtype=np.int32),
-            loss=zeros_apart(n_sentences, np.float64),
-            n_targets=zeros_apart(n_sentences, np.int64),
-            total=zeros_apart(2, np.float64),
+            candidates=make.zeros((n_threads * room,), np.int32),
+            bits=make.zeros((n_threads, room), np.uint64),
+            number=make.values(n_target + 1, np.int32, lambda: np.arange(n_target + 1, dtype=np.int32)),
+            loss=make.zeros((n_sentences,), np.float64),
+            n_targets=make.zeros((n_sentences,), np.int64),
+            total=make.zeros((2,), np.float64),
         )
 
     def run(
         self, text: EncodedText, rows: list[Rows], scratch: Sentences, plan: Plan, update: Update, *threads: Any
     ) -> None:
-        train_sent2vec(text, rows[0], rows[1], self.mean, self.draws, scratch, plan, update, *threads)
+        draws = self.draws._replace(max_order=scratch.max_order)
+        train_sent2vec(text, rows[0], rows[1], self.mean, draws, scratch, plan, update, *threads)
+
+
+def _with_ngrams(counts: np.ndarray, n_rows: int, max_order: int) -> np.ndarray:
+    """How often each row is touched: those of the words, and those that all n-grams share."""
+    return np.concatenate([counts, np.full(n_rows, counts.sum() * (max_order - 1) / max(1, n_rows))])
 
 
 class Sent2VecVectorizer(TrainedVectorizer):
@@ -152,8 +164,8 @@ class Sent2VecVectorizer(TrainedVectorizer):
         Regular expression of a word.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
-    stop_words : {"english"}, list of str or None, default=None
-        Words to leave out, as in scikit-learn.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None
@@ -246,15 +258,16 @@ class Sent2VecVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TrainedVectorizer._parameter_constraints,
-        "max_sentence_length": [Interval(Integral, 2, None, closed="left"), None],
+        "max_sentence_length": [integers(2, INT64_MAX), None],
         "ngram_range": [tuple, list],
-        "n_buckets": [Interval(Integral, 1, None, closed="left")],
-        "dropout_k": [Interval(Integral, 0, None, closed="left")],
-        "negative": [Interval(Integral, 1, None, closed="left")],
-        "subsample": [Interval(Real, 0.0, None, closed="neither")],
-        "min_target_count": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0.0, None, closed="left")],
+        "n_buckets": [integers(1)],
+        "dropout_k": [integers(0)],
+        "negative": [integers(1)],
+        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        "min_target_count": [integers(1, INT64_MAX)],
+        "alpha": [Interval(Real, 0.0, 1e6, closed="both")],
     }
+    target_vectors_: NDArray[np.float32]
     _default_batch_size = 64
     _run_length = 1  # targets are words; of short sentences a run has more
     _vectors_name = "_source_vectors"
@@ -329,12 +342,12 @@ class Sent2VecVectorizer(TrainedVectorizer):
         self.verbose = verbose
 
     @property
-    def word_vectors_(self) -> np.ndarray:
+    def word_vectors_(self) -> NDArray[np.float32]:  # type: ignore[override]
         """Source vectors of the words, (n_words, n_components)."""
         return self._source_vectors[: len(self.vocabulary_)]
 
     @property
-    def ngram_vectors_(self) -> np.ndarray:
+    def ngram_vectors_(self) -> NDArray[np.float32]:
         """Source vectors of the hashed word n-grams, (n_buckets, n_components); empty for words alone."""
         return self._source_vectors[len(self.vocabulary_) :]
 
@@ -342,18 +355,15 @@ class Sent2VecVectorizer(TrainedVectorizer):
     def _summed_vectors(self) -> np.ndarray:
         return self._source_vectors
 
-    def _start(self, corpus: Any) -> dict[str, Any]:
-        self._check_ngram_range()
-        return super()._start(corpus)
-
-    def _check_ngram_range(self) -> tuple[int, int]:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         orders = tuple(self.ngram_range)
-        if len(orders) != 2 or not all(isinstance(n, Integral) for n in orders) or orders[0] != 1 or orders[1] < 1:
+        whole = len(orders) == 2 and all(isinstance(n, Integral) for n in orders)
+        if not whole or orders[0] != 1 or not 1 <= orders[1] <= INT32_MAX:
             raise ValueError(
                 f"ngram_range must be (1, n) with n >= 1: words are always learned, and n-grams up to length n with "
-                f"them. Got {self.ngram_range!r}."
+                f"them. Got {brief(self.ngram_range)}."
             )
-        return orders
 
     def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
         """Words start at random, n-grams and targets at zero: an n-gram that was never seen adds nothing."""
@@ -380,6 +390,6 @@ class Sent2VecVectorizer(TrainedVectorizer):
     def _feature_names(self, encoded: EncodedSentences) -> list[str]:
         names = super()._feature_names(encoded)
         known = [name for name in names if name in self.vocabulary_]
-        for order in range(2, self.ngram_range[1] + 1):
+        for order in range(2, min(self.ngram_range[1], len(known)) + 1):
             names = names + [" ".join(known[i : i + order]) for i in range(len(known) - order + 1)]
         return names

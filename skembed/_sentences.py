@@ -1,30 +1,25 @@
-"""Where sentences come from: a collection that the user passes, or text files."""
+"""Where sentences come from: a collection that the user passes."""
 
 from __future__ import annotations
 
-import codecs
-import gzip
-import io
-import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice, pairwise
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
 
-from ._text import PADDING, Column, Part, Text, iter_columns
+from ._brief import brief
+from ._text import Column, Part, iter_columns
 from ._tokenizer import Tokenizer
 
 # Sentences that are worked on at a time, at the most, and about how many characters or bytes; then there are several
 # batches for the threads whether sentences are short or long.
 BATCH_SIZE = 8192
 BATCH_LENGTH = 1 << 19
-READ_SIZE = 1 << 18  # characters, or bytes, of a file that are read at a time
 
 
-def iter_sentences(X: Any, *, name: str = "X") -> Iterable[Any]:
+def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iterable[Any]:
     """Check that `X` is a one-dimensional collection of sentences and return something to iterate over.
 
     Parameters
@@ -33,6 +28,8 @@ def iter_sentences(X: Any, *, name: str = "X") -> Iterable[Any]:
         An iterator is not consumed here.
     name : str, default="X"
         What the error messages call it.
+    items : str, default="sentences"
+        What they call its items.
 
     Returns
     -------
@@ -46,9 +43,8 @@ def iter_sentences(X: Any, *, name: str = "X") -> Iterable[Any]:
         If `X` cannot be iterated over, or has no order.
     """
     if isinstance(X, (str, bytes, bytearray)):
-        raise ValueError(
-            f"{name} must be an iterable of sentences, got one {type(X).__name__}. Wrap it in a list: [{name}]."
-        )
+        advice = f"Wrap it in a list: [{name}]." if items == "sentences" else "Pass one for each sentence, in a list."
+        raise ValueError(f"{name} must be an iterable of {items}, got one {type(X).__name__}. {advice}")
     if isinstance(X, (Mapping, set, frozenset)):
         raise TypeError(
             f"{name} is a {type(X).__name__}, which has no reading order. Pass a list, for example "
@@ -56,24 +52,39 @@ def iter_sentences(X: Any, *, name: str = "X") -> Iterable[Any]:
         )
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple) and len(shape) > 1:
-        column = f'{name}["text"]' if hasattr(X, "columns") or hasattr(X, "column_names") else f"{name}[:, 0]"
         raise ValueError(
-            f"{name} must be one-dimensional, got a {type(X).__name__} of shape {shape}. Pass one column: {column}."
+            f"{name} must be one-dimensional, got a {type(X).__name__} of shape {shape}. {_column_advice(X, name)}"
         )
     if hasattr(X, "to_pylist"):  # a pyarrow array gives pyarrow scalars when iterated over, not strings
         return _iter_arrow(X)
     try:
         iter(X)
     except TypeError:
-        raise TypeError(f"{name} must be an iterable of sentences, got {X!r:.80} of type {type(X).__name__}.") from None
+        raise TypeError(f"{name} must be an iterable of {items}, got {brief(X)} of type {type(X).__name__}.") from None
     return X
 
 
+def _column_advice(X: Any, name: str) -> str:
+    """Say how to pass one column of a table."""
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
+    if columns is None or not len(columns):
+        return f"Pass one column: {name}[:, 0]."
+    first = f'"{columns[0]:.40}"' if isinstance(columns[0], str) else brief(columns[0], 40)
+    if len(columns) == 1:
+        return f"Pass its column: {name}[{first}]. In a ColumnTransformer, name the column {first}, not [{first}]."
+    return f"Pass one of its columns, for example {name}[{first}]. They are {brief(list(columns))}."
+
+
 def length_of(X: Any) -> int | None:
-    """How many sentences `X` says it has; None if it does not say, as a generator or a progress bar around one."""
+    """How many sentences `X` has; None where only the sentences tell.
+
+    A generator has no length, and a progress bar around one has what somebody guessed.
+    """
+    if not hasattr(X, "__getitem__"):
+        return None
     try:
         return len(X)
-    except TypeError:
+    except (TypeError, NotImplementedError):
         return None
 
 
@@ -82,19 +93,49 @@ def _iter_arrow(values: Any, step: int = BATCH_SIZE) -> Iterator[Any]:
         yield from values[start : start + step].to_pylist()
 
 
-def describe_wrong_item(item: Any) -> str:
-    """Say what a row that is not a string is, and what to do about it."""
+class MissingSentence(TypeError):
+    """A row is None, NaN or the like; what it is a row of is known higher up."""
+
+
+def wrong_row(row: int, item: Any) -> TypeError:
+    """Return the error that says what a row that is not a string is, and what to do about it."""
     kind = type(item).__name__
     if item is None or kind in ("NAType", "NaTType") or (isinstance(item, (float, np.floating)) and item != item):
-        return f'missing ({item!r}). Replace missing sentences first: X = X.fillna("") for a pandas Series.'
+        return MissingSentence(f"Row {row} is missing ({item!r}).")
     if isinstance(item, (bytes, bytearray)):
-        return f"bytes ({item!r:.60}). Decode it first, for example with item.decode('utf-8')."
-    if isinstance(item, (list, tuple, np.ndarray)):
-        return (
-            f"a {kind} ({item!r:.60}), not a string. If it already holds the tokens of a sentence, pass analyzer= "
-            "a named function that returns its argument: def as_is(tokens): return tokens."
+        advice = "Decode it first, for example with item.decode('utf-8')."
+    elif isinstance(item, (list, tuple, np.ndarray)):
+        advice = (
+            "If it already holds the tokens of a sentence, pass analyzer= a named function that returns its argument: "
+            "def as_is(tokens): return tokens."
         )
-    return f"{item!r:.60} of type {kind}, not a string. Convert it first, for example with str(item)."
+    else:
+        advice = "Convert it first, for example with str(item)."
+    return TypeError(f"Row {row} is {brief(item, 60)} of type {kind}, not a string. {advice}")
+
+
+@contextmanager
+def advising(X: Any) -> Iterator[None]:
+    """Have the error for a missing sentence say how it can be replaced in what the user passed."""
+    try:
+        yield
+    except MissingSentence as error:
+        raise TypeError(f"{error} Replace missing sentences first: {_filled(X)}") from None
+
+
+def _filled(X: Any) -> str:
+    """Return code that makes empty strings of what is missing in `X`."""
+    dtype = str(getattr(X, "dtype", getattr(X, "type", ""))).lower()
+    if hasattr(X, "fillna"):  # of pandas
+        return 'X.astype(object).fillna("")' if dtype == "category" else 'X.fillna("")'
+    if hasattr(X, "fill_null"):  # of polars or pyarrow
+        cast = {
+            "c": ".cast(pl.String)",
+            "e": ".cast(pl.String)",
+            "d": '.cast("string")',
+        }  # Categorical, Enum, dictionary
+        return f'X{cast.get(dtype[:1], "")}.fill_null("")'
+    return '[s if isinstance(s, str) else "" for s in X]'
 
 
 def iter_pieces(
@@ -167,10 +208,10 @@ def iter_batches(
             yield batch, starts
             starts = []
         return
+    labels = iter(iter_sentences(groups, name="groups", items="document ids"))
     n_labels, n_given = length_of(groups), length_of(sentences)
     if None not in (n_labels, n_given) and n_labels != n_given:
         raise ValueError(f"groups has {n_labels} entries for {n_given} sentences; each sentence needs one.")
-    labels = iter(iter_sentences(groups, name="groups"))
     n_sentences = 0
     previous: Any = object()  # equal to no label
     for batch in pieces:
@@ -198,125 +239,3 @@ def _document_starts(previous: Any, ids: list[Any], first_row: int) -> list[int]
     if missing:
         raise ValueError(f"groups has no document id at row {first_row + missing[0]}; every sentence needs one.")
     return starts
-
-
-def iter_text(
-    path: str | os.PathLike[str], encoding: str, tokenizer: Tokenizer
-) -> Iterator[tuple[list[str] | Text, list[int]]]:
-    """Yield sentences, some at a time, with the positions among them at which a new document begins.
-
-    Where the tokenizer reads UTF-8 itself, the lines of a text are yet to be looked at, and [0] says that it is the
-    first one of its file.
-
-    See :meth:`skembed.SentenceCorpus.from_file` for what is read and what is refused.
-    """
-    try:
-        as_bytes = codecs.lookup(encoding).name == "utf-8" and tokenizer.is_compiled
-    except LookupError:
-        raise ValueError(f"There is no encoding called {encoding!r}.") from None
-    for file in _text_files(Path(path)):
-        if as_bytes:
-            starts = [0]
-            for text in _iter_bytes(file):
-                yield text, starts
-                starts = []
-            continue
-        new_document = True
-        for lines in _iter_lines(file, encoding):
-            sentences: list[str] = []
-            starts = []
-            for line in lines:
-                if line.isspace() or not line:
-                    new_document = True
-                    continue
-                if new_document:
-                    starts.append(len(sentences))
-                    new_document = False
-                sentences.append(line.rstrip("\r\n"))
-            if sentences:
-                yield sentences, starts
-
-
-def _text_files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        if not path.exists():
-            raise FileNotFoundError(f"There is no file or folder {path}.")
-        return [path]
-    found = []
-    for folder, folders, names in os.walk(path):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [
-            Path(folder, name)
-            for name in names
-            if name.lower().endswith((".txt", ".txt.gz")) and not name.startswith(".")
-        ]
-    if not found:
-        raise ValueError(f"The folder {path} has no file *.txt or *.txt.gz.")
-    return sorted(found, key=lambda file: file.relative_to(path).parts)  # parts: the same order on every system
-
-
-def _open_bytes(file: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(file, "rb") if file.name.lower().endswith(".gz") else open(file, "rb"))
-
-
-def _iter_bytes(file: Path) -> Iterator[Text]:
-    """Yield whole lines as they stand in the file."""
-    pieces: list[bytes] = []  # of a line that is longer than what is read at a time
-    try:
-        with _open_bytes(file) as raw:
-            piece = raw.read(max(READ_SIZE, len(codecs.BOM_UTF8))).removeprefix(codecs.BOM_UTF8)
-            while piece or (piece := raw.read(READ_SIZE)):
-                cut = piece.rfind(b"\n") + 1
-                if cut:
-                    yield _as_text([*pieces, piece[:cut]], file)
-                    pieces = []
-                pieces.append(piece[cut:])
-                piece = b""
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise _damaged(file, error) from error
-    if any(pieces):
-        yield _as_text([*pieces, b"\n"], file)
-
-
-def _as_text(pieces: list[bytes], file: Path) -> Text:
-    return Text(np.frombuffer(b"".join([*pieces, PADDING]), np.uint8), file=file)
-
-
-def _damaged(file: Path, error: Exception) -> ValueError:
-    return ValueError(f"{file} is not a complete gzip file: {error}")
-
-
-def _iter_lines(file: Path, encoding: str) -> Iterator[list[str]]:
-    """Yield lists of lines that end only at a line feed; other Unicode line separators are text."""
-    first = True
-    try:
-        with _open_bytes(file) as raw, io.TextIOWrapper(raw, encoding=encoding, newline="\n") as stream:
-            while lines := stream.readlines(READ_SIZE):
-                if first:
-                    lines[0] = lines[0].removeprefix("\ufeff")  # the byte order mark
-                    first = False
-                yield lines
-    except UnicodeError as error:
-        raise ValueError(decoding_message(file, encoding, error)) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise _damaged(file, error) from error
-    except LookupError as error:  # a codec such as "hex" that is not for text
-        raise ValueError(f"encoding={encoding!r} cannot be used: {error}") from None
-
-
-def decoding_message(file: Path, encoding: str, error: UnicodeError) -> str:
-    """Say where in a file the bytes are that cannot be decoded."""
-    advice = "If the text has another encoding, pass it, for example encoding='latin-1'."
-    if "\n".encode(encoding) == b"\n":
-        # The decoder counts from the start of its own buffer, so find the line by reading again.
-        with _open_bytes(file) as raw:
-            for number, line in enumerate(raw, 1):
-                try:
-                    line.decode(encoding)
-                except UnicodeDecodeError as found:
-                    wrong = found.object[found.start : found.end]
-                    return (
-                        f"{file}, line {number}, byte offset {found.start} in the line: {wrong!r} is not valid "
-                        f"{encoding}. {advice}"
-                    )
-    return f"{file} is not valid {encoding}: {error}. {advice}"

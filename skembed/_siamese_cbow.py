@@ -9,8 +9,7 @@ sentences that are not its neighbours is to be ``1 / |S+|`` on each neighbour:
     L = -\sum_i \sum_{j \in S^+_i} \frac{1}{|S^+_i|} \log p(s_i, s_j)
 """
 
-import math
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,12 +29,14 @@ from ._blocks import (
     sum_sentences,
 )
 from ._compile import LEAN, PASTE, lean_kernel
-from ._kernels import barrier, share, zeros_apart
+from ._kernels import barrier, share
+from ._limits import INT64_MAX, integers
 from ._runs import EncodedText, Plan, block_runs, place_runs
 from ._touches import Rows, Touches, Update, update_rows
 from ._trained import TrainedVectorizer
 from ._training import Matrix
 from ._vectors import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
+from ._work_space import ARRAYS, Arrays
 
 
 class Pairs(NamedTuple):
@@ -63,7 +64,7 @@ def scale_to_length_one(slots, pairs, first, last):
                 # No direction: the sentence takes no part.
                 slots.document[slot] = -1
             else:
-                pairs.norm[slot] = math.sqrt(square)
+                pairs.norm[slot] = np.sqrt(square)
                 copy_scaled(pairs.unit, slot, ONE / pairs.norm[slot], slots.sums, slot)
 
 
@@ -176,31 +177,31 @@ class SiameseCBOWObjective:
 
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"]
-        self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], counts.astype(np.float64))]
+        self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], lambda: counts.astype(np.float64))]
         self.border = int(vectorizer.window)
         self.negative = int(vectorizer.negative)
         self.mean = vectorizer.pooling == "mean"
         self.inverse_temperature = np.float32(1.0 / vectorizer.temperature)
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Pairs:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Pairs:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more strangers
         n_components = self.matrices[0].weights.shape[1]
         run_ptr, n_words = place_runs(text, plan)
-        slots, touches = make_slots(plan, n_words, n_components, n_threads)
+        slots, touches = make_slots(plan, n_words, n_components, n_threads, make)
         n_candidates = 2 * plan.border + 1 + negative
         return Pairs(
             run_ptr=run_ptr,
             slots=slots,
             touches=touches,
-            unit=zeros_apart((len(slots.sentence), n_components), np.float32),
-            norm=zeros_apart(len(slots.sentence), np.float32),
-            source_gradient=zeros_apart((n_targets, n_components), np.float32),
-            error=zeros_apart((n_targets, n_candidates), np.float32),
-            scores=make_scores(n_candidates, n_threads),
-            offsets=zeros_apart((n_threads, negative), np.int64),
-            loss=zeros_apart(n_targets, np.float64),
-            total=zeros_apart(2, np.float64),
+            unit=make.zeros((len(slots.sentence), n_components), np.float32),
+            norm=make.zeros((len(slots.sentence),), np.float32),
+            source_gradient=make.zeros((n_targets, n_components), np.float32),
+            error=make.zeros((n_targets, n_candidates), np.float32),
+            scores=make_scores(n_candidates, n_threads, make),
+            offsets=make.zeros((n_threads, negative), np.int64),
+            loss=make.zeros((n_targets,), np.float64),
+            total=make.zeros((2,), np.float64),
         )
 
     def run(
@@ -227,7 +228,7 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     negative : int, default=10
         Random sentences, not neighbours, to compare with. The paper uses 2.
     temperature : float, default=0.1
-        The cosines are divided by it before the softmax; above 0. The paper has none, that is 1, but cosines are at
+        Divides the cosines before the softmax; from 1e-4 to 1e4. The paper has none, that is 1, but cosines are at
         most 1, and then even a perfect model is unsure.
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence. Cosines are the same, so only the rows' length changes.
@@ -260,8 +261,8 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         Regular expression of a word.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
-    stop_words : {"english"}, list of str or None, default=None
-        Words to leave out, as in scikit-learn.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None
@@ -308,9 +309,8 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
 
     Notes
     -----
-    *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, and the method would learn
-    from strangers. Pass the ordered text, a :class:`SentenceCorpus`, as `corpus`: each fold then learns from that text,
-    and `X` is only transformed for the next step. More than half of the sentences alone in their document: a warning.
+    *Order.* Cross-validation and ``train_test_split`` take sentences out of order, which would teach strangers; there
+    comes a warning. Pass the ordered text as `corpus`: each fold learns from that, and `X` is only transformed.
 
     *The published program.* It leaves words of earlier, longer sentences in its batches and cuts word numbers to 16
     bits; both are errors, and not repeated here. It takes negatives that may be neighbours, and crosses the borders of
@@ -342,10 +342,10 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **TrainedVectorizer._parameter_constraints,
-        "max_sentence_length": [Interval(Integral, 2, None, closed="left"), None],
-        "window": [Interval(Integral, 1, None, closed="left")],
-        "negative": [Interval(Integral, 1, None, closed="left")],
-        "temperature": [Interval(Real, 0.0, None, closed="neither")],
+        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "window": [integers(1)],
+        "negative": [integers(1)],
+        "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
     }
     _needs_order = True
     _default_batch_size = 512

@@ -13,11 +13,19 @@ from typing import Any
 def count_threads(n_jobs: int | None) -> int:
     """Return how many threads `n_jobs` means, as scikit-learn and joblib count them, but no more than there are cores.
 
-    The results are the same for any number, and threads that wait for a core only cost time.
+    The results are the same for any number, and threads that wait for a core only cost time. Where joblib would start
+    processes, its rule for threads counts: a daemon, as the workers of celery and multiprocessing are, has no children,
+    but it may have threads.
     """
-    from joblib import cpu_count, effective_n_jobs  # takes a while to import
+    from joblib import cpu_count  # takes a while to import
+    from joblib.parallel import ThreadingBackend, get_active_backend
 
-    return int(min(effective_n_jobs(n_jobs), cpu_count()))
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be a number of threads, or -1 for one on each core; it cannot be 0.")
+    backend, n_jobs_of_context = get_active_backend()
+    if not getattr(backend, "supports_sharedmem", False):
+        backend = ThreadingBackend(nesting_level=backend.nesting_level)
+    return int(min(backend.effective_n_jobs(n_jobs_of_context if n_jobs is None else n_jobs), cpu_count()))
 
 
 class ThreadChoice:

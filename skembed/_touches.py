@@ -19,9 +19,10 @@ import numpy as np
 from numba import njit
 
 from ._compile import INLINE, LEAN, lean_kernel
-from ._kernels import width_apart, zeros_apart
+from ._kernels import width_apart
 from ._simd import prefetch_item
 from ._vectors import ONE, add_scaled, prefetch_row_to_write
+from ._work_space import ARRAYS
 
 N_PARTS = 2
 # Below this a row has felt nothing but rounding, and the square root's reciprocal may overflow in single precision.
@@ -152,19 +153,19 @@ def _deal_in_order(order, loads, team, first, names, shares, carried, owner):
         owner[shelf] = names[chosen]
 
 
-def make_touches(n_touches, vectors, n_threads, by_parts=False):
+def make_touches(n_touches, vectors, n_threads, by_parts=False, make=ARRAYS):
     """Room for ``n_touches`` steps by the rows of ``vectors``, a list for each thread, or for each thread and part."""
     n_lists = n_threads * (N_PARTS if by_parts else 1)
     n_places = 2 * n_touches if n_threads > (N_PARTS if by_parts else 1) else n_touches
     return Touches(
         n_touches,
-        zeros_apart(n_places, np.int32),
-        zeros_apart(n_places, np.int32),
-        zeros_apart(n_places, np.float32),
-        zeros_apart(n_places, np.float32),
-        zeros_apart((n_lists, width_apart(n_threads + 1)), np.int64),
+        make.zeros((n_places,), np.int32),
+        make.zeros((n_places,), np.int32),
+        make.zeros((n_places,), np.float32),
+        make.zeros((n_places,), np.float32),
+        make.zeros((n_lists, width_apart(n_threads + 1)), np.int64),
         vectors,
-        zeros_apart(len(vectors), np.float32),
+        make.zeros((len(vectors),), np.float32),
     )
 
 

@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import POOLING_CONSTRAINTS, TEXT_CONSTRAINTS, EncodedSentences, PooledVectorizer, warn_if_unordered
+from ._base import TEXT_CONSTRAINTS, warn_if_unordered
+from ._brief import brief
 from ._corpus import SentenceCorpus
 from ._coverage import check_kept
-from ._kernels import fill_uniform, zeros_apart
-from ._memory import estimate
+from ._kernels import fill_uniform
+from ._known_words import EncodedSentences
+from ._limits import INT64_MAX, integers
+from ._memory import estimate, explaining_lack
+from ._pooled import POOLING_CONSTRAINTS, PooledVectorizer
 from ._runs import EncodedText, split_long_sentences
+from ._scikit_learn import CallbackSupportMixin, fit_context
+from ._sharing import of_one_state
 from ._threads import count_threads
-from ._training import LARGEST_SOUND_VALUE, EarlyStopping, Objective, Progress, Trainer, hold_out
-
-try:
-    from sklearn.callback import CallbackSupportMixin
-except ImportError:  # scikit-learn before 1.9 has no callbacks
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's class of this name."""
-
+from ._training import LARGEST_SOUND_VALUE, EarlyStopping, EpochTasks, Objective, Progress, Trainer, hold_out
+from ._vocabulary import begins_with
+from ._work_space import ARRAYS
 
 TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
-    "n_components": [Interval(Integral, 1, None, closed="left")],
+    "n_components": [integers(1)],
     "solver": [StrOptions({"adagrad", "sgd"})],
-    "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "learning_rate": [Interval(Real, 1e-12, 1e12, closed="both")],
+    "max_iter": [integers(1, INT64_MAX)],
+    "batch_size": [integers(1), StrOptions({"auto"})],
     "early_stopping": ["boolean"],
     "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
-    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+    "n_iter_no_change": [integers(1, INT64_MAX)],
     "tol": [Interval(Real, 0.0, None, closed="left")],
     "warm_start": ["boolean"],
     "n_jobs": [Integral, None],
@@ -57,7 +55,6 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         **POOLING_CONSTRAINTS,
         **TRAINING_CONSTRAINTS,
     }
-    _needs_order = False
     _vectors_name = "word_vectors_"
     _default_batch_size = 64
     _run_length = 1  # targets are words; of short sentences a run has more
@@ -77,9 +74,12 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     n_jobs: int | None
     random_state: Any
     verbose: int
+    loss_curve_: list[float]
+    validation_loss_curve_: list[float]
+    n_iter_: int
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Learn word vectors from sentences in reading order.
 
         Parameters
@@ -87,8 +87,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         X : iterable of str, or SentenceCorpus
             Sentences in reading order. Any iterable is read once. Where the parameter `corpus` is given, that is
             learned from and `X` is not.
-        y : ignored
-            Not used, present by convention.
+        y : array-like of shape (n_sentences,), default=None
+            Not used, present by convention. A method that learns from neighbouring sentences warns of it, see Warns.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence; a change from one sentence to the next begins a new document. None means
             that all sentences are one document.
@@ -105,17 +105,27 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         ValueError
             If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
             weights diverge; then the estimator is as it was before.
+        MemoryError
+            If there is less memory than the fit needs; says how much that is, and of which parameters.
+
+        Warns
+        -----
+        UserWarning
+            If a method that learns from neighbouring sentences is given `y`, and neither `groups` nor a corpus:
+            labelled sentences are seldom in reading order. If more than half of the sentences are alone in their
+            document. If there was nothing to predict.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         if self._needs_order:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
         keep = self.warm_start and hasattr(self, "vocabulary_")
-        fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
-        self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
+        with explaining_lack(self, corpus, keep=keep):
+            fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Make one pass over some more sentences.
 
         The first call learns the vocabulary, the word counts and the word weights; later calls keep them, so that
@@ -135,12 +145,14 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         self : object
             The fitted estimator.
         """
-        corpus = self._corpus_to_learn_from(X, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y)
         keep = hasattr(self, "vocabulary_")
-        fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
-        self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
+        with explaining_lack(self, corpus, keep=keep):
+            fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+            self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
         return self
 
+    @of_one_state
     def estimate_memory(self, X: Any) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
 
@@ -174,12 +186,11 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         >>> memory["corpus"] >= 4 * corpus.n_tokens
         True
         """
-        self._validate_params()
-        self._check_batch_size()
         corpus = self._corpus_to_learn_from(X, None)
         keep = self.warm_start and hasattr(self, "_layout")
-        renumber = keep and not _begins_with(corpus.vocabulary.words, self.vocabulary_)
-        return estimate(self, corpus, keep=keep, renumber=renumber)
+        if keep:
+            self._check_layout()
+        return estimate(self, corpus, keep=keep)
 
     def _start(self, corpus: SentenceCorpus) -> dict[str, Any]:
         """Fitted attributes before the first epoch."""
@@ -194,7 +205,10 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     def _keep_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
         """Fitted attributes of an earlier fit, to go on from; weights are copied, so a failure costs nothing."""
         if corpus.tokenizer != self._tokenizer:
-            raise ValueError(f"X was split with {corpus.tokenizer}, the vocabulary with {self._tokenizer}.")
+            raise ValueError(
+                f"X was split with {corpus.tokenizer.difference(self._tokenizer)}, the vocabulary with "
+                f"{self._tokenizer.difference(corpus.tokenizer)}."
+            )
         if not hasattr(self, "_layout"):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
@@ -215,8 +229,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         for name, value in getattr(self, "_layout", now).items():
             if name != but and now[name] != value:
                 raise ValueError(
-                    f"{name}={now[name]!r} differs from {value!r}, with which {type(self).__name__} has learned. Fit "
-                    "a new estimator, or with warm_start=False."
+                    f"{name}={brief(now[name])} differs from {brief(value)}, with which {type(self).__name__} has "
+                    "learned. Fit a new estimator, or with warm_start=False."
                 )
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -233,7 +247,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
     def _start_weights(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """Small random numbers for the words, zeros for all else."""
         n_words = len(fitted["word_counts_"])
-        weights = {name: zeros_apart(shape, np.float32) for name, shape in self._weight_shapes(n_words).items()}
+        weights = {name: ARRAYS.zeros(shape, np.float32) for name, shape in self._weight_shapes(n_words).items()}
         fill_uniform(weights[self._vectors_name][:n_words], fitted["_seed"], self._start_limit())
         return weights
 
@@ -251,7 +265,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         words = corpus.vocabulary.words
         vocabulary = fitted["vocabulary_"]
         n_words = len(vocabulary)
-        if not _begins_with(words, vocabulary):  # another corpus than the one the vocabulary comes from
+        if not begins_with(words, vocabulary):  # another corpus than the one the vocabulary comes from
             ids = np.fromiter((vocabulary.get(word, n_words) for word in words), np.int32, len(words))
             tokens = _remapped(tokens, ids)
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights)
@@ -259,7 +273,6 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
 
     def _train(self, corpus: SentenceCorpus, fitted: dict[str, Any], *, X: Any, n_epochs: int, partial: bool) -> None:
         """Run the epochs; the estimator changes only when all has gone well."""
-        self._check_batch_size()
         held_out, whole = None, corpus
         if self.early_stopping and not partial:
             corpus, validation_corpus = hold_out(corpus, self.validation_fraction, fitted["_seed"])
@@ -296,8 +309,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         self._warn_of_nothing(losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, whole)
-        for name, value in final.items():
-            setattr(self, name, value)
+        self._commit(final)
         tasks.end(lambda: final)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> Trainer:
@@ -312,8 +324,9 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             count_threads(self.n_jobs),
         )
 
-    def _check_batch_size(self) -> None:
+    def _check_parameters(self) -> None:
         """A context method compares a sentence with others of its block, which must hold more than its neighbours."""
+        super()._check_parameters()
         if self._needs_order and not isinstance(self.batch_size, str):
             smallest = 2 * self.window + 2
             if self.batch_size < smallest:
@@ -326,10 +339,14 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         # Not abs(weights), which would be a second copy of them.
         largest = max(float(np.maximum(m.weights.max(), -m.weights.min())) for m in objective.matrices)
         if not max(loss, largest) < LARGEST_SOUND_VALUE or not np.isfinite(loss):
+            # What else makes long steps, or large scores.
+            others = {"n_components": "smaller"} | ({"temperature": "larger"} if hasattr(self, "temperature") else {})
+            options = "".join(f", {name}={getattr(self, name)}" for name in others)
+            remedy = "".join(f", or a {than} {name}" for name, than in others.items())
             raise ValueError(
-                f"{type(self).__name__} diverged in epoch {epoch + 1} with learning_rate={self.learning_rate} and "
-                f"solver={self.solver!r} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
-                "learning_rate. Nothing of this fit was kept."
+                f"{type(self).__name__} diverged in epoch {epoch + 1} with learning_rate={self.learning_rate}, "
+                f"solver={self.solver!r}{options} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
+                f"learning_rate{remedy}. Nothing of this fit was kept."
             )
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
@@ -343,19 +360,13 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
                     f"{type(self).__name__} found nothing to predict in the {name}, so {outcome}. Its sentences may be "
                     "too few or too short, or their words unknown or too rare.",
                     UserWarning,
-                    stacklevel=5,
+                    stacklevel=6,
                 )
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
         """What follows from the learned weights."""
         vectors = fitted[self._vectors_name][: len(fitted["word_counts_"])]
         return fitted | {"_unknown_length": self._length_of_unknown(vectors)}
-
-
-def _begins_with(words: list[str], vocabulary: dict[str, int]) -> bool:
-    """Whether the words of the vocabulary have the same numbers in a corpus."""
-    n_words = len(vocabulary)
-    return list(vocabulary) == words[:n_words] and list(vocabulary.values()) == list(range(n_words))
 
 
 def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:
@@ -370,32 +381,3 @@ def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 def _copied(fitted: dict[str, Any]) -> dict[str, Any]:
     return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in fitted.items()}
-
-
-class EpochTasks:
-    """Tells scikit-learn's callbacks, where the version has them, about the fit and its epochs."""
-
-    def __init__(self, estimator: Any, X: Any, n_epochs: int) -> None:
-        self.estimator, self.X = estimator, X
-        self.fit: Any = None
-        self.epoch: Any = None
-        if n_epochs and hasattr(estimator, "_init_callback_context"):
-            self.fit = estimator._init_callback_context(max_subtasks=n_epochs)
-            self.fit.call_on_fit_task_begin(estimator=estimator, X=X)
-
-    def begin_epoch(self) -> None:
-        if self.fit is not None:
-            self.epoch = self.fit.subcontext(task_name="epoch")
-            self.epoch.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
-
-    def end_epoch(self, fitted: Callable[[], dict[str, Any]]) -> bool:
-        """Return whether a callback asks to stop. `fitted` gives the attributes of a model stopped here."""
-        return self._end(self.epoch, fitted)
-
-    def end(self, fitted: Callable[[], dict[str, Any]]) -> None:
-        self._end(self.fit, fitted)
-
-    def _end(self, task: Any, fitted: Callable[[], dict[str, Any]]) -> bool:
-        if task is None:
-            return False
-        return bool(task.call_on_fit_task_end(estimator=self.estimator, X=self.X, reconstruction_attributes=fitted))

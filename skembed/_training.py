@@ -6,7 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numba
@@ -17,6 +18,7 @@ from ._kernels import ABORTED, SYNC_SIZE, zeros_apart
 from ._runs import WORDS_PER_SENTENCE, EncodedText, Plan
 from ._threads import ThreadChoice
 from ._touches import Rows, Update, make_rows
+from ._work_space import ARRAYS, Arrays
 
 # A row that occurs more often than this in a block takes smaller steps; measured, see the user guide.
 MAX_TOUCHES = 8
@@ -35,7 +37,8 @@ class Matrix(NamedTuple):
 
     weights: np.ndarray  # (n_rows, n_components) float32
     accumulator: np.ndarray  # (n_rows, 2) float32, AdaGrad's sum of squares, and room to count
-    mass: np.ndarray  # (n_rows,) float64, how often each row is touched, in proportion; shares rows out to threads
+    # Gives how often each row is touched, in proportion, (n_rows,) float64; shares rows out to threads.
+    mass: Callable[[], np.ndarray]
 
 
 class Objective(Protocol):
@@ -44,7 +47,7 @@ class Objective(Protocol):
     matrices: list[Matrix]
     border: int
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Any:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Any:
         """Work space of one block; its `total` (2,) float64 receives the sum of losses and the number of targets."""
 
     def run(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, *threads: Any) -> None:
@@ -63,16 +66,16 @@ class Trainer:
     run_length: int
     seed: int
     n_threads: int
-    rows: list[Rows] = field(init=False)
 
     def __post_init__(self) -> None:
         if numba.config.DISABLE_JIT:
             self.n_threads = 1  # the barrier between threads exists only in compiled code
         self._threads = ThreadChoice(self.n_threads)
-        self.rows = [
-            make_rows(matrix.weights, matrix.accumulator, matrix.mass, self.n_threads)
-            for matrix in self.objective.matrices
-        ]
+
+    @cached_property
+    def rows(self) -> list[Rows]:
+        """The weights, with who updates which row."""
+        return [make_rows(m.weights, m.accumulator, m.mass(), self.n_threads) for m in self.objective.matrices]
 
     def compile(self, text: EncodedText) -> None:
         """Have the kernel compiled, or loaded from the cache, by working through no block of the first sentence."""
@@ -141,7 +144,8 @@ class Trainer:
         generator = np.random.default_rng([self.seed, epoch])
         seed = int(generator.integers(2**63))
         generator.shuffle(starts)
-        return Plan(starts, length, border, batch // length, 0, 0, seed)
+        # A block has no more runs than the text.
+        return Plan(starts, length, border, min(batch // length, len(starts)), 0, 0, seed)
 
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
         """Enter the kernel with some threads at once."""
@@ -238,7 +242,7 @@ class Progress:
 
     def advance(self, fraction: float) -> None:
         if self.verbose > 1:
-            print(f"[{self.name}] epoch {self.epoch + 1}/{self.n_epochs}, {fraction:.0%} done", flush=True)
+            self._print(f"{fraction:.0%} done")
 
     def end(self, loss: float, validation_loss: float | None) -> None:
         if not self.verbose:
@@ -247,8 +251,40 @@ class Progress:
         speed = self.n_tokens / max(now - self.epoch_start, 1e-9)
         left = (now - self.start) / (self.epoch + 1) * (self.n_epochs - self.epoch - 1)
         held_out = "" if validation_loss is None else f", validation loss {validation_loss:.4f}"
-        print(
-            f"[{self.name}] epoch {self.epoch + 1}/{self.n_epochs}, loss {loss:.4f}{held_out}, {speed:,.0f} words/s, "
-            f"{left:.0f} s left",
-            flush=True,
-        )
+        self._print(f"loss {loss:.4f}{held_out}, {speed:,.0f} words/s, {left:.0f} s left")
+
+    def _print(self, text: str) -> None:
+        """Nobody may be listening: a closed pipe, or whatever else stands in for standard output, ends no fit."""
+        try:
+            print(f"[{self.name}] epoch {self.epoch + 1}/{self.n_epochs}, {text}", flush=True)
+        except Exception:
+            self.verbose = 0
+
+
+class EpochTasks:
+    """Tells scikit-learn's callbacks, where the version has them, about the fit and its epochs."""
+
+    def __init__(self, estimator: Any, X: Any, n_epochs: int) -> None:
+        self.estimator, self.X = estimator, X
+        self.fit: Any = None
+        self.epoch: Any = None
+        if n_epochs and hasattr(estimator, "_init_callback_context"):
+            self.fit = estimator._init_callback_context(max_subtasks=n_epochs)
+            self.fit.call_on_fit_task_begin(estimator=estimator, X=X)
+
+    def begin_epoch(self) -> None:
+        if self.fit is not None:
+            self.epoch = self.fit.subcontext(task_name="epoch")
+            self.epoch.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
+
+    def end_epoch(self, fitted: Callable[[], dict[str, Any]]) -> bool:
+        """Return whether a callback asks to stop. `fitted` gives the attributes of a model stopped here."""
+        return self._end(self.epoch, fitted)
+
+    def end(self, fitted: Callable[[], dict[str, Any]]) -> None:
+        self._end(self.fit, fitted)
+
+    def _end(self, task: Any, fitted: Callable[[], dict[str, Any]]) -> bool:
+        if task is None:
+            return False
+        return bool(task.call_on_fit_task_end(estimator=self.estimator, X=self.X, reconstruction_attributes=fitted))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from ._brief import brief
 from ._text import decode_words, encode_words, offsets, side_by_side
 from ._threads import Threads
 
@@ -43,11 +46,13 @@ class Vocabulary:
     ['c', 'a']
     """
 
-    def __init__(self, words: list[str], counts: np.ndarray) -> None:
+    counts: NDArray[np.int64]
+
+    def __init__(self, words: list[str], counts: ArrayLike) -> None:
         self.words = words
         self._set_counts(counts, len(words))
 
-    def _set_counts(self, counts: np.ndarray, n_words: int) -> None:
+    def _set_counts(self, counts: ArrayLike, n_words: int) -> None:
         self.counts = np.array(counts, dtype=np.int64)
         self.counts.flags.writeable = False
         if self.counts.shape != (n_words,):
@@ -152,7 +157,7 @@ class Vocabulary:
         """Id of each word."""
         return dict(zip(self.words, range(len(self))))
 
-    def ids_of(self, words: Collection[str]) -> np.ndarray:
+    def ids_of(self, words: Collection[str]) -> NDArray[np.int64]:
         """Return the id of each word, ndarray of int64; -1 where it has none."""
         return np.fromiter((self.index.get(word, -1) for word in words), np.int64, len(words))
 
@@ -162,10 +167,9 @@ class Vocabulary:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
             return NotImplemented
-        mine, others = (*self.packed, self.counts), (*other.packed, other.counts)
-        return all(map(np.array_equal, mine, others))
+        return np.array_equal(self.counts, other.counts) and all(map(np.array_equal, self.packed, other.packed))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[str, object]:
         return {"packed": self.packed, "counts": self.counts}
@@ -271,9 +275,9 @@ def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | N
         try:
             number = operator.index(value)  # type: ignore[arg-type]
         except TypeError:
-            raise TypeError(f"{name} must be an integer, got {value!r}.") from None
-        if isinstance(value, (bool, np.bool_)) or number < 1:
-            raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+            raise TypeError(f"{name} must be an integer, got {brief(value)}.") from None
+        if isinstance(value, (bool, np.bool_)) or not 1 <= number <= np.iinfo(np.int64).max:
+            raise ValueError(f"{name} must be an integer of at least 1 and at most 2**63 - 1, got {brief(value)}.")
     return int(min_count), None if max_features is None else int(max_features)
 
 
@@ -291,3 +295,9 @@ def _n_kept(counts: np.ndarray, min_count: int, max_features: int | None) -> int
             f"times, below min_count={min_count}. Lower min_count to {counts[0]} or less."
         )
     return n_kept if max_features is None else min(n_kept, max_features)
+
+
+def begins_with(words: list[str], vocabulary: dict[str, int]) -> bool:
+    """Whether words, those of a corpus, begin with the words of a vocabulary, which have the same numbers there."""
+    n_words = len(vocabulary)
+    return list(vocabulary) == words[:n_words] and list(vocabulary.values()) == list(range(n_words))

@@ -19,12 +19,22 @@ import numpy as np
 from numba import njit
 
 from ._compile import PASTE, lean_kernel
-from ._kernels import barrier, below, random_bits, uniform, width_apart, zeros_apart
+from ._kernels import barrier, below, random_bits, uniform, width_apart
 from ._negatives import Negatives, draw_negative, first_of_second_part, make_negatives
-from ._runs import EncodedText, Plan, block_runs, keep_probability, place_runs, sentence_of_block, share_runs
+from ._runs import (
+    EncodedText,
+    Plan,
+    block_runs,
+    keep_probability,
+    longest_sentence,
+    place_runs,
+    sentence_of_block,
+    share_runs,
+)
 from ._touches import Rows, Touches, Update, deal, make_touches, share_rows, update_rows
 from ._training import Matrix
 from ._vectors import ONE, combine, combine_two, copy_scaled, dots, logistic, padded, prefetch_row
+from ._work_space import ARRAYS, Arrays
 
 
 class Draws(NamedTuple):
@@ -49,7 +59,7 @@ class Windows(NamedTuple):
     near: np.ndarray  # (n_tokens,) int32, the size of each one's window
     source: Touches  # its vectors: n_tokens gradients of source vectors, then n_tokens gradients of hidden vectors
     target: Touches  # its vectors: gradients of target vectors, then n_tokens hidden vectors
-    error: np.ndarray  # (n_tokens, 2 * window or more) float32, of the words that a position predicts
+    error: np.ndarray  # (n_tokens, most words of a window, or more) float32, of the words that a position predicts
     negative_error: np.ndarray  # (n_tokens, negative or more) float32
     negative_error_flat: np.ndarray  # the same memory as one dimension
     rows: np.ndarray  # (n_threads * n,) int32, room for a list of rows
@@ -244,32 +254,36 @@ class Word2VecObjective:
         window, negative = int(vectorizer.window), int(vectorizer.negative)
         self.draws = Draws(keep, negatives, window, negative, vectorizer.algorithm == "skipgram")
         self.matrices = [
-            Matrix(fitted["word_vectors_"], fitted["_accumulator"], kept),
-            Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], targets),
+            Matrix(fitted["word_vectors_"], fitted["_accumulator"], lambda: kept),
+            Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], lambda: targets),
         ]
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int) -> Windows:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Windows:
         run_ptr, n_tokens = place_runs(text, plan)
         n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]
         n_target = n_tokens + n_sentences * self.draws.negative
-        room = width_apart(2 * self.draws.window + self.draws.negative + 1)
-        negative_error = zeros_apart((n_tokens, padded(self.draws.negative)), np.float32)
+        n_context = min(2 * self.draws.window, longest_sentence(text))  # a window ends with its sentence
+        room = width_apart(n_context + self.draws.negative + 1)
+        negative_error = make.zeros((n_tokens, padded(self.draws.negative)), np.float32)
+        sources = make.zeros((2 * n_tokens, n_components), np.float32)
+        targets = make.zeros((n_target + n_tokens, n_components), np.float32)
+        n_numbers = n_target + n_tokens + 1
         return Windows(
             run_ptr=run_ptr,
-            words=zeros_apart(n_tokens, np.int32),
-            near=zeros_apart(n_tokens, np.int32),
-            source=make_touches(n_tokens, zeros_apart((2 * n_tokens, n_components), np.float32), n_threads),
-            target=make_touches(n_target, zeros_apart((n_target + n_tokens, n_components), np.float32), n_threads),
-            error=zeros_apart((n_tokens, padded(2 * self.draws.window)), np.float32),
+            words=make.zeros((n_tokens,), np.int32),
+            near=make.zeros((n_tokens,), np.int32),
+            source=make_touches(n_tokens, sources, n_threads, make=make),
+            target=make_touches(n_target, targets, n_threads, make=make),
+            error=make.zeros((n_tokens, padded(n_context)), np.float32),
             negative_error=negative_error,
             negative_error_flat=negative_error.reshape(-1),
-            rows=zeros_apart(n_threads * room, np.int32),
-            scale=zeros_apart(n_threads * room, np.float32),
-            number=np.arange(n_target + n_tokens + 1, dtype=np.int32),
-            loss=zeros_apart(n_sentences, np.float64),
-            n_targets=zeros_apart(n_sentences, np.int64),
-            total=zeros_apart(2, np.float64),
+            rows=make.zeros((n_threads * room,), np.int32),
+            scale=make.zeros((n_threads * room,), np.float32),
+            number=make.values(n_numbers, np.int32, lambda: np.arange(n_numbers, dtype=np.int32)),
+            loss=make.zeros((n_sentences,), np.float64),
+            n_targets=make.zeros((n_sentences,), np.int64),
+            total=make.zeros((2,), np.float64),
         )
 
     def run(

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ._bytes import CONTEXT, NOT_UTF8, join_slices, line_feeds
-from ._sentences import decoding_message
 from ._strings import Room, join_strings
 from ._text import (
     PADDING,
@@ -22,6 +21,7 @@ from ._text import (
     rows_in_context,
     side_by_side,
 )
+from ._text_files import decoding_message
 from ._threads import Threads
 from ._word_cut import new_piece, scan
 from ._word_table import (

@@ -6,6 +6,7 @@ import codecs
 import os
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from numbers import Integral
 from typing import Any
 
@@ -268,6 +269,7 @@ def _read_mapping(source: Mapping[Any, Any], name: str) -> _Found:
 
 
 def _read_estimator(source: Any, name: str) -> _Found:
+    source = copy(source)  # as it is now, whatever a fit in another thread makes of it
     vocabulary = source.vocabulary_
     words = sorted(vocabulary, key=vocabulary.__getitem__)
     if [vocabulary[word] for word in words] != list(range(len(words))):

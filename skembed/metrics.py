@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.stats import rankdata
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_array
 
+from ._input import as_matrix, as_scores, check_same_length
 from ._norms import near_one
 
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
 
 
-def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
+def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     """Cosine of each row of `A` with the same row of `B`; 0 where one of them is zero.
 
     A sentence without a known word has the zero vector. Its cosine is taken as 0 here, so one such sentence does not
@@ -22,7 +24,7 @@ def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
 
     Parameters
     ----------
-    A, B : array-like or sparse matrix of shape (n_pairs, n_features)
+    A, B : array-like, data frame or sparse matrix of shape (n_pairs, n_features)
         Sentence vectors. Rows of data frames are taken in their order, whatever their index says.
 
     Returns
@@ -44,7 +46,7 @@ def paired_cosine_similarity(A: Any, B: Any) -> np.ndarray:
     both_sparse = issparse(A) and issparse(B)
     A, B = (
         check_array(
-            M.toarray() if issparse(M) and not both_sparse else M,
+            M.toarray() if issparse(M) and not both_sparse else as_matrix(M, name),
             accept_sparse="csr",
             dtype=np.float64,
             ensure_min_samples=0,
@@ -131,21 +133,18 @@ def spearman_score(y_true: Any, y_pred: Any) -> float:
 
 
 def _checked_scores(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
-    x, y = (column_or_1d(np.asarray(scores, dtype=np.float64)) for scores in (y_true, y_pred))
-    check_consistent_length(x, y)
+    x, y = as_scores(y_true, "y_true"), as_scores(y_pred, "y_pred")
+    check_same_length({"y_true": x, "y_pred": y})
     if len(x) < 2:
         raise ValueError(f"A correlation needs two pairs or more, got {len(x)}.")
-    for name, scores in (("y_true", x), ("y_pred", y)):
-        bad = np.flatnonzero(~np.isfinite(scores))
-        if len(bad):
-            raise ValueError(f"{name} has {scores[bad[0]]} in row {bad[0]}.")
     return x, y
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:
+    x, y = near_one(x[None])[0], near_one(y[None])[0]
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return 0.0
     x, y = x - x.mean(), y - y.mean()
-    # Scaled first: squares of very small or very large numbers would leave the range of float64.
+    # Scaled again: numbers that differ little are small now, and their squares would leave the range of float64.
     x, y = x / np.abs(x).max(), y / np.abs(y).max()
     return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))

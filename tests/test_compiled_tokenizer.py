@@ -186,7 +186,7 @@ def test_threads_give_the_same_corpus(monkeypatch, tmp_path):
         {"stop_words": ["w1", "w7"]},
         {"stemmer": lambda word: word[:3], "min_count": 2},
     ],
-    ids=str,
+    ids=["rare words", "all but 50", "all but one", "stop words", "stems"],
 )
 def test_threads_leave_out_the_same_words(options, monkeypatch, tmp_path):
     monkeypatch.setattr(sentences_module, "BATCH_SIZE", 50)

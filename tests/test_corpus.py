@@ -24,7 +24,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
-import skembed._corpus as corpus_module
 from skembed import CBOSVectorizer
 from skembed._corpus import SentenceCorpus
 from skembed._tokenizer import Tokenizer
@@ -288,7 +287,7 @@ def test_a_folder_in_sorted_order(tmp_path):
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file or folder .*nowhere"):
         SentenceCorpus.from_file(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match=r"has no file \*.txt or \*.txt.gz"):
+    with pytest.raises(ValueError, match=r"has no file \*\.txt, \*\.txt\.gz"):
         SentenceCorpus.from_file(tmp_path)
     file = tmp_path / "a.txt"
     file.write_bytes(b"\n \n")
@@ -318,7 +317,7 @@ def test_damaged_gzip(tmp_path):
     flipped[len(data) // 2] ^= 0xFF
     for damaged in (data[: len(data) // 2], data[:5], b"plain text", bytes(flipped)):
         (tmp_path / "a.txt.gz").write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"a\.txt\.gz is not a complete gzip file"):
+        with pytest.raises(ValueError, match=r"a\.txt\.gz is damaged or not a complete \.gz file"):
             SentenceCorpus.from_file(tmp_path)
 
 
@@ -491,7 +490,7 @@ def test_handle_whose_folder_is_gone_or_changed(tmp_path):
     SentenceCorpus.from_sentences(TEXT[1:]).save(tmp_path / "new")
     del stored  # Windows does not remove a file that is mapped
     shutil.rmtree(tmp_path / "c")
-    with pytest.raises(FileNotFoundError, match=r"which is gone.*corpus\.save\(path\)"):
+    with pytest.raises(FileNotFoundError, match=r"memory map of the folder .*, which is gone\. Put the folder back"):
         len(pickle.loads(data))
     model = CBOSVectorizer(corpus=pickle.loads(data))
     assert "gone or was replaced" in repr(model) and "gone or was replaced" in model._repr_html_()
@@ -500,49 +499,12 @@ def test_handle_whose_folder_is_gone_or_changed(tmp_path):
         len(pickle.loads(data))
 
 
-def test_large_corpus_in_memory_is_lent(monkeypatch, corpus):
-    monkeypatch.setattr(corpus_module, "_BY_VALUE", 10)
-    data = pickle.dumps(corpus)
-    handle = pickle.loads(data)
-    assert handle.path is not None
-    assert check(handle) == corpus and corpus.path is None
-    before = os.stat(handle.path).st_mtime_ns
-    equal = SentenceCorpus.from_sentences(TEXT, GROUPS)
-    assert pickle.dumps(equal) == data  # an equal corpus shares the folder
-    assert os.stat(handle.path).st_mtime_ns == before
-
-
-LENDER = """
-import pickle, sys
-import skembed._corpus as m
-m._BY_VALUE = 10
-corpus = m.SentenceCorpus.from_sentences(["a b", "c"])
-path = pickle.loads(pickle.dumps(corpus)).path
-sys.stdout.write(path)
-sys.stdout.flush()
-if len(sys.argv) > 1:
-    import os
-    if os.fork() == 0:
-        sys.exit()
-    os.wait()
-    assert os.path.exists(path)
-"""
-
-
-@pytest.mark.parametrize("fork", [[], ["fork"]] if hasattr(os, "fork") else [[]])
-def test_lent_folder_goes_with_its_process(fork):
-    run = subprocess.run([sys.executable, "-c", LENDER, *fork], capture_output=True, text=True, check=True)
-    assert os.path.basename(os.path.dirname(run.stdout)).startswith("skembed-") and not os.path.exists(run.stdout)
-
-
 def words_of(corpus):
     return os.getpid(), list(corpus), corpus.path
 
 
-@pytest.mark.parametrize("kind", ["value", "lent", "stored"])
-def test_other_processes(monkeypatch, tmp_path, corpus, kind):
-    if kind == "lent":
-        monkeypatch.setattr(corpus_module, "_BY_VALUE", 10)
+@pytest.mark.parametrize("kind", ["value", "stored"])
+def test_other_processes(tmp_path, corpus, kind):
     if kind == "stored":
         corpus.save(tmp_path / "c")
         corpus = SentenceCorpus.load(tmp_path / "c")

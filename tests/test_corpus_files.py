@@ -1,8 +1,12 @@
 """A corpus on disk: written as it streams, saved, loaded, replaced, damaged."""
 
+import errno
 import json
 import os
+import re
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -11,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import skembed._sentences as sentences_module
+import skembed._text_files as text_files_module
 from skembed._corpus import SentenceCorpus
 from skembed._corpus_files import Arrays, GrowingArray
 from skembed._text import side_by_side
@@ -72,7 +76,7 @@ def test_written_as_it_streams(tmp_path, monkeypatch):
     assert SentenceCorpus.load(tmp_path / "c", stemmer=str.upper) == memory
     file = tmp_path / "text.txt"
     file.write_text("\n".join(line or "." for line in lines))
-    monkeypatch.setattr(sentences_module, "READ_SIZE", 1000)
+    monkeypatch.setattr(text_files_module, "READ_SIZE", 1000)
     assert same_bits(
         SentenceCorpus.from_file(file, **options, to=tmp_path / "f"), SentenceCorpus.from_sentences(lines, **options)
     )
@@ -151,6 +155,52 @@ def test_failure_leaves_nothing_and_keeps_the_old(corpus, tmp_path):
         with pytest.raises(error):
             SentenceCorpus.from_sentences(sentences, to=tmp_path / "c")
     assert os.listdir(tmp_path) == ["c"] and contents(tmp_path / "c") == before
+
+
+FULL = """
+import os, resource, sys
+import numpy as np
+from skembed import SentenceCorpus
+path, streamed, n_sentences, limit = sys.argv[1], sys.argv[2] == "True", int(sys.argv[3]), int(sys.argv[4])
+text = [f"w{i} w{i + 1}" for i in range(n_sentences)]
+corpus = SentenceCorpus.from_sentences(text)
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try:
+    SentenceCorpus.from_sentences(text, to=path) if streamed else corpus.save(path)
+except OSError as error:
+    print(error.errno, error)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of another kind")
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize(("n_sentences", "limit"), [(50_000, 100_000), (2000, 500), (2, 300)])
+def test_no_space_left(tmp_path, streamed, n_sentences, limit):
+    """The limit stands for a full disk; it is met in the first array, while a buffer is written, and in the header."""
+    arguments = [str(tmp_path / "deep" / "c"), str(streamed), str(n_sentences), str(limit)]
+    done = subprocess.run([sys.executable, "-c", FULL, *arguments], capture_output=True, text=True, check=False)
+    path = re.escape(str(tmp_path / "deep" / "c"))
+    assert re.search(rf"^{errno.EFBIG} .*The corpus cannot be saved to {path}: File too large$", done.stdout), done
+    assert os.listdir(tmp_path / "deep") == []
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_folder_that_cannot_be_made(corpus, tmp_path, streamed):
+    (tmp_path / "file").write_text("mine")
+    path = tmp_path / "file" / "deep" / "c"
+    with pytest.raises(OSError, match=r"The corpus cannot be saved to .*c: (Not a directory|File exists|.*path.*)$"):
+        SentenceCorpus.from_sentences(TEXT, to=path) if streamed else corpus.save(path)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_an_error_of_reading_is_none_of_writing(tmp_path):
+    def stream():
+        yield "a sentence"
+        raise OSError(errno.EIO, "Input/output error", str(tmp_path / "source.txt"))
+
+    with pytest.raises(OSError, match=r"Input/output error: .*source\.txt'$"):
+        SentenceCorpus.from_sentences(stream(), to=tmp_path / "c")
+    assert os.listdir(tmp_path) == []
 
 
 # -- damage ------------------------------------------------------------------------------------------------------------

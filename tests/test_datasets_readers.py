@@ -1,5 +1,6 @@
 """The readers on small files: every form that was published, and what they say about files that are wrong."""
 
+import os
 import re
 import zipfile
 
@@ -326,6 +327,27 @@ def test_missing_file(tmp_path, read):
         read(tmp_path / "nowhere")
     with pytest.raises(IsADirectoryError, match=re.escape(f"{tmp_path} is a folder; give the path of a file in it")):
         read(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes among its files")
+@pytest.mark.parametrize("read", [read_sts_benchmark, read_paraphrase_zip, read_opinosis, read_sick, read_trec])
+def test_a_pipe_is_not_waited_for(tmp_path, read):
+    for name in ("SICK_train.txt", "train_5500.label", "set"):
+        os.mkfifo(tmp_path / name)
+    path = tmp_path if read in (read_sick, read_trec) else tmp_path / "set"
+    with pytest.raises((ValueError, FileNotFoundError), match="set is a pipe, not a regular file|has no file"):
+        read(path)
+
+
+def test_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    write(tmp_path, {"SICK_train.txt": SICK_HEADER + "1\tA cat.\tA dog.\t3.5\tNEUTRAL\n"})
+    assert len(read_sick("~", subset="train", complete=False).data) == 1
+    with pytest.raises(FileNotFoundError, match=re.escape(str(tmp_path / "nowhere"))):
+        read_opinosis("~/nowhere")
+    with pytest.raises(FileNotFoundError, match=re.escape(f"{tmp_path} has no file")):
+        read_sts("~", year=2015)
 
 
 @pytest.mark.parametrize(

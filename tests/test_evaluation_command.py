@@ -4,6 +4,7 @@ import csv
 import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,11 +17,12 @@ import pytest
 
 from skembed import BOWPCA, SentenceCorpus, datasets
 from skembed.evaluation import published_results
-from skembed.evaluation.__main__ import main
+from skembed.evaluation.__main__ import main, make_parser
 from skembed.evaluation._data import EvaluationData
 from skembed.evaluation._report import Report
+from skembed.evaluation._run import Candidate
 from skembed.evaluation._store import ResultStore
-from skembed.evaluation._tables import by_method, by_set, markdown, tidy, with_sts_means
+from skembed.evaluation._tables import by_method, by_set, markdown, tidy, with_sts_means, write_csv
 
 ROOT = Path(__file__).resolve().parent.parent
 TOPICS = [
@@ -329,6 +331,30 @@ def test_a_saved_corpus_is_loaded(folder, tmp_path):
     arguments[1] = str(tmp_path / "corpus")
     assert main(arguments) == 0
     assert "random vectors" in (tmp_path / "out" / "sts.md").read_text(encoding="utf-8")
+
+
+def test_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    options = make_parser().parse_args(["--corpus", "~/text", "--data=~/data", "--out=~/out"])
+    assert (options.corpus, options.data, options.out) == tuple(tmp_path / name for name in ("text", "data", "out"))
+    (tmp_path / "data").mkdir()
+    assert EvaluationData("~/data").folder == tmp_path / "data"
+    assert ResultStore("~/out/results.jsonl", {"seed": 0}).path == tmp_path / "out" / "results.jsonl"
+    with pytest.raises(FileNotFoundError, match=f"no saved model {re.escape(str(tmp_path))}"):
+        Candidate("~/model.joblib", lambda: None, 0, None)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full disk to try")
+def test_a_full_disk_is_named(tmp_path):
+    store = ResultStore(tmp_path / "results.jsonl", {})
+    store.path = Path("/dev/full")
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        write_csv(Path("/dev/full"), [{"a": 1}])
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        store.add("method", "table", "set", "made_with")
+    with pytest.raises(ValueError, match="/dev/full is a device, not a file of results"):
+        ResultStore("/dev/full", {})
 
 
 @pytest.mark.parametrize(

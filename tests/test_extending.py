@@ -134,7 +134,8 @@ def test_it_is_an_estimator():
     same = documents[:, None] % 4 == documents % 4
     assert (rows @ rows.T)[same].mean() > (rows @ rows.T)[~same].mean() + 0.3
     assert emb.estimate_memory(sentences)["weights"] == emb.word_vectors_.nbytes
-    pipeline = make_pipeline(clone(emb), LinearSVC(random_state=0)).fit(sentences, documents % 4)
+    pipeline = make_pipeline(clone(emb), LinearSVC(random_state=0))
+    pipeline.fit(sentences, documents % 4, nextsentencevectorizer__groups=documents)
     assert pipeline.score(sentences, documents % 4) > 0.9
     with pytest.raises(ValueError, match="'negative' parameter of NextSentenceVectorizer"):
         clone(emb).set_params(negative=0).fit(sentences)

@@ -176,7 +176,7 @@ class TestNormProfile:
             NormProfileDisplay.from_estimator(given, ax=plt.figure().add_axes([0, 0, 1, 1]))
 
     def test_bad_numbers(self):
-        with pytest.raises(ValueError, match="inconsistent numbers"):
+        with pytest.raises(ValueError, match="must have the same length, got"):
             NormProfileDisplay([0.5], [1.0, 2.0])
         with pytest.raises(ValueError, match="divide the counts"):
             NormProfileDisplay([5, 3], [1.0, 2.0])
@@ -241,7 +241,7 @@ class TestErrorAgreement:
             (([[1, 0], [0, 1]],), "must hold truth values"),
             (([[True], [False]], ["only one"]), "1 names for 2 models"),
             (({"a": [True], "b": [False]}, ["x", "y"]), "names must be None"),
-            (([[True], [False, True]],), "inconsistent numbers"),
+            (([[True], [False, True]],), "must have the same length, got"),
         ],
     )
     def test_bad_input(self, arguments, message):
@@ -251,7 +251,7 @@ class TestErrorAgreement:
     def test_shapes_are_checked(self):
         with pytest.raises(ValueError, match=r"n_shared must have shape \(2, 2\)"):
             ErrorAgreementDisplay(np.zeros((3, 3)), np.zeros((2, 2)), n_errors=[0, 0], names=["a", "b"])
-        with pytest.raises(ValueError, match="inconsistent numbers"):
+        with pytest.raises(ValueError, match="must have the same length, got"):
             ErrorAgreementDisplay.from_predictions([0, 1], [[0, 1], [0, 1, 1]])
 
 
@@ -370,7 +370,7 @@ class TestEmbeddingMap:
             EmbeddingMapDisplay(np.zeros((3, 3)))
         with pytest.raises(ValueError, match="sentence 1 are not finite"):
             EmbeddingMapDisplay([[0, 0], [np.nan, 0]])
-        with pytest.raises(ValueError, match="inconsistent numbers"):
+        with pytest.raises(ValueError, match="must have the same length, got"):
             EmbeddingMapDisplay(np.zeros((3, 2)), [1])
         with pytest.raises(ValueError, match="needs labels that are integers"):
             EmbeddingMapDisplay(np.zeros((1, 2)), ["a"]).plot(target_names=["a"])

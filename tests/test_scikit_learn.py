@@ -151,10 +151,11 @@ def test_feature_union(name):
 def test_pipeline_with_a_classifier(name):
     pipeline = make_pipeline(make(name, max_iter=10) if "max_iter" in make(name).get_params() else make(name))
     pipeline.steps.append(("svm", LinearSVC(random_state=0)))
-    pipeline.fit(TEXT, TOPICS)
+    in_order = {f"{pipeline.steps[0][0]}__groups": GROUPS}
+    pipeline.fit(TEXT, TOPICS, **in_order)
     predicted = pipeline.predict(TEXT)
     assert (predicted == TOPICS).mean() > 0.4  # a quarter by chance; words tell the topic
-    again = clone(pipeline).fit(TEXT, TOPICS)
+    again = clone(pipeline).fit(TEXT, TOPICS, **in_order)
     assert (again.predict(TEXT) == predicted).all()
 
 

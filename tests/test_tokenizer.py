@@ -1,8 +1,11 @@
 """Tokenizer, Encoder and the guard at the door for sentences."""
 
 import copy
+import importlib
 import pickle
+import pkgutil
 import sys
+import types
 from itertools import chain, pairwise
 
 import numpy as np
@@ -14,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skembed._encoder import Encoder, _WordIds
+from skembed._encoder import Encoder, WordIds
 from skembed._sentences import BATCH_SIZE, iter_pieces, iter_sentences
 from skembed._tokenizer import Tokenizer
 
@@ -137,6 +140,43 @@ def test_language_names():
         Encoder(Tokenizer(stemmer="klingon"))
 
 
+def stems_in_python(language, words):
+    """What snowballstemmer gives by itself, without PyStemmer, which it would use in any version."""
+    module = importlib.import_module(f"snowballstemmer.{language}_stemmer")
+    stemmer = getattr(module, language.title().replace("_", "") + "Stemmer")()
+    return [stemmer.stemWord(word) for word in words]
+
+
+WORDS = ["running", "generalisations", "häuser", "aquí", "бегущая", "naïve", "", "a\x00s", "\ud800runnings", "x" * 3000]
+
+
+def test_stems_are_those_of_snowballstemmer_in_every_language():
+    snowballstemmer = pytest.importorskip("snowballstemmer")
+    names = {module.name for module in pkgutil.iter_modules(snowballstemmer.__path__)}
+    languages = sorted(name.removesuffix("_stemmer") for name in names if name.endswith("_stemmer"))
+    assert {"english", "german"} < set(languages)
+    for language in languages:
+        stem = Tokenizer(stemmer=language).build_stemmer()
+        assert [stem(word) for word in WORDS] == stems_in_python(language, WORDS), language
+
+
+@pytest.mark.parametrize(("versions", "is_used"), [(("3.1.0", "3.1.1"), True), (("2.2.0.3", "3.1.1"), False)])
+def test_stems_do_not_depend_on_another_version_of_pystemmer(monkeypatch, versions, is_used):
+    pytest.importorskip("snowballstemmer")
+
+    class Stemmer:
+        def __init__(self, language, cache_size):
+            self.language = language
+
+        def stemWord(self, word):
+            return f"{word}, by PyStemmer"
+
+    monkeypatch.setitem(sys.modules, "Stemmer", types.SimpleNamespace(Stemmer=Stemmer))
+    found = dict(zip(("PyStemmer", "snowballstemmer"), versions))
+    monkeypatch.setattr("skembed._tokenizer.version", found.__getitem__)
+    assert Tokenizer(stemmer="english").build_stemmer()("cats") == ("cats, by PyStemmer" if is_used else "cat")
+
+
 def test_missing_stemmer_library_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "snowballstemmer", None)
     with pytest.raises(ImportError, match=r"pip install skembed\[stem\]"):
@@ -204,7 +244,7 @@ def test_an_error_of_the_analyzer_itself_passes_through():
 
 
 def test_more_words_than_int32(monkeypatch):
-    monkeypatch.setattr(_WordIds, "max_words", 3)
+    monkeypatch.setattr(WordIds, "max_words", 3)
     encoder = Encoder(Tokenizer())
     encoder.encode(["a b c", "a b c"])
     with pytest.raises(ValueError, match="More than 3 distinct words"):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import skembed._base as base_module
 import skembed._sentences as sentences_module
-from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
+from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 
 WORDS = ["the", "cat", "dog", "é_x", "a", "long" * 9]
 TEXT = [
@@ -55,19 +55,58 @@ def test_any_input_and_any_number_of_threads(monkeypatch, unknown, stemmer, weig
                 assert model.transform(make()).tobytes() == expected.tobytes()
 
 
+class Wrapper:
+    """A progress bar as tqdm's: its length is what somebody guessed, and it can be read once."""
+
+    def __init__(self, sentences, length):
+        self.sentences, self.length = iter(sentences), length
+
+    def __len__(self):
+        return self.length
+
+    def __iter__(self):
+        return self.sentences
+
+
+class Container(Wrapper):
+    def __getitem__(self, i):
+        raise AssertionError("nobody takes single sentences")
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("n_given", [0, 3, 12])
-def test_a_length_that_is_not_true(monkeypatch, n_jobs, n_given):
-    class Sentences:
-        def __len__(self):
-            return 8
-
-        def __iter__(self):
-            return iter(TEXT[:n_given])
-
+@pytest.mark.parametrize("n_given", [0, 3, 8, 12, 40])
+@pytest.mark.parametrize("kind", [Wrapper, Container])
+def test_a_length_that_is_not_true_loses_no_row(monkeypatch, kind, n_jobs, n_given):
     small_batches(monkeypatch, 5)
-    with pytest.raises(ValueError, match=rf"X says that it has 8 sentences, but gives {n_given}\. Pass list\(X\)\."):
-        embedding().set_params(n_jobs=n_jobs).transform(Sentences())
+    model = embedding().set_params(n_jobs=n_jobs)
+    expected = model.transform(TEXT[:n_given])
+    assert model.transform(kind(TEXT[:n_given], 8)).tobytes() == expected.tobytes()
+    bags = BOWPCA(None).fit(TEXT)
+    rows = bags.transform(kind(TEXT[:n_given], 8))
+    assert rows.shape[0] == n_given and (rows != bags.transform(TEXT[:n_given])).nnz == 0
+
+
+@pytest.mark.parametrize("length", [10**12, 10**30, -1, 7.0, None])
+def test_no_room_is_made_for_a_length_that_somebody_guessed(length):
+    model = embedding()
+    assert model.transform(Wrapper(TEXT, length)).tobytes() == model.transform(TEXT).tobytes()
+
+
+@pytest.mark.parametrize("length", [3, len(TEXT), 200])
+def test_fit_transform_of_what_can_be_read_once(length):
+    model = embedding()
+    expected = clone(model).fit_transform(TEXT)
+    assert clone(model).fit_transform(Wrapper(TEXT, length)).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("length", [3, 200])
+def test_groups_are_counted_against_what_was_given(length):
+    learned = CBOSVectorizer(4, random_state=0, min_count=1, max_iter=1)
+    rows = clone(learned).fit(TEXT, groups=[0] * len(TEXT)).transform(TEXT)
+    assert learned.fit(Wrapper(TEXT, length), groups=[0] * len(TEXT)).transform(TEXT).tobytes() == rows.tobytes()
+    assert learned.fit(TEXT, groups=Wrapper([0] * len(TEXT), length)).transform(TEXT).tobytes() == rows.tobytes()
+    with pytest.raises(ValueError, match="groups has 71 entries for at least 72 sentences"):
+        learned.fit(Wrapper(TEXT, 71), groups=[0] * 71)
 
 
 def test_a_progress_bar_around_a_generator_has_no_length():

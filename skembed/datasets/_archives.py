@@ -6,12 +6,13 @@ import re
 import zipfile
 import zlib
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_scalar
 
-from skembed.datasets._download import fetch_files
+from skembed.datasets._download import Download, fetch_files
 from skembed.datasets._files import (
     PathLike,
     check_choice,
@@ -31,6 +32,7 @@ _PARAPHRASE_GROUPS = {"msrp_distribute": ("msrp_groups", 859), "opinosis_distrib
 _GROUPS_HEADER = "phrase_index,paraphrase_group_index"
 _TOPIC_FILE = re.compile(r"(?:.*/)?topics/([^/]+)\.txt\.data")
 _OPINOSIS_TOPICS, _OPINOSIS_SENTENCES = 51, 7086
+_MOST_BYTES = 64 << 20  # that an archive may have unpacked; the published ones have less than 2 MB
 
 
 class _Archive:
@@ -40,9 +42,24 @@ class _Archive:
         self.path = one_file(path)
         try:
             with zipfile.ZipFile(self.path) as archive:
-                self.files = {info.filename: archive.read(info) for info in archive.infolist() if not info.is_dir()}
+                members = [info for info in archive.infolist() if not info.is_dir()]
+                self._check_size(members)
+                self.files = {info.filename: self._read(archive, info) for info in members}
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise ValueError(f"{self.path} is no complete zip archive: {error}; get it again") from None
+
+    def _check_size(self, members: list[zipfile.ZipInfo]) -> None:
+        n_bytes = sum(info.file_size for info in members)
+        if n_bytes > _MOST_BYTES:
+            raise ValueError(f"{self.path} unpacks to {n_bytes:,} bytes, more than the {_MOST_BYTES:,} that are read")
+
+    def _read(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+        """Unpack a member, no more than the size that the archive says it has."""
+        is_encrypted = info.flag_bits & 1
+        if is_encrypted or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"{self.path / info.filename} is encrypted, or packed by another method than deflate")
+        with archive.open(info) as member:
+            return member.read(info.file_size)
 
     def lines(self, name: str, *, cp1252: bool = False) -> list[str]:
         """Return the lines of the member `name`."""
@@ -233,6 +250,14 @@ def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
     )
 
 
+@overload
+def fetch_semantic_groups(
+    *, name: str = "msrp", return_X_y: Literal[False] = False, **options: Unpack[Download]
+) -> Bunch: ...
+@overload
+def fetch_semantic_groups(
+    *, name: str = "msrp", return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[str], NDArray[np.int64]]: ...
 def fetch_semantic_groups(
     *,
     name: str = "msrp",
@@ -299,6 +324,12 @@ def fetch_semantic_groups(
     return data_and_target(read_paraphrase_zip(folder / files[0]), return_X_y)
 
 
+@overload
+def fetch_opinosis(*, return_X_y: Literal[False] = False, **options: Unpack[Download]) -> Bunch: ...
+@overload
+def fetch_opinosis(
+    *, return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[str], NDArray[np.int64]]: ...
 def fetch_opinosis(
     *,
     data_home: PathLike | None = None,

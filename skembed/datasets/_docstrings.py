@@ -16,11 +16,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_scalar
 
+from skembed._brief import brief
 from skembed.datasets._prose import docstring_prose
 
 __all__ = ["load_docstrings"]
@@ -52,7 +54,7 @@ def _source_files(package: str) -> list[tuple[tuple[str, ...], Path]]:
         spec = None
     if spec is None:
         raise ImportError(
-            f"load_docstrings cannot find the package {package!r}: install it, or leave it out of packages="
+            f"load_docstrings cannot find the package {brief(package)}: install it, or leave it out of packages="
         )
     if not spec.submodule_search_locations:
         origin = Path(spec.origin) if spec.origin else None
@@ -65,7 +67,7 @@ def _source_files(package: str) -> list[tuple[tuple[str, ...], Path]]:
             name = path.stem
             if name in _SKIPPED or name.startswith("test_"):
                 continue
-            if path.suffix in (".py", ".pyi"):
+            if path.suffix in (".py", ".pyi") and path.is_file():
                 found.append((parts if name == "__init__" else (*parts, name), path))
             elif path.is_dir() and name.isidentifier():
                 folders.append(((*parts, name), path))
@@ -162,6 +164,14 @@ def _version(package: str) -> str:
     return "of unknown version"
 
 
+@overload
+def load_docstrings(
+    *, packages: Sequence[str] = ..., min_words: int = 3, return_X_y: Literal[False] = False
+) -> Bunch: ...
+@overload
+def load_docstrings(
+    *, packages: Sequence[str] = ..., min_words: int = 3, return_X_y: Literal[True]
+) -> tuple[list[str], NDArray[np.int64]]: ...
 def load_docstrings(
     *, packages: Sequence[str] = ("numpy", "scipy", "sklearn"), min_words: int = 3, return_X_y: bool = False
 ) -> Any:
@@ -232,15 +242,17 @@ def load_docstrings(
     'joblib'
     """
     if isinstance(packages, str):
-        raise ValueError(f"packages must be a sequence of names, got the string {packages!r}; use [{packages!r}]")
+        raise ValueError(
+            f"packages must be a sequence of names, got the string {brief(packages)}; use [{brief(packages)}]"
+        )
     packages = list(packages)
     if not packages:
         raise ValueError("packages is empty: name at least one installed package")
     for package in packages:
         if not isinstance(package, str) or not package.isidentifier():
-            raise ValueError(f"packages must hold names of top-level packages such as 'numpy', got {package!r}")
+            raise ValueError(f"packages must hold names of top-level packages such as 'numpy', got {brief(package)}")
     if len(set(packages)) < len(packages):
-        raise ValueError(f"packages names a package twice: {packages}")
+        raise ValueError(f"packages names a package twice: {brief(packages)}")
     min_words = check_scalar(min_words, "min_words", int, min_val=1)
 
     seen: set[tuple[str, ...]] = set()
@@ -250,7 +262,7 @@ def load_docstrings(
     for package in packages:
         documents = _extract(package)
         if not any(document.sentences for document in documents):
-            raise ValueError(f"the package {package!r} has no docstrings in source files on this machine")
+            raise ValueError(f"the package {brief(package)} has no docstrings in source files on this machine")
         for document in documents:
             if document.sentences in seen:  # inherited and copied docstrings
                 continue

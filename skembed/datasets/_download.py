@@ -5,17 +5,22 @@ from __future__ import annotations
 import csv
 import hashlib
 import logging
+import os
 import socket
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+import warnings
+from collections.abc import Sequence
 from functools import lru_cache
 from http.client import HTTPException
 from importlib import resources
 from numbers import Real
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import NamedTemporaryFile
+from typing import NamedTuple, TypedDict
+from urllib.error import URLError
+from urllib.request import urlopen
 
-from sklearn.datasets import fetch_file, get_data_home
+from sklearn.datasets import get_data_home
 from sklearn.utils import check_scalar
 
 from skembed.datasets._files import PathLike
@@ -24,6 +29,8 @@ from skembed.datasets._files import PathLike
 BASE_URL = "https://raw.githubusercontent.com"
 # A server that accepts a connection and then says nothing must not hang the program.
 SILENCE_SECONDS = 30.0
+SLOWEST = 1000  # bytes a second, on the whole: nor must one that says a byte now and then
+_PIECE = 1 << 16  # bytes that are read at a time
 
 _logger = logging.getLogger("skembed.datasets")
 
@@ -53,31 +60,78 @@ def sources() -> dict[str, Source]:
 def _state(path: Path, source: Source) -> str:
     """Say how the file at `path` differs from the published one; nothing if it does not."""
     try:
-        content = path.read_bytes()
+        n_bytes = path.stat().st_size
     except FileNotFoundError:
         return "missing"
-    if len(content) != source.n_bytes:
-        return f"{len(content)} bytes instead of {source.n_bytes}"
-    return "" if hashlib.sha256(content).hexdigest() == source.sha256 else "other content (sha256) than published"
+    if n_bytes != source.n_bytes:
+        return f"{n_bytes} bytes instead of {source.n_bytes}"
+    return (
+        ""
+        if hashlib.sha256(path.read_bytes()).hexdigest() == source.sha256
+        else "other content (sha256) than published"
+    )
 
 
-@contextmanager
-def _patience() -> Iterator[None]:
-    """Let a silent connection time out: `fetch_file` offers no other way to say so."""
-    if socket.getdefaulttimeout() is not None:  # somebody has chosen already
-        yield
-        return
-    socket.setdefaulttimeout(SILENCE_SECONDS)
-    try:
-        yield
-    finally:
-        socket.setdefaulttimeout(None)
+def _content(source: Source) -> bytes:
+    """Download a file into memory, and stop as soon as it cannot be the published one."""
+    chosen = socket.getdefaulttimeout()  # by the user's program
+    patience = SILENCE_SECONDS if chosen is None else chosen
+    deadline = time.monotonic() + patience + source.n_bytes / SLOWEST
+    expected = f"expected {source.n_bytes:,} bytes"
+    content = bytearray()
+    with urlopen(source.url, timeout=patience) as answer:
+        if answer.length is not None and answer.length > source.n_bytes:
+            raise OSError(f"{expected}, the server announces {answer.length:,}")
+        while piece := answer.read1(_PIECE):
+            content += piece
+            if len(content) > source.n_bytes:
+                raise OSError(f"{expected}, received more: stopped after {len(content):,}")
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"timed out: {expected}, received {len(content):,} at less than {SLOWEST} a second")
+    if len(content) < source.n_bytes:
+        raise ConnectionError(f"retrieval incomplete: {expected}, received {len(content):,}")
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != source.sha256:
+        raise OSError(f"the SHA256 checksum is {digest}, that of the published file {source.sha256}")
+    return bytes(content)
+
+
+def _download(source: Source, path: Path, n_retries: int, delay: float) -> None:
+    """Put the published file at `path`, whole or not at all."""
+    for n_left in range(n_retries, -1, -1):
+        try:
+            content = _content(source)
+            break
+        except (URLError, HTTPException, TimeoutError, ConnectionError):  # what may pass
+            if not n_left:
+                raise
+            warnings.warn(f"Retry downloading from url: {source.url}", stacklevel=4)
+            time.sleep(delay)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile(prefix=f"{path.name}.part_", dir=path.parent, delete=False) as file:
+        try:
+            file.write(content)
+            file.close()
+            os.replace(file.name, path)
+        except BaseException:
+            file.close()
+            os.unlink(file.name)
+            raise
 
 
 def _by_hand(folder: Path, wanted: dict[Source, str]) -> str:
     """Say which files belong where."""
     lines = [f"  {source.file} ({state}): {source.url}" for source, state in wanted.items()]
     return f"To go on without a download, put these files below {folder}, under these names:\n" + "\n".join(lines)
+
+
+class Download(TypedDict, total=False):
+    """The options that all functions have that download."""
+
+    data_home: PathLike | None
+    download_if_missing: bool
+    n_retries: int
+    delay: float
 
 
 def fetch_files(
@@ -99,17 +153,10 @@ def fetch_files(
         size = f"{source.n_bytes / 1000:.0f} kB"
         _logger.info("Downloading %s (%d of %d, %s) to %s", source.url, number, n_wanted, size, folder)
         path = folder / source.file
+        if states[source] != "missing":
+            warnings.warn(f"{path} differs from expected ({states[source]}): it is downloaded again.", stacklevel=3)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with _patience():
-                fetch_file(
-                    source.url,
-                    folder=path.parent,
-                    local_filename=path.name,
-                    sha256=source.sha256,
-                    n_retries=n_retries,
-                    delay=delay,
-                )
+            _download(source, path, n_retries, delay)
         except (OSError, HTTPException) as error:  # no network, no such page, another file, a full disk
             reason = f"Could not download {source.file} from {source.url}: {error}"
             raise OSError(f"{reason}\n{_by_hand(folder, wanted)}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping
 from importlib import resources
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-PathLike = str | os.PathLike[str]
+from skembed._brief import brief
+from skembed._paths import PathLike as PathLike
+from skembed._paths import describe_unreadable, user_path
 
 
 def _printable(code: int) -> str:
@@ -56,7 +57,7 @@ def decode_lines(raw: bytes, name: object, *, cp1252: bool = False) -> list[str]
 
 def find_file(folder: PathLike, *names: str, source: str) -> Path:
     """Return the first of the files `names` that `folder` holds; `source` is the call that would download it."""
-    folder = Path(folder)
+    folder = user_path(folder)
     for name in names:
         if (folder / name).is_file():
             return folder / name
@@ -66,9 +67,11 @@ def find_file(folder: PathLike, *names: str, source: str) -> Path:
 
 def one_file(path: PathLike) -> Path:
     """Return the path of a file, or say that it is that of a folder, which other readers take."""
-    path = Path(path)
+    path = user_path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the path of a file in it")
+    if path.exists() and (kind := describe_unreadable(path)):
+        raise ValueError(f"{path} is {kind}, not a regular file; give the path of a file")
     return path
 
 
@@ -109,7 +112,7 @@ def score(text: str, low: float, high: float, name: object, number: int) -> floa
     except ValueError:
         raise row_error(name, number, f"the score must be a number, got {text[:40]!r}") from None
     if not low <= value <= high:
-        raise row_error(name, number, f"the score must lie between {low:g} and {high:g}, got {text}")
+        raise row_error(name, number, f"the score must lie between {low:g} and {high:g}, got {text:.40}")
     return value
 
 
@@ -125,7 +128,7 @@ def label(text: str, codes: Mapping[str, int], name: object, number: int) -> int
 def check_choice(value: object, name: str, choices: Collection[object]) -> None:
     """Raise if the parameter `name` has none of the values it may have."""
     if value not in list(choices):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {brief(value)}")
 
 
 def check_count(name: object, found: int, published: int, what: str = "rows") -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from skembed.datasets._download import fetch_files
+from skembed.datasets._download import Download, fetch_files
 from skembed.datasets._files import (
     PathLike,
     check_choice,
@@ -183,6 +184,12 @@ def read_msrp(folder: PathLike, *, subset: str = "train", complete: bool = True)
     )
 
 
+@overload
+def fetch_sick(*, subset: str = "train", return_X_y: Literal[False] = False, **options: Unpack[Download]) -> Bunch: ...
+@overload
+def fetch_sick(
+    *, subset: str = "train", return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[tuple[str, str]], NDArray[np.float64]]: ...
 def fetch_sick(
     *,
     subset: str = "train",
@@ -248,6 +255,12 @@ def fetch_sick(
     return data_and_target(read_sick(folder / "sick", subset=subset), return_X_y)
 
 
+@overload
+def fetch_msrp(*, subset: str = "train", return_X_y: Literal[False] = False, **options: Unpack[Download]) -> Bunch: ...
+@overload
+def fetch_msrp(
+    *, subset: str = "train", return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[tuple[str, str]], NDArray[np.int64]]: ...
 def fetch_msrp(
     *,
     subset: str = "train",

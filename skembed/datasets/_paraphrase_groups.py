@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import csv
 from importlib import resources
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 __all__ = ["load_paraphrase_groups"]
 
 
+@overload
+def load_paraphrase_groups(*, return_X_y: Literal[False] = False) -> Bunch: ...
+@overload
+def load_paraphrase_groups(*, return_X_y: Literal[True]) -> tuple[list[str], NDArray[np.int64]]: ...
 def load_paraphrase_groups(*, return_X_y: bool = False) -> Any:
     """Load groups of English sentences that say exactly the same thing.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from skembed.datasets._download import fetch_files
+from skembed.datasets._download import Download, fetch_files
 from skembed.datasets._files import (
     PathLike,
     check_choice,
@@ -200,6 +201,12 @@ def read_trec(folder: PathLike, *, subset: str = "train", fine: bool = False, co
     )
 
 
+@overload
+def fetch_senteval(*, name: str = "MR", return_X_y: Literal[False] = False, **options: Unpack[Download]) -> Bunch: ...
+@overload
+def fetch_senteval(
+    *, name: str = "MR", return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[str], NDArray[np.int64]]: ...
 def fetch_senteval(
     *,
     name: str = "MR",
@@ -266,6 +273,14 @@ def fetch_senteval(
     return data_and_target(read_senteval(folder / "senteval", name=name), return_X_y)
 
 
+@overload
+def fetch_trec(
+    *, subset: str = "train", fine: bool = False, return_X_y: Literal[False] = False, **options: Unpack[Download]
+) -> Bunch: ...
+@overload
+def fetch_trec(
+    *, subset: str = "train", fine: bool = False, return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[str], NDArray[np.int64]]: ...
 def fetch_trec(
     *,
     subset: str = "train",

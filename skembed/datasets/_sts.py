@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from skembed.datasets._download import fetch_files, sources
+from skembed._paths import user_path
+from skembed.datasets._download import Download, fetch_files, sources
 from skembed.datasets._files import (
     PathLike,
     check_choice,
@@ -69,7 +70,7 @@ def _read_subset(
 ) -> tuple[list[tuple[str, str]], list[float], int]:
     """Pairs and scores of one subset, and how many pairs came without a score."""
     stem, n_pairs, n_scored = _SUBSETS[year][name]
-    if name == "SMT" and not Path(folder, "STS.gs.SMT.txt").is_file():
+    if name == "SMT" and not (user_path(folder) / "STS.gs.SMT.txt").is_file():
         raise FileNotFoundError(
             f"{folder} has the file STS.input.SMT.txt, but no file STS.gs.SMT.txt, which cannot be downloaded. Put it "
             "beside the other, or take that away to read the year without SMT"
@@ -163,7 +164,7 @@ def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bu
     subset_names: list[str] = []
     n_unscored = 0
     for name in _SUBSETS[year]:
-        if name == "SMT" and not Path(folder, "STS.input.SMT.txt").is_file():
+        if name == "SMT" and not (user_path(folder) / "STS.input.SMT.txt").is_file():
             continue
         pairs, scores, unscored = _read_subset(folder, year, name, complete)
         data += pairs
@@ -181,6 +182,12 @@ def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bu
     )
 
 
+@overload
+def fetch_sts(*, year: int = 2012, return_X_y: Literal[False] = False, **options: Unpack[Download]) -> Bunch: ...
+@overload
+def fetch_sts(
+    *, year: int = 2012, return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[tuple[str, str]], NDArray[np.float64]]: ...
 def fetch_sts(
     *,
     year: int = 2012,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from skembed.datasets._download import fetch_files
+from skembed.datasets._download import Download, fetch_files
 from skembed.datasets._files import (
     PathLike,
     check_choice,
@@ -104,6 +105,14 @@ def read_sts_benchmark(path: PathLike, *, complete: bool = True) -> Bunch:
     )
 
 
+@overload
+def fetch_sts_benchmark(
+    *, subset: str = "train", return_X_y: Literal[False] = False, **options: Unpack[Download]
+) -> Bunch: ...
+@overload
+def fetch_sts_benchmark(
+    *, subset: str = "train", return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[tuple[str, str]], NDArray[np.float64]]: ...
 def fetch_sts_benchmark(
     *,
     subset: str = "train",

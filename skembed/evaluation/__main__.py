@@ -10,13 +10,16 @@ result is kept in results.jsonl in that folder: started again with the same opti
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from .. import __version__
+from .._brief import brief
 from .._corpus import SentenceCorpus
+from .._paths import user_path
 from ._data import EvaluationData
 from ._methods import ALL, DEFAULT_METHODS, METHODS
 from ._report import REMARK, Report
@@ -36,14 +39,14 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--corpus",
-        type=Path,
+        type=user_path,
         required=True,
         help="text to learn from: a sentence a line, a blank line between documents, a file (.gz too) or a folder of "
         "files; or a corpus that SentenceCorpus.save wrote",
     )
     parser.add_argument(
         "--data",
-        type=Path,
+        type=user_path,
         help="folder with the published files in sts2012, ..., sick, msrp, senteval, semantic; default: download them",
     )
     parser.add_argument(
@@ -54,7 +57,9 @@ def make_parser() -> argparse.ArgumentParser:
         help="names of methods, or paths of saved models (.joblib, .pkl, .pickle; load only files that you trust)",
     )
     parser.add_argument("--tables", default=",".join(ALL), help="comma-separated, default: %(default)s")
-    parser.add_argument("--out", type=Path, default=Path("skembed-evaluation"), help="folder of results (%(default)s)")
+    parser.add_argument(
+        "--out", type=user_path, default=Path("skembed-evaluation"), help="folder of results (%(default)s)"
+    )
     parser.add_argument("--baseline", help=f"one of the methods, for the Wilcoxon tests ({DEFAULT_BASELINE})")
     parser.add_argument("--folds", type=int, default=10, help="of the nested cross-validation (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
@@ -96,7 +101,7 @@ def find_baseline(baseline: str | None, candidates: Sequence[Candidate], tables:
     names = [candidate.name for candidate in candidates if "sts" in candidate.tables]
     if baseline is not None and baseline not in names:
         raise ValueError(
-            f"--baseline {baseline!r} is not among the methods of the table sts in this run: "
+            f"--baseline {brief(baseline)} is not among the methods of the table sts in this run: "
             f"{', '.join(map(repr, names)) or 'there is none'}."
         )
     if baseline is None and "sts" in tables and DEFAULT_BASELINE not in names:
@@ -120,7 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0, or 1 after an error that a user can mend; its message goes to standard error.
+        0, or 1 after an error that a user can mend; its message goes to standard error. 130 and 141, as of other
+        programs, after Ctrl-C and where nobody reads the tables any more, as with ``| head``; they are in the folder.
     """
     parser = make_parser()
     options = parser.parse_args(arguments)
@@ -136,6 +142,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--out {options.out}: this is a file, give a folder")
     try:
         run(options, tables)
+    except BrokenPipeError:
+        # Python writes what is left when it ends, and would complain once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -178,9 +188,9 @@ def run(options: argparse.Namespace, tables: Sequence[str]) -> None:
     remark = REMARK.format(sentences=corpus().n_sentences, words=corpus().n_tokens)
     names = [candidate.name for candidate in candidates]
     writer = Report(store, data, options.out, names, baseline, options.seed)
-    for table in tables:
-        print(writer.write(table, remark))
+    written = [writer.write(table, remark) for table in tables]  # all of them, before a reader may have had enough
     report(f"tables are in {options.out}")
+    print(*written, sep="\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
 from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgWarning
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.utils import Bunch, check_consistent_length
+from sklearn.utils import Bunch
 
+from .._brief import brief
+from .._input import as_labelled, as_labels, check_one_kind, check_same_length, sentences_for, take_rows
 from ._pairs import embed, embed_pairs, pair_features
 from ._semantic import is_fitted
 
@@ -20,11 +23,14 @@ __all__ = ["nested_classification", "pair_classification", "split_classification
 
 # Widely spaced: the length of rows differs by a factor of a hundred between methods.
 C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+# Up to so many weights Newton's method takes as long as others where columns are well scaled, and far less elsewhere.
+_NEWTON_WEIGHTS_OF_TWO = 1001
+_NEWTON_WEIGHTS = 320
 
 
 def nested_classification(
-    model: Any, X: Iterable[str], y: Any, *, cv: int = 10, inner_cv: int = 10, n_jobs: int | None = None
-) -> Any:
+    model: Any, X: Any, y: Any, *, cv: int = 10, inner_cv: int = 10, n_jobs: int | None = None
+) -> Bunch:
     """Classify sentences by logistic regression, in nested cross-validation: MR, CR, SUBJ and MPQA of [1]_.
 
     In each outer fold the strength of the L2 penalty is chosen by cross-validation within the training folds, from
@@ -34,10 +40,10 @@ def nested_classification(
     ----------
     model : estimator
         If it is fitted, it is used as it is. If not, a clone learns from the training sentences of each outer fold.
-    X : iterable of str, of length n_sentences
-        Sentences.
+    X : iterable of str, or SentenceCorpus, of length n_sentences
+        Sentences, as of :func:`semantic_classification`.
     y : array-like of shape (n_sentences,)
-        Labels.
+        Labels: numbers, or strings.
     cv : int, default=10
         Number of outer folds, stratified and shuffled with one fixed seed.
     inner_cv : int, default=10
@@ -63,7 +69,10 @@ def nested_classification(
     Raises
     ------
     ValueError
-        If `X` and `y` differ in length, or a label has fewer sentences than there are folds.
+        If `X` and `y` differ in length, a label is missing, there is only one, or all have fewer sentences than there
+        are folds.
+    TypeError
+        If a sentence is missing, or `y` mixes numbers and strings.
 
     References
     ----------
@@ -81,8 +90,9 @@ def nested_classification(
     >>> result.accuracy > 0.8, result.f1 > 0.5
     (True, True)
     """
-    X, y = list(X), np.asarray(y)  # a pandas Series is indexed by name, and a generator not at all
-    check_consistent_length(X, y)
+    X, y = sentences_for(model, X), as_labels(y, "y")
+    check_same_length({"X": X, "y": y})
+    _check_two_labels(y, "y")
     vectors = embed(model, X) if is_fitted(model) else None
     predictions = np.empty_like(y)
     penalties = []
@@ -90,23 +100,24 @@ def nested_classification(
         if vectors is not None:
             inside, outside = vectors[train], vectors[test]
         else:
-            learned = clone(model).fit([X[i] for i in train])
-            inside, outside = embed(learned, [X[i] for i in train]), embed(learned, [X[i] for i in test])
+            learned = clone(model).fit(take_rows(X, train))
+            inside, outside = embed(learned, take_rows(X, train)), embed(learned, take_rows(X, test))
         search = _penalty_search(inside, y[train], inner_cv, n_jobs)
         predictions[test] = search.predict(outside)
         penalties.append(float(search.best_params_["C"]))
-    return _result(y, predictions, penalties)
+    return _result(y, predictions, penalties, y)
 
 
-def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Any:
+def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Bunch:
     """Classify sentences by logistic regression, on a published split: TREC of [1]_.
 
     Parameters
     ----------
     model : estimator
         If it is not fitted, a clone learns from the training sentences.
-    train, test : :class:`~sklearn.utils.Bunch`
-        `data`, a list of sentences, and `target`, their labels; for instance of :func:`~skembed.datasets.fetch_trec`.
+    train, test : :class:`~sklearn.utils.Bunch`, or what has these fields
+        `data`, sentences, and `target`, their labels: a Bunch, for instance of :func:`~skembed.datasets.fetch_trec`, a
+        mapping, a data frame with these columns, or the tuple ``(data, target)``.
     inner_cv : int, default=10
         Number of folds of the training set that choose the penalty.
     n_jobs : int, default=None
@@ -120,7 +131,10 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
     Raises
     ------
     ValueError
-        If the `data` and the `target` of `train`, or those of `test`, differ in length.
+        If the `data` and the `target` of `train`, or those of `test`, differ in length, a field or a label is missing,
+        or the training set has only one label.
+    TypeError
+        If a sentence is missing, or numbers and strings are mixed among the labels.
 
     References
     ----------
@@ -137,14 +151,13 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
     >>> split_classification(BOWPCA(n_components=None), train, test, inner_cv=2).accuracy
     1.0
     """
-    _check_lengths(train, test)
-    learned = model if is_fitted(model) else clone(model).fit(train.data)
-    search = _penalty_search(embed(learned, train.data), np.asarray(train.target), inner_cv, n_jobs)
-    predictions = search.predict(embed(learned, test.data))
-    return _result(np.asarray(test.target), predictions, [float(search.best_params_["C"])])
+    train, test = _read_split(train, test)
+    learned = model if is_fitted(model) else clone(model).fit(sentences_for(model, train.data))
+    X, X_test = embed(learned, train.data), embed(learned, test.data)
+    return _classify(X, train.target, X_test, test.target, inner_cv, n_jobs)
 
 
-def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Any:
+def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Bunch:
     """Tell paraphrases from other pairs by logistic regression, on the published split: MSRP of [1]_.
 
     The features of a pair are :func:`pair_features`: products and absolute differences of the two vectors.
@@ -153,9 +166,11 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
     ----------
     model : estimator
         If it is not fitted, a clone learns from the training sentences.
-    train, test : :class:`~sklearn.utils.Bunch`
-        `data`, a list of two sentences each, and `target`, their labels; for instance of
-        :func:`~skembed.datasets.fetch_msrp`.
+    train, test : :class:`~sklearn.utils.Bunch`, or what has these fields
+        `data`, two sentences each, and `target`, their labels: a Bunch, for instance of
+        :func:`~skembed.datasets.fetch_msrp`, a mapping, a data frame, or the tuple ``(data, target)``. The pairs may be
+        a list, a zip, an array or a table of two columns; a data frame may have the columns `sentence1` and `sentence2`
+        in place of `data`. The sentences of a corpus in a column are its words with blanks between them.
     inner_cv : int, default=10
         Number of folds of the training set that choose the penalty.
     n_jobs : int, default=None
@@ -169,7 +184,10 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
     Raises
     ------
     ValueError
-        If the `data` and the `target` of `train`, or those of `test`, differ in length.
+        If the `data` and the `target` of `train`, or those of `test`, differ in length, a field or a label is missing,
+        or the training set has only one label.
+    TypeError
+        If a sentence is missing, or numbers and strings are mixed among the labels.
 
     References
     ----------
@@ -186,32 +204,58 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
     >>> pair_classification(BOWPCA(n_components=None), train, test, inner_cv=2).f1
     1.0
     """
-    _check_lengths(train, test)
+    train, test = _read_split(train, test, pairs=True)
     learned = model if is_fitted(model) else clone(model).fit([sentence for pair in train.data for sentence in pair])
-    search = _penalty_search(
-        pair_features(*embed_pairs(learned, train.data)), np.asarray(train.target), inner_cv, n_jobs
-    )
-    predictions = search.predict(pair_features(*embed_pairs(learned, test.data)))
-    return _result(np.asarray(test.target), predictions, [float(search.best_params_["C"])])
+    X, X_test = (pair_features(*embed_pairs(learned, part.data)) for part in (train, test))
+    return _classify(X, train.target, X_test, test.target, inner_cv, n_jobs)
 
 
-def _check_lengths(*parts: Any) -> None:
-    for part in parts:
-        check_consistent_length(part.data, part.target)
+def _read_split(train: Any, test: Any, *, pairs: bool = False) -> tuple[Bunch, Bunch]:
+    """Both parts with `data` as a list and `target` as an array, checked."""
+    train, test = as_labelled(train, "train", pairs=pairs), as_labelled(test, "test", pairs=pairs)
+    for name, part in (("train", train), ("test", test)):
+        part.target = as_labels(part.target, f"target of {name}")
+        check_same_length({"data": part.data, "target": part.target}, of=name)
+    _check_two_labels(train.target, "target of train")
+    check_one_kind({"target of train": train.target, "target of test": test.target})
+    return train, test
+
+
+def _check_two_labels(y: np.ndarray, name: str) -> None:
+    labels = np.unique(y)
+    if len(labels) < 2:
+        found = f"only {brief(labels[0], 40)}" if len(y) else "none"
+        raise ValueError(f"{name} must have two labels or more, got {found}.")
+
+
+def _classify(X: Any, y: np.ndarray, X_test: Any, y_test: np.ndarray, inner_cv: int, n_jobs: int | None) -> Any:
+    search = _penalty_search(X, y, inner_cv, n_jobs)
+    return _result(y_test, search.predict(X_test), [float(search.best_params_["C"])], np.append(y, y_test))
 
 
 def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) -> Any:
-    two = len(np.unique(y)) == 2
-    # Newton steps on few dense columns take a tenth of the time of L-BFGS; liblinear is made for sparse ones.
-    few = not issparse(X) and X.shape[1] <= 1000
-    solver = "newton-cholesky" if few and two else "liblinear" if two else "lbfgs"
+    solver = _choose_solver(X, len(np.unique(y)))
     logistic = LogisticRegression(solver=solver, max_iter=1000, random_state=0)
     folds = StratifiedKFold(inner_cv, shuffle=True, random_state=0)
-    return GridSearchCV(logistic, {"C": C_GRID}, cv=folds, n_jobs=n_jobs).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinAlgWarning)  # where Newton's method cannot go on, L-BFGS does
+        return GridSearchCV(logistic, {"C": C_GRID}, cv=folds, n_jobs=n_jobs).fit(X, y)
 
 
-def _result(y: np.ndarray, predictions: np.ndarray, penalties: list[float]) -> Any:
-    labels = np.unique(y)
+def _choose_solver(X: Any, n_labels: int) -> Bunch:
+    """The fastest solver for a table of this shape; all have the same optimum, but liblinear's smaller intercept."""
+    two = n_labels == 2
+    n_weights = (X.shape[1] + 1) * (1 if two else n_labels)
+    # A step of Newton's method costs the square of the number of weights, but there are few. L-BFGS needs hundreds
+    # where columns differ in scale, or are far from zero. liblinear is made for many sparse columns.
+    if not issparse(X) and n_weights <= (_NEWTON_WEIGHTS_OF_TWO if two else _NEWTON_WEIGHTS):
+        return "newton-cholesky"
+    return "liblinear" if two else "lbfgs"
+
+
+def _result(y: np.ndarray, predictions: np.ndarray, penalties: list[float], known: np.ndarray) -> Any:
+    """Accuracy and F1; of two labels, even where the test has one, that of the larger."""
+    labels = np.unique(known)
     f1: dict[str, Any] = {"pos_label": labels[-1]} if len(labels) == 2 else {"average": "macro"}
     return Bunch(
         accuracy=float(accuracy_score(y, predictions)),

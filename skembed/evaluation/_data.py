@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from .. import datasets
+from .._paths import user_path
 
 STS_YEARS = (2012, 2013, 2014, 2015, 2016)
 SENTEVAL_SETS = ("MR", "CR", "SUBJ", "MPQA")
@@ -25,7 +25,7 @@ class EvaluationData:
     """
 
     def __init__(self, folder: Any = None, *, complete: bool = True) -> None:
-        self.folder = None if folder is None else Path(folder)
+        self.folder = None if folder is None else user_path(folder)
         if self.folder is not None and not self.folder.is_dir():
             raise FileNotFoundError(f"There is no folder {self.folder} with evaluation data.")
         self.complete = complete

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._corpus import SentenceCorpus
+from .._input import iter_texts, takes_corpus
 
 ALL = ("sts", "sick", "senteval", "semantic")
 
@@ -154,6 +155,4 @@ DEFAULT_METHODS = [
 
 def learn(model: Any, corpus: SentenceCorpus) -> Any:
     """Fit to the corpus; scikit-learn's own vectorizers get its sentences as text."""
-    if hasattr(model, "corpus"):
-        return model.fit(corpus)
-    return model.fit(" ".join(sentence) for sentence in corpus)
+    return model.fit(corpus if takes_corpus(model) else iter_texts(corpus))

@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics.pairwise import cosine_similarity
 
+from .._brief import brief
+from .._corpus import SentenceCorpus
+from .._input import as_list, as_matrix, as_sentences, columns_of, iter_texts
 from .._norms import near_one
 from ..metrics import paired_cosine_similarity
 from ._pairs import embed
@@ -49,9 +53,9 @@ class MTEBEncoder:
 
     def __init__(self, model: Any, name: str | None = None, revision: str = "local") -> None:
         self.model = model
-        self.name = name if name is not None else f"skembed/{type(model).__name__}"
+        self.name: str = name if name is not None else f"skembed/{type(model).__name__}"
         if "/" not in self.name:
-            raise ValueError(f"mteb wants a name with a slash, such as 'me/{self.name}', got {self.name!r}.")
+            raise ValueError(f"mteb wants a name with a slash, such as 'me/{self.name}', got {brief(self.name)}.")
         self.revision = revision
 
     def encode(
@@ -63,13 +67,14 @@ class MTEBEncoder:
         hf_subset: str | None = None,
         prompt_type: Any = None,
         **kwargs: Any,
-    ) -> np.ndarray:
+    ) -> NDArray[Any]:
         """Embed the sentences of batches.
 
         Parameters
         ----------
-        inputs : iterable of dict
-            Batches with a list of str under "text".
+        inputs : iterable of dict, or of str
+            Batches with sentences under "text", in any form that :func:`semantic_classification` takes; or the
+            sentences themselves, a corpus too.
         task_metadata, hf_split, hf_subset, prompt_type
             What mteb says about the task; not used.
         **kwargs : dict
@@ -83,17 +88,25 @@ class MTEBEncoder:
         Raises
         ------
         TypeError
-            If a batch has no text.
+            If a batch has no text, or a sentence is missing.
         """
-        sentences: list[str] = []
-        for batch in inputs:
-            if not isinstance(batch, dict) or "text" not in batch:
-                raise TypeError("MTEBEncoder embeds text: each batch must be a dict with a list of str under 'text'.")
-            sentences.extend(batch["text"])
-        vectors = embed(self.model, sentences)
+        vectors = embed(self.model, inputs if isinstance(inputs, SentenceCorpus) else self._sentences(inputs))
         return vectors.toarray() if hasattr(vectors, "toarray") else vectors
 
-    def similarity(self, embeddings1: Any, embeddings2: Any) -> np.ndarray:
+    def _sentences(self, inputs: Any) -> list[Any]:
+        sentences: list[Any] = []
+        for batch in [inputs] if columns_of(inputs) else as_list(inputs, "inputs"):
+            fields = columns_of(batch) or {}
+            if isinstance(batch, str):
+                sentences.append(batch)
+            elif "text" in fields:
+                text = as_sentences(fields["text"], "text")
+                sentences += iter_texts(text) if isinstance(text, SentenceCorpus) else text
+            else:
+                raise TypeError("MTEBEncoder embeds text: each batch must be a dict with a list of str under 'text'.")
+        return sentences
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> NDArray[Any]:
         """Cosine of each row with each other row; 0 where one is zero.
 
         Parameters
@@ -106,9 +119,10 @@ class MTEBEncoder:
         similarity : ndarray of shape (n, m)
             Cosines.
         """
-        return cosine_similarity(*(near_one(np.atleast_2d(rows)) for rows in (embeddings1, embeddings2)))
+        first, second = _rows(embeddings1, "embeddings1"), _rows(embeddings2, "embeddings2")
+        return cosine_similarity(near_one(first), near_one(second))
 
-    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> np.ndarray:
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> NDArray[Any]:
         """Cosine of each row with the same row; 0 where one is zero.
 
         Parameters
@@ -121,7 +135,7 @@ class MTEBEncoder:
         similarity : ndarray of shape (n,)
             Cosines.
         """
-        return paired_cosine_similarity(np.atleast_2d(embeddings1), np.atleast_2d(embeddings2))
+        return paired_cosine_similarity(_rows(embeddings1, "embeddings1"), _rows(embeddings2, "embeddings2"))
 
     @property
     def mteb_model_meta(self) -> Any:
@@ -131,3 +145,9 @@ class MTEBEncoder:
         except ImportError:
             return None
         return ModelMeta.create_empty(overwrites={"name": self.name, "revision": self.revision})
+
+
+def _rows(embeddings: Any, name: str) -> Any:
+    """One row or some, as a table."""
+    is_one = np.ndim(embeddings) == 1 if hasattr(embeddings, "shape") else False
+    return np.reshape(embeddings, (1, -1)) if is_one else as_matrix(embeddings, name)

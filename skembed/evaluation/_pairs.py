@@ -6,16 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import hstack, issparse
+
+from .._brief import brief
+from .._input import as_labelled, as_matrix, as_scores, check_same_length, sentences_for
 
 __all__ = ["pair_features"]
 
 
-def embed(model: Any, sentences: Sequence[str]) -> Any:
+def embed(model: Any, X: Any) -> Any:
     """Rows of `model.transform(sentences)`, dense or sparse, checked."""
     if not callable(getattr(model, "transform", None)):
         raise TypeError(f"A model must have transform(sentences), {type(model).__name__} has not.")
-    sentences = list(sentences)  # a pandas Series is indexed by name
+    sentences = sentences_for(model, X)
     vectors = model.transform(sentences)
     vectors = vectors.tocsr() if issparse(vectors) else np.asarray(vectors)
     if vectors.ndim != 2 or vectors.shape[0] != len(sentences):
@@ -23,10 +27,21 @@ def embed(model: Any, sentences: Sequence[str]) -> Any:
             f"{type(model).__name__}.transform gave shape {vectors.shape} for {len(sentences)} sentences; expected one "
             "row a sentence."
         )
-    bad = np.flatnonzero(~np.isfinite(np.asarray(vectors.sum(axis=1), dtype=np.float64)).ravel())
+    bad = np.flatnonzero(~np.isfinite(np.asarray(vectors.sum(axis=1, dtype=np.float64))))
     if len(bad):
-        raise ValueError(f"{type(model).__name__}.transform gave NaN or infinity for {sentences[bad[0]]!r}.")
+        found = f"{brief(sentences[int(bad[0])])} (row {bad[0]})"
+        raise ValueError(f"{type(model).__name__}.transform gave NaN or infinity for {found}.")
     return vectors
+
+
+def scored_pairs(part: Any, name: str, optional: Sequence[str] = (), least: int = 2) -> Any:
+    """Bunch of `data`, a list of pairs, and `target`, their scores; two or more, as a correlation needs them."""
+    pairs = as_labelled(part, name, pairs=True, optional=optional)
+    pairs.target = as_scores(pairs.target, f"target of {name}")
+    check_same_length({"data": pairs.data, "target": pairs.target}, of=name)
+    if len(pairs.data) < least:
+        raise ValueError(f"{name} must have {least} pairs or more, got {len(pairs.data)}.")
+    return pairs
 
 
 def embed_pairs(model: Any, pairs: Sequence[tuple[str, str]]) -> tuple[Any, Any]:
@@ -41,7 +56,7 @@ def count_unknown(A: Any, B: Any) -> int:
     return int(np.count_nonzero(zero[0] | zero[1]))
 
 
-def pair_features(A: Any, B: Any) -> Any:
+def pair_features(A: Any, B: Any) -> NDArray[Any] | Any:
     r"""Describe pairs of vectors by their products and absolute differences, :math:`[u \odot v, |u - v|]`.
 
     This is what the relatedness head of Tai et al. [1]_ and the paraphrase classifier of Kiros et al. [2]_ see. Both
@@ -49,8 +64,8 @@ def pair_features(A: Any, B: Any) -> Any:
 
     Parameters
     ----------
-    A, B : array-like or sparse matrix of shape (n_pairs, n_features)
-        Sentence vectors.
+    A, B : array-like, data frame or sparse matrix of shape (n_pairs, n_features)
+        Sentence vectors. Rows and columns of data frames are taken in their order.
 
     Returns
     -------
@@ -60,7 +75,7 @@ def pair_features(A: Any, B: Any) -> Any:
     Raises
     ------
     ValueError
-        If the shapes differ.
+        If the shapes differ, or one of them is no table.
 
     References
     ----------
@@ -74,9 +89,10 @@ def pair_features(A: Any, B: Any) -> Any:
     >>> pair_features([[1.0, 2.0]], [[3.0, -1.0]])
     array([[ 3., -2.,  2.,  3.]])
     """
+    A, B = as_matrix(A, "A"), as_matrix(B, "B")
     if not (issparse(A) and issparse(B)):
-        A, B = (np.asarray(M.toarray() if issparse(M) else M) for M in (A, B))
-    if A.shape != B.shape or A.ndim != 2:
+        A, B = (M.toarray() if issparse(M) else M for M in (A, B))
+    if A.shape != B.shape:
         raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
     if issparse(A):
         return hstack([A.multiply(B), abs(A - B)], format="csr")

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, xlogy
-from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._brief import brief
+from .._parameters import validate_parameters
+from .._scikit_learn import fit_context
 
 __all__ = ["RelatednessRegressor"]
 
@@ -92,6 +97,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
+    from numpy.typing import NDArray
     >>> from skembed.evaluation import RelatednessRegressor, pair_features
     >>> generator = np.random.default_rng(0)
     >>> A, noise = generator.normal(size=(200, 5)), generator.normal(size=(200, 5))
@@ -101,6 +107,15 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
     >>> bool(head.score(pair_features(A, B), 1 + 4 * nearness) > 0.8)
     True
     """
+
+    grades_: NDArray[np.float64]
+    coefs_: list[NDArray[np.float64]]
+    intercepts_: list[NDArray[np.float64]]
+    scale_: NDArray[np.float64]
+    loss_: float
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
 
     _parameter_constraints: dict[str, list[Any]] = {
         "grades": [Interval(Integral, 2, None, closed="left"), "array-like"],
@@ -128,8 +143,11 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Any:
+    def _validate_params(self) -> None:
+        validate_parameters(self)
+
+    @fit_context
+    def fit(self, X: Any, y: Any) -> Self:
         """Learn the two layers.
 
         Parameters
@@ -193,14 +211,14 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
             return np.linspace(y.min(), y.max(), int(self.grades))
         grades = np.asarray(self.grades, dtype=np.float64)
         if grades.ndim != 1 or len(grades) < 2 or not np.all(np.diff(grades) > 0):
-            raise ValueError(f"grades must be two or more rising numbers, got {self.grades!r}.")
+            raise ValueError(f"grades must be two or more rising numbers, got {brief(self.grades)}.")
         outside = np.flatnonzero((y < grades[0]) | (y > grades[-1]))
         if len(outside):
             row = outside[0]
             raise ValueError(f"y has {y[row]} in row {row}, outside the grades {grades[0]} to {grades[-1]}.")
         return grades
 
-    def predict_grades(self, X: Any) -> np.ndarray:
+    def predict_grades(self, X: Any) -> NDArray[np.float64]:
         """Give the distribution over the grades.
 
         Parameters
@@ -218,7 +236,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         hidden = expit(X @ self.coefs_[0] + self.intercepts_[0])
         return np.exp(log_softmax(hidden @ self.coefs_[1] + self.intercepts_[1], axis=1))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict scores.
 
         Parameters

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from .._paths import naming
 from ._data import SEMANTIC_SETS, EvaluationData
 from ._semantic import error_agreement
 from ._store import ResultStore
@@ -64,7 +65,8 @@ class Report:
         write_csv(self.out / f"{table}.csv", rows)
         parts = getattr(self, f"_{table}")(rows)
         text = "\n".join([f"# {TITLES[table]}\n", f"{remark}\n", *parts])
-        (self.out / f"{table}.md").write_text(text, encoding="utf-8")
+        with naming(self.out / f"{table}.md"):
+            (self.out / f"{table}.md").write_text(text, encoding="utf-8")
         return text
 
     def _sts(self, rows: list[dict[str, Any]]) -> list[str]:

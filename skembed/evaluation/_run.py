@@ -6,13 +6,16 @@ import hashlib
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import joblib
 from scipy.sparse import issparse
 
+from .._brief import brief
 from .._corpus import SentenceCorpus
+from .._paths import user_path
 from ..metrics import pearson_score, spearman_score
 from ._classification import nested_classification, pair_classification, split_classification
 from ._data import SEMANTIC_SETS, SENTEVAL_SETS, EvaluationData
@@ -37,14 +40,14 @@ class Candidate:
             self.name, self.path = name, None
             self.tables = METHODS[name].tables
         elif Path(name).suffix in MODEL_SUFFIXES:
-            self.path = Path(name)
+            self.path = user_path(name)
             if not self.path.is_file():
                 raise FileNotFoundError(f"There is no saved model {self.path}.")
             self.name, self.tables = self.path.stem, ALL
         else:
             raise ValueError(
-                f"{name!r} is neither a method nor the path of a saved model ({', '.join(MODEL_SUFFIXES)}). Methods: "
-                + "; ".join(METHODS)
+                f"{brief(name)} is neither a method nor the path of a saved model ({', '.join(MODEL_SUFFIXES)}). "
+                "Methods: " + "; ".join(METHODS)
             )
 
     def made_with(self) -> str:
@@ -103,8 +106,9 @@ def describe(model: Any) -> str:
 
 
 def report(line: str) -> None:
-    """Print a line of progress."""
-    print(line, file=sys.stderr, flush=True)
+    """Print a line of progress, if anybody is listening."""
+    with suppress(OSError, ValueError):  # a closed pipe, a closed file
+        print(line, file=sys.stderr, flush=True)
 
 
 class Evaluation:

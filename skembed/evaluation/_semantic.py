@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils import Bunch, check_consistent_length
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from .._input import as_labels, as_named, check_one_kind, check_same_length, sentences_for, take_rows
 from ._pairs import embed
 
 __all__ = ["error_agreement", "semantic_classification"]
@@ -30,7 +31,7 @@ def is_fitted(model: Any) -> bool:
     return True
 
 
-def semantic_classification(model: Any, X: Iterable[str], y: Any, *, classifier: Any = None, cv: Any = 3) -> Any:
+def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = None, cv: Any = 3) -> Bunch:
     """Classify sentences into groups of the same meaning, as White et al. [1]_, section 3.3.
 
     A linear support vector machine with class weights, judged by stratified cross-validation with three folds.
@@ -41,10 +42,11 @@ def semantic_classification(model: Any, X: Iterable[str], y: Any, *, classifier:
         If it is fitted, it is used as it is: the paper's way for embeddings that come from other text. If not, a clone
         learns from the training folds alone, as the paper does for its bags of words: what a transform learns from the
         test fold would be worth some points.
-    X : iterable of str, of length n_sentences
-        Sentences.
+    X : iterable of str, or SentenceCorpus, of length n_sentences
+        Sentences: a list, an array, a Series of pandas or polars, an Arrow array, a generator. A corpus goes to an
+        estimator of this package as it is; another model gets its words with blanks between them.
     y : array-like of shape (n_sentences,)
-        Group of each.
+        Group of each: numbers, or strings.
     classifier : estimator, default=None
         None is ``LinearSVC(class_weight="balanced", C=1.0, random_state=0)``. The paper names LibLinear and class
         weights, and no penalty: this is the library's own.
@@ -71,7 +73,10 @@ def semantic_classification(model: Any, X: Iterable[str], y: Any, *, classifier:
     Raises
     ------
     ValueError
-        If `X` and `y` differ in length, or a sentence is in no test fold or in more than one.
+        If `X` and `y` differ in length, a label is missing, a sentence is in no test fold or in more than one, or a
+        fold is empty.
+    TypeError
+        If a sentence is missing, or `y` mixes numbers and strings.
 
     References
     ----------
@@ -88,8 +93,8 @@ def semantic_classification(model: Any, X: Iterable[str], y: Any, *, classifier:
     >>> bool(0.4 < result.accuracy < 0.9)
     True
     """
-    X, y = list(X), np.asarray(y)  # a pandas Series is indexed by name, and a generator not at all
-    check_consistent_length(X, y)
+    X, y = sentences_for(model, X), as_labels(y, "y")
+    check_same_length({"X": X, "y": y})
     if classifier is None:
         classifier = LinearSVC(class_weight="balanced", C=1.0, random_state=0)
     folds = list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y))
@@ -103,7 +108,7 @@ def semantic_classification(model: Any, X: Iterable[str], y: Any, *, classifier:
             predicted = clone(classifier).fit(vectors[train], y[train]).predict(vectors[test])
         else:
             pipeline = make_pipeline(clone(model), clone(classifier))
-            predicted = pipeline.fit([X[i] for i in train], y[train]).predict([X[i] for i in test])
+            predicted = pipeline.fit(take_rows(X, train), y[train]).predict(take_rows(X, test))
         predictions[test] = predicted
         accuracies.append(float(np.mean(predicted == y[test])))
     return Bunch(
@@ -116,6 +121,9 @@ def semantic_classification(model: Any, X: Iterable[str], y: Any, *, classifier:
 
 def _check_folds(folds: Sequence[Any], n_sentences: int) -> None:
     """Each sentence is predicted once; what no fold predicts would be left over from memory."""
+    empty = next((number for number, (_, test) in enumerate(folds) if not np.size(test)), None)
+    if empty is not None:
+        raise ValueError(f"cv has no sentence in test fold {empty}, so there is no accuracy of it.")
     times = np.zeros(n_sentences, np.int64)
     for _, test in folds:
         np.add.at(times, test, 1)
@@ -126,7 +134,7 @@ def _check_folds(folds: Sequence[Any], n_sentences: int) -> None:
         )
 
 
-def error_agreement(y_true: Any, predictions: Mapping[str, Any] | Sequence[Any]) -> Any:
+def error_agreement(y_true: Any, predictions: Any) -> Bunch:
     r"""Of the sentences that two models both get wrong, count those for which they say the same.
 
     An estimate of :math:`P(m_1(x) = m_2(x) \mid m_1(x) \neq y \wedge m_2(x) \neq y)` for each two models, figure 4 of
@@ -137,8 +145,9 @@ def error_agreement(y_true: Any, predictions: Mapping[str, Any] | Sequence[Any])
     ----------
     y_true : array-like of shape (n_samples,)
         The truth.
-    predictions : mapping of name to array-like, or array-like of shape (n_models, n_samples)
-        What each model says. The paper takes one test fold; all folds together use all sentences.
+    predictions : mapping of name to array-like, data frame, or array-like of shape (n_models, n_samples)
+        What each model says: a mapping, a data frame with a column a model, (name, answers) tuples, or rows without
+        names. The paper takes one test fold; all folds together use all sentences.
 
     Returns
     -------
@@ -160,7 +169,9 @@ def error_agreement(y_true: Any, predictions: Mapping[str, Any] | Sequence[Any])
     Raises
     ------
     ValueError
-        If a model has not one prediction a sample.
+        If a model has not one prediction a sample, or a label is missing.
+    TypeError
+        If the answers of a model are strings and the truth is numbers, or the other way round.
 
     References
     ----------
@@ -174,16 +185,14 @@ def error_agreement(y_true: Any, predictions: Mapping[str, Any] | Sequence[Any])
     >>> result.n_compared.tolist(), result.n_shared.tolist()
     ([[3, 3], [3, 3]], [[3, 2], [2, 3]])
     """
-    if isinstance(predictions, Mapping):
-        names = [str(name) for name in predictions]
-        rows = [np.asarray(values) for values in predictions.values()]
-    else:
-        rows = [np.asarray(values) for values in predictions]
-        names = [f"model {i}" for i in range(len(rows))]
-    truth = np.asarray(y_true)
+    names, answers = as_named(predictions, "predictions")
+    names = [f"model {i}" for i in range(len(answers))] if names is None else names
+    truth = as_labels(y_true, "y_true")
+    rows = [as_labels(row, f"predictions of {name}") for name, row in zip(names, answers)]
     for name, row in zip(names, rows):
-        if row.shape != truth.shape or truth.ndim != 1:
-            raise ValueError(f"{name} has predictions of shape {row.shape}, y_true has {truth.shape}.")
+        both = {"y_true": truth, f"predictions of {name}": row}
+        check_same_length(both)
+        check_one_kind(both)
     said = np.array(rows).reshape(len(rows), len(truth))
     wrong = said != truth
     both = wrong[:, None] & wrong[None]

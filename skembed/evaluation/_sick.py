@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length
 
+from .._input import as_scores
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
-from ._pairs import count_unknown, embed_pairs, pair_features
+from ._pairs import count_unknown, embed_pairs, pair_features, scored_pairs
 from ._relatedness import RelatednessRegressor
 
 __all__ = ["sick_relatedness", "sick_scores"]
@@ -25,9 +25,10 @@ def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
     ----------
     model : object with `transform`
         A fitted estimator, or anything else that makes rows of sentences.
-    **subsets : :class:`~sklearn.utils.Bunch`
-        Pairs under their names: ``test=fetch_sick(subset="test")``. Where `train` and `test` are given, a row for both
-        together is added, which is what the table of [1]_ shows.
+    **subsets : :class:`~sklearn.utils.Bunch`, or what has these fields
+        Pairs under their names: ``test=fetch_sick(subset="test")``, with the fields `data` and `target`, in the forms
+        that :func:`pair_classification` takes. Where `train` and `test` are given, a row for both together is added,
+        which is what the table of [1]_ shows.
 
     Returns
     -------
@@ -37,7 +38,8 @@ def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
     Raises
     ------
     ValueError
-        If the `data` and the `target` of a subset differ in length.
+        If the `data` and the `target` of a subset differ in length, a field is missing, a score is no finite number,
+        or there are fewer than two pairs.
 
     References
     ----------
@@ -56,11 +58,10 @@ def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
     ('test', 1.0)
     """
     found = {}
-    for name, pairs in subsets.items():
-        check_consistent_length(pairs.data, pairs.target)
+    for name, subset in subsets.items():
+        pairs = scored_pairs(subset, name)
         A, B = embed_pairs(model, pairs.data)
-        target = np.asarray(pairs.target, dtype=np.float64)
-        found[name] = (paired_cosine_similarity(A, B), target, count_unknown(A, B))
+        found[name] = (paired_cosine_similarity(A, B), pairs.target, count_unknown(A, B))
     if {"train", "test"} <= set(found):
         (cosine, target, unknown), (cosine_2, target_2, unknown_2) = found["test"], found["train"]
         found["test + train"] = (np.r_[cosine, cosine_2], np.r_[target, target_2], unknown + unknown_2)
@@ -96,8 +97,9 @@ def sick_relatedness(
     ----------
     model : object with `transform`
         A fitted estimator, or anything else that makes dense rows of sentences.
-    train, trial, test : :class:`~sklearn.utils.Bunch`
-        Pairs, as :func:`~skembed.datasets.fetch_sick` returns them.
+    train, trial, test : :class:`~sklearn.utils.Bunch`, or what has these fields
+        Pairs, as :func:`~skembed.datasets.fetch_sick` returns them, or in the forms that :func:`pair_classification`
+        takes.
     alphas : sequence of float, default=(1e-2, 3e-3, 1e-3, 3e-4)
         Penalties to choose from.
     regressor : RelatednessRegressor, default=None
@@ -117,7 +119,8 @@ def sick_relatedness(
     TypeError
         If the rows are sparse: one column a word is no input for a layer of some units.
     ValueError
-        If `alphas` is empty, or the `data` and the `target` of one of the three differ in length.
+        If `alphas` is empty, the `data` and the `target` of one of the three differ in length, a field is missing, a
+        score is no finite number, or there are fewer than two pairs.
 
     References
     ----------
@@ -137,14 +140,13 @@ def sick_relatedness(
     >>> row["pearson"] > 0.9, row["mse"] < 1.0
     (True, True)
     """
-    for pairs in (train, trial, test):
-        check_consistent_length(pairs.data, pairs.target)
-    features = [pair_features(*embed_pairs(model, pairs.data)) for pairs in (train, trial, test)]
+    parts = [scored_pairs(part, name) for name, part in (("train", train), ("trial", trial), ("test", test))]
+    features = [pair_features(*embed_pairs(model, pairs.data)) for pairs in parts]
     if issparse(features[0]):
         raise TypeError(f"sick_relatedness needs dense rows, {type(model).__name__}.transform gives sparse ones.")
-    targets = [np.asarray(pairs.target, dtype=np.float64) for pairs in (train, trial, test)]
+    targets = [pairs.target for pairs in parts]
     best: tuple[float, Any] | None = None
-    for alpha in alphas:
+    for alpha in as_scores(alphas, "alphas").tolist():
         head = RelatednessRegressor(grades=[1, 2, 3, 4, 5], max_iter=200) if regressor is None else clone(regressor)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # stopping early is meant

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
+
+from .._brief import brief
+from .._paths import describe_unreadable, naming, user_path
 
 FORMAT = "skembed evaluation"
 
@@ -24,11 +26,13 @@ class ResultStore:
     """
 
     def __init__(self, path: str | os.PathLike[str], settings: dict[str, Any]) -> None:
-        self.path = Path(path)
+        self.path = user_path(path)
         self.records: dict[tuple[str, str, str], dict[str, Any]] = {}
         header = {"format": FORMAT, **json.loads(json.dumps(settings))}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
+        if kind := describe_unreadable(self.path):
+            raise ValueError(f"{self.path} is {kind}, not a file of results. Choose another --out.")
         content = self.path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
@@ -61,7 +65,9 @@ class ResultStore:
             raise ValueError(f"{self.path} is not a file of results of skembed.evaluation. Choose another --out.")
         different = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
         if different:
-            listed = "; ".join(f"{name} was {found.get(name)!r}, is {wanted.get(name)!r}" for name in different)
+            listed = "; ".join(
+                f"{name} was {brief(found.get(name))}, is {brief(wanted.get(name))}" for name in different
+            )
             raise ValueError(
                 f"{self.path} holds results of another run: {listed}. Choose another --out, or delete the file to "
                 "start again."
@@ -70,7 +76,7 @@ class ResultStore:
     def _append(self, record: dict[str, Any]) -> None:
         # Plain JSON numbers round-trip float64; NaN would not be JSON, and nothing here is NaN.
         line = json.dumps(record, allow_nan=False, ensure_ascii=False) + "\n"
-        with open(self.path, "ab") as file:
+        with naming(self.path), open(self.path, "ab") as file:
             file.write(line.encode())
             file.flush()
             os.fsync(file.fileno())
@@ -80,8 +86,8 @@ class ResultStore:
         record = self.records.get((method, table, set_))
         if record is not None and record["made_with"] != made_with:
             raise ValueError(
-                f"{self.path} has a result of {method!r} ({table}, {set_}) made with {record['made_with']}; now it "
-                f"would be made with {made_with}. Choose another --out, or delete the file to start again."
+                f"{self.path} has a result of {method!r} ({table}, {set_}) made with {record['made_with']:.200}; now "
+                f"it would be made with {made_with:.200}. Choose another --out, or delete the file to start again."
             )
         return record
 

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy.stats import wilcoxon
-from sklearn.utils import Bunch, check_consistent_length, check_random_state
+from sklearn.utils import Bunch, check_random_state, check_scalar
 
+from .._brief import brief
+from .._input import (
+    as_fields,
+    as_labels,
+    as_named,
+    as_records,
+    as_scores,
+    check_same_length,
+    describe,
+    listed,
+)
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
-from ._pairs import count_unknown, embed_pairs
+from ._pairs import count_unknown, embed_pairs, scored_pairs
 
 __all__ = ["sts_comparison", "sts_intervals", "sts_scores", "sts_similarities"]
 
 
-def sts_similarities(model: Any, sets: Mapping[Any, Any]) -> list[Any]:
+def sts_similarities(model: Any, sets: Any) -> list[Bunch]:
     r"""Cosine of the two sentences of each pair, set by set.
 
     The other functions of this page start from these, so that a model embeds each sentence once.
@@ -24,9 +36,10 @@ def sts_similarities(model: Any, sets: Mapping[Any, Any]) -> list[Any]:
     ----------
     model : object with `transform`
         A fitted estimator, or anything else that makes rows of sentences, dense or sparse.
-    sets : mapping of a year, or another name, to Bunch
+    sets : mapping of a year, or another name, to Bunch; or (name, Bunch) tuples
         Pairs as :func:`~skembed.datasets.fetch_sts` returns them: `data`, a list of two sentences each; `target`, what
-        people say; and where it has subsets `subset`, the name of the subset of each pair.
+        people say; and where it has subsets `subset`, the name of the subset of each pair. In place of a Bunch, the
+        forms that :func:`pair_classification` takes.
 
     Returns
     -------
@@ -39,7 +52,7 @@ def sts_similarities(model: Any, sets: Mapping[Any, Any]) -> list[Any]:
     TypeError
         If `sets` is no mapping of names to pairs, for instance the pairs of one year without the year.
     ValueError
-        If `data`, `target` and `subset` differ in length.
+        If `data`, `target` and `subset` differ in length, a field is missing, or a score is no finite number.
 
     Examples
     --------
@@ -52,23 +65,25 @@ def sts_similarities(model: Any, sets: Mapping[Any, Any]) -> list[Any]:
     >>> similarity.cosine.round(2), similarity.n_unknown
     (array([0.5, 1. , 0. ]), 1)
     """
-    if not isinstance(sets, Mapping) or "data" in sets:  # a Bunch is a mapping too, of its fields
+    similarities = []
+    years, parts = as_named(sets, "sets")
+    if years is None or "target" in years:  # a Bunch and a table have names too, of their fields
         raise TypeError(
             "sets must be a mapping of a year, or another name, to pairs, such as {2012: fetch_sts(year=2012)}; got "
-            + ("the pairs without a name." if isinstance(sets, Mapping) else f"a {type(sets).__name__}.")
+            + (f"{describe(sets)}." if years is None else "the pairs without a name.")
         )
-    similarities = []
-    for year, pairs in sets.items():
-        target = np.asarray(pairs.target, dtype=np.float64)
-        subset = np.asarray(pairs.get("subset", [str(year)] * len(target)))
-        check_consistent_length(pairs.data, target, subset)
+    for year, part in zip(years, parts):
+        pairs = scored_pairs(part, year, optional=("subset",), least=1)
+        target = pairs.target
+        subset = as_labels(pairs.get("subset", [year] * len(target)), f"subset of {year}")
+        check_same_length({"data": pairs.data, "subset": subset}, of=year)
         A, B = embed_pairs(model, pairs.data)
         cosine = paired_cosine_similarity(A, B)
         for name in dict.fromkeys(subset.tolist()):
             rows = np.flatnonzero(subset == name)
             similarities.append(
                 Bunch(
-                    year=str(year),
+                    year=year,
                     set=str(name),
                     cosine=cosine[rows],
                     target=target[rows],
@@ -78,7 +93,7 @@ def sts_similarities(model: Any, sets: Mapping[Any, Any]) -> list[Any]:
     return similarities
 
 
-def sts_scores(similarities: Sequence[Any]) -> list[dict[str, Any]]:
+def sts_scores(similarities: Any) -> list[dict[str, Any]]:
     """Correlate cosines with what people say: per set, per year and over all sets.
 
     There are two ways to join the sets of a year, and they differ by some points. Both are given under their names:
@@ -87,7 +102,7 @@ def sts_scores(similarities: Sequence[Any]) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    similarities : list of :class:`~sklearn.utils.Bunch`
+    similarities : iterable of :class:`~sklearn.utils.Bunch` or dict, or data frame
         From :func:`sts_similarities`.
 
     Returns
@@ -115,6 +130,9 @@ def sts_scores(similarities: Sequence[Any]) -> list[dict[str, Any]]:
     2012 mean 5 0.5
     2012 weighted mean 5 0.6
     """
+    found = _read(similarities, "similarities", ("n_unknown",))
+    if not found:
+        raise ValueError("similarities is empty: there is no set to score. Pass what sts_similarities returns.")
     sets = [
         {
             "year": s.year,
@@ -124,11 +142,34 @@ def sts_scores(similarities: Sequence[Any]) -> list[dict[str, Any]]:
             "pearson": pearson_score(s.target, s.cosine),
             "spearman": spearman_score(s.target, s.cosine),
         }
-        for s in similarities
+        for s in found
     ]
-    if not sets:
-        raise ValueError("similarities is empty: there is no set to score. Pass what sts_similarities returns.")
     return sets + sts_means(sets)
+
+
+def _read(similarities: Any, name: str, more: Sequence[str] = ()) -> list[Any]:
+    """Similarities as a list of Bunches with arrays, each checked."""
+    found = []
+    for i, record in enumerate(as_records(similarities, name)):
+        fields = as_fields(record, f"{name}[{i}]", ("year", "set", "cosine", "target", *more))
+        set_ = f"set {fields.set} of {name}"
+        for column in ("cosine", "target"):
+            fields[column] = as_scores(fields[column], f"{column} of {set_}")
+        check_same_length({"cosine": fields.cosine, "target": fields.target}, of=set_)
+        if len(fields.target) < 2:
+            raise ValueError(f"The {set_} must have two pairs or more, got {len(fields.target)}.")
+        found.append(fields)
+    return found
+
+
+def _read_models(models: Any) -> dict[str, list[Any]]:
+    """Similarities by model, of the same pairs for each."""
+    names, rows = as_named(models, "models")
+    if names is None and rows:
+        raise TypeError(f"models must be a mapping of names to similarities, got {describe(models)}.")
+    found = {name: _read(row, name) for name, row in zip(names or [], rows)}
+    _check_same_pairs(found)
+    return found
 
 
 def sts_means(sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -148,7 +189,7 @@ def sts_means(sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def sts_intervals(
-    models: Mapping[str, Sequence[Any]],
+    models: Any,
     *,
     baseline: str | None = None,
     n_resamples: int = 2000,
@@ -164,7 +205,7 @@ def sts_intervals(
 
     Parameters
     ----------
-    models : mapping of name to list of :class:`~sklearn.utils.Bunch`
+    models : mapping of name to similarities, or (name, similarities) tuples
         From :func:`sts_similarities`, of the same pairs for each model.
     baseline : str, default=None
         One of the names. Then intervals of the difference to that model are returned, in its place.
@@ -184,7 +225,8 @@ def sts_intervals(
     Raises
     ------
     ValueError
-        If the models have not seen the same pairs, or there is no model or no set.
+        If the models have not seen the same pairs, there is no model or no set, a set has fewer than two pairs, or
+        `n_resamples` or `confidence_level` is out of range.
 
     Examples
     --------
@@ -202,8 +244,11 @@ def sts_intervals(
     >>> row["method"], row["low"] > 0, row["share_above"]
     ('good', True, 1.0)
     """
+    check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
+    check_scalar(confidence_level, "confidence_level", Real, min_val=0, max_val=1, include_boundaries="neither")
+    models = _read_models(models)
     if baseline is not None and baseline not in models:
-        raise ValueError(f"baseline={baseline!r} is not one of the models {list(models)}.")
+        raise ValueError(f"baseline={brief(baseline)} is not one of the models {listed(models)}.")
     means, draws = bootstrap_means(models, n_resamples, random_state)
     rows = []
     for name in models:
@@ -218,7 +263,7 @@ def sts_intervals(
 
 def sts_ranking(models: Mapping[str, Sequence[Any]], random_state: Any = 0) -> list[dict[str, Any]]:
     """Rows as of `sts_intervals`, best first, with the lead of each over the next and its interval."""
-    means, draws = bootstrap_means(models, 2000, random_state)
+    means, draws = bootstrap_means(_read_models(models), 2000, random_state)
     ordered = sorted(models, key=lambda name: -means[name])
     rows = []
     for name, following in zip(ordered, [*ordered[1:], None]):
@@ -237,7 +282,7 @@ def _interval(mean: float, draws: np.ndarray, confidence_level: float = 0.95) ->
     return {"mean": float(mean), "low": float(low), "high": float(high)}
 
 
-def sts_comparison(a: Sequence[Any], b: Sequence[Any]) -> list[dict[str, Any]]:
+def sts_comparison(a: Any, b: Any) -> list[dict[str, Any]]:
     """Wilcoxon signed-rank test between the cosines of two models, set by set.
 
     This is the test of Kenter et al. [1]_, section 3.3: the two runs give each pair a score, and the test asks if the
@@ -247,7 +292,7 @@ def sts_comparison(a: Sequence[Any], b: Sequence[Any]) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    a, b : list of :class:`~sklearn.utils.Bunch`
+    a, b : iterable of :class:`~sklearn.utils.Bunch` or dict, or data frame
         From :func:`sts_similarities`, of the same pairs.
 
     Returns
@@ -259,7 +304,7 @@ def sts_comparison(a: Sequence[Any], b: Sequence[Any]) -> list[dict[str, Any]]:
     Raises
     ------
     ValueError
-        If the models have not seen the same pairs, or there is no set.
+        If the models have not seen the same pairs, there is no set, or a set has fewer than two pairs.
 
     References
     ----------
@@ -278,9 +323,9 @@ def sts_comparison(a: Sequence[Any], b: Sequence[Any]) -> list[dict[str, Any]]:
     >>> row["p"] < 0.0001, abs(round(row["difference"], 6))  # other scores, the same quality
     (True, 0.0)
     """
-    _check_same_pairs({"a": a, "b": b})
+    models = _read_models({"a": a, "b": b})
     rows = []
-    for s, t in zip(a, b):
+    for s, t in zip(*models.values()):
         statistic, p = (0.0, 1.0) if np.array_equal(s.cosine, t.cosine) else wilcoxon(s.cosine, t.cosine)
         difference = pearson_score(s.target, s.cosine) - pearson_score(t.target, t.cosine)
         rows.append(
@@ -305,7 +350,7 @@ def _check_same_pairs(models: Mapping[str, Sequence[Any]]) -> None:
         if [(s.year, s.set) for s in first] != [(s.year, s.set) for s in other] or any(
             not np.array_equal(s.target, t.target) for s, t in zip(first, other)
         ):
-            raise ValueError(f"The models {names[0]!r} and {name!r} were not compared on the same pairs.")
+            raise ValueError(f"The models {brief(names[0])} and {brief(name)} were not compared on the same pairs.")
 
 
 def bootstrap_means(
@@ -316,7 +361,6 @@ def bootstrap_means(
     How often each pair is drawn is all that matters, so a draw is a row of counts, and the sums of all draws are
     one matrix product.
     """
-    _check_same_pairs(models)
     generator = check_random_state(random_state)
     draws = {name: np.zeros(n_resamples) for name in models}
     for sets in zip(*models.values()):
@@ -326,9 +370,11 @@ def bootstrap_means(
         for name, similarity in zip(models, sets):
             x = similarity.cosine - similarity.cosine.mean()
             sum_x, sum_y, sum_xy, sum_xx, sum_yy = (counts @ np.column_stack([x, y, x * y, x * x, y * y])).T / n
-            variances = (sum_xx - sum_x**2) * (sum_yy - sum_y**2)
-            root = np.sqrt(np.maximum(variances, 0))
-            covariance = sum_xy - sum_x * sum_y
-            draws[name] += np.divide(covariance, root, out=np.zeros(n_resamples), where=root > 0) / len(models[name])
+            variance_x, variance_y = sum_xx - sum_x**2, sum_yy - sum_y**2
+            # A draw of one pair again and again has no variance; what rounding leaves of it would be a correlation.
+            varies = (variance_x > 1e-12 * sum_xx) & (variance_y > 1e-12 * sum_yy)
+            root = np.sqrt(np.where(varies, variance_x * variance_y, 1.0))
+            covariance = np.where(varies, sum_xy - sum_x * sum_y, 0.0)
+            draws[name] += covariance / root / len(models[name])
     means = {name: float(np.mean([pearson_score(s.target, s.cosine) for s in sets])) for name, sets in models.items()}
     return means, draws

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .._brief import brief
+from .._paths import naming
+
 __all__ = ["published_results"]
 
 OURS = "this run"
@@ -77,7 +80,7 @@ def published_results(table: str | None = None) -> list[dict[str, Any]]:
     published = list(csv.DictReader(text.splitlines()))
     tables = list(dict.fromkeys(row["table"] for row in published))
     if table is not None and table not in tables:
-        raise ValueError(f"table must be None or one of {', '.join(map(repr, tables))}, got {table!r}.")
+        raise ValueError(f"table must be None or one of {', '.join(map(repr, tables))}, got {brief(table)}.")
     rows: list[dict[str, Any]] = []
     for row in published:
         if table in (None, row["table"]):
@@ -181,7 +184,7 @@ def markdown(table: Sequence[Sequence[str]]) -> str:
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows with the columns of the first."""
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with naming(path), open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

@@ -1,18 +1,52 @@
-"""What the displays share: axes to draw on, the part of a pipeline to look at, colours, and tables of numbers."""
+"""What the displays share: axes to draw on, the part of a pipeline to look at, colours, names, tables of numbers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
 
+from skembed._brief import brief
+
 # Okabe and Ito's colours, which colour-blind readers can tell apart, without their yellow, which is faint on white, and
 # with a grey and Tol's wine.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999", "#882255")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+# What a user calls things is text: a dollar sign begins no mathematics, a backslash no TeX.
+AS_TEXT = {"parse_math": False, "usetex": False}
+_LONGEST_NAME = 40  # characters that are shown of a name
+_NOT_TO_BE_DRAWN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # controls but the line feed, surrogates
+_NO_SPACE = "\u200b"
+
+
+def as_text(name: Any) -> str:
+    """What is drawn of a user's name: one that is long is cut, and what no font can draw is replaced."""
+    text = str(name).replace("\r\n", "\n").replace("\t", " ")
+    text = _NOT_TO_BE_DRAWN.sub("\ufffd", text)
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+
+
+def as_label(text: str) -> str:
+    """The label of a curve or of points that shows as this text in any legend.
+
+    matplotlib reads dollar signs in labels as mathematics, and leaves labels out that are empty or begin with "_".
+    """
+    label = text.replace("$", r"\$")
+    return _NO_SPACE + label if not label or label.startswith("_") else label
+
+
+def draw_legend(ax: Any, **legend_kw: Any) -> None:
+    """Draw the legend of all labels; a label that :func:`as_label` made is the name again, as text."""
+    for shown in ax.legend(**legend_kw).get_texts():
+        label = shown.get_text()
+        if label.count("$") == label.count(r"\$"):  # else it is mathematics of a curve that the user drew
+            shown.set(text=label.removeprefix(_NO_SPACE).replace(r"\$", "$"), **AS_TEXT)
 
 
 def new_axes(caller: str, ax: Any, **figure_kw: Any) -> Any:
@@ -26,15 +60,23 @@ def new_axes(caller: str, ax: Any, **figure_kw: Any) -> Any:
 def fitted_part(estimator: Any, attribute: str, caller: str) -> Any:
     """The estimator, or the first step of a pipeline, that has the attribute that a display shows."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise TypeError(f"{caller}.from_estimator needs a fitted estimator, got {estimator!r}.")
+        raise TypeError(f"{caller}.from_estimator needs a fitted estimator, got {brief(estimator)}.")
     check_is_fitted(estimator)
     for part in [estimator, *(step for _, step in getattr(estimator, "steps", []))]:
         if hasattr(part, attribute):
-            return part
+            return copy(part)  # as it is now, whatever a fit in another thread makes of it
     raise ValueError(
         f"{caller}.from_estimator needs an estimator, or a pipeline with a step, that has `{attribute}`, as "
         f"CBOSVectorizer does; {type(estimator).__name__} has none."
     )
+
+
+def with_grey(cmap: Any) -> Any:
+    """The colours, and grey for what has no value."""
+    from matplotlib import colormaps
+    from matplotlib.colors import Colormap
+
+    return (cmap if isinstance(cmap, Colormap) else colormaps[cmap]).with_extremes(bad="0.9")
 
 
 def draw_table(
@@ -49,15 +91,11 @@ def draw_table(
     text_kw: dict[str, Any] | None,
 ) -> tuple[Any, np.ndarray | None]:
     """Draw a table as an image with its cells' texts, and return both. Masked values stay grey."""
-    from matplotlib import colormaps
-    from matplotlib.colors import Colormap
-
-    cmap = im_kw.pop("cmap")
-    cmap = (cmap if isinstance(cmap, Colormap) else colormaps[cmap]).with_extremes(bad="0.9")
+    cmap = with_grey(im_kw.pop("cmap"))
     image = ax.imshow(values, cmap=cmap, **{"interpolation": "nearest", "aspect": "auto"} | im_kw)
     n_rows, n_columns = values.shape
-    ax.set_xticks(np.arange(n_columns), column_names)
-    ax.set_yticks(np.arange(n_rows), row_names)
+    ax.set_xticks(np.arange(n_columns), column_names, **AS_TEXT)
+    ax.set_yticks(np.arange(n_rows), row_names, **AS_TEXT)
     if max(map(len, column_names)) * n_columns > 50:  # they would run into each other
         ax.tick_params("x", labelrotation=45)
         for label in ax.get_xticklabels():
@@ -65,7 +103,7 @@ def draw_table(
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     if colorbar_label is not None:
-        ax.figure.colorbar(image, ax=ax, label=colorbar_label)
+        ax.figure.colorbar(image, ax=ax).set_label(colorbar_label, **AS_TEXT)
     if texts is None:
         return image, None
     luminance = image.to_rgba(values)[..., :3] @ [0.2126, 0.7152, 0.0722]
@@ -77,6 +115,8 @@ def draw_table(
     return image, drawn
 
 
-def table_size(n_rows: int, n_columns: int) -> tuple[float, float]:
-    """Width and height in inches of a figure in which the cells of a table can be read."""
-    return max(5.0, 2.5 + 0.6 * n_columns), max(3.0, 1.6 + 0.4 * n_rows)
+def table_size(row_names: Sequence[str], column_names: Sequence[str]) -> tuple[float, float]:
+    """Width and height in inches of a figure in which the cells of a table and their names can be read."""
+    longest_row, longest_column = (max(0, *map(len, names), 20) - 20 for names in (row_names, column_names))
+    width = max(5.0, 2.5 + 0.6 * len(column_names)) + 0.09 * longest_row
+    return width, max(3.0, 1.6 + 0.4 * len(row_names)) + 0.07 * longest_column

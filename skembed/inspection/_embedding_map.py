@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from skembed.inspection._drawing import COLORS, MARKERS, new_axes
+from skembed._input import as_column, as_list, as_matrix, check_same_length, is_missing, samples_for
+from skembed.inspection._drawing import AS_TEXT, COLORS, MARKERS, as_label, as_text, draw_legend, new_axes, with_grey
+
+_UNLABELLED = {"color": "0.75", "marker": "o", "label": "no label"}
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
 
 
 class EmbeddingMapDisplay:
@@ -22,10 +30,11 @@ class EmbeddingMapDisplay:
 
     Parameters
     ----------
-    coordinates : array-like of shape (n_sentences, 2)
+    coordinates : array-like or data frame of shape (n_sentences, 2)
         Places on the map.
     labels : array-like of shape (n_sentences,), default=None
-        A colour and a mark for each label; real numbers (dtype float) become a scale of colours.
+        A colour and a mark for each label, of any kind; real numbers (dtype float) become a scale of colours. Sentences
+        whose label is missing (None, NaN) are grey.
     axis_names : pair of str, default=("dimension 1", "dimension 2")
         What the two axes say.
 
@@ -36,7 +45,7 @@ class EmbeddingMapDisplay:
     figure_ : matplotlib Figure
         Figure with the map.
     points_ : list of matplotlib PathCollection
-        The sentences, label by label in sorted order.
+        The sentences, label by label in sorted order, those without a label last.
 
     Raises
     ------
@@ -54,13 +63,20 @@ class EmbeddingMapDisplay:
     ((4, 2), 2)
     """
 
+    coordinates: NDArray[np.float64]
+    labels: NDArray[Any] | None
+    axis_names: tuple[str, ...]
+    ax_: Axes
+    figure_: Figure
+    points_: list[PathCollection]
+
     def __init__(
         self, coordinates: Any, labels: Any = None, *, axis_names: Sequence[str] = ("dimension 1", "dimension 2")
     ) -> None:
-        self.coordinates = np.asarray(coordinates, np.float64)
-        self.labels = None if labels is None else np.asarray(labels)
-        self.axis_names = tuple(axis_names)
-        if self.coordinates.ndim != 2 or self.coordinates.shape[1] != 2:
+        self.coordinates = np.asarray(as_matrix(coordinates, "coordinates"), np.float64)
+        self.labels = None if labels is None else _one_kind_of_missing(as_column(labels, "labels"))
+        self.axis_names = tuple(as_list(axis_names, "axis_names"))
+        if self.coordinates.shape[1] != 2:
             raise ValueError(
                 f"coordinates must have shape (n_sentences, 2), got {self.coordinates.shape}. A transformer of two "
                 "components makes them, such as PCA(2)."
@@ -68,12 +84,13 @@ class EmbeddingMapDisplay:
         if not np.isfinite(self.coordinates).all():
             row = int(np.flatnonzero(~np.isfinite(self.coordinates).all(axis=1))[0])
             raise ValueError(f"coordinates of sentence {row} are not finite.")
-        check_consistent_length(self.coordinates, self.labels)
+        if self.labels is not None:
+            check_same_length({"coordinates": self.coordinates, "labels": self.labels})
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, *, reducer: Any = None, ax: Any = None, **plot_kw: Any
-    ) -> Any:
+    ) -> Self:
         """Embed sentences, reduce the embeddings to two dimensions, and plot them.
 
         Parameters
@@ -83,7 +100,7 @@ class EmbeddingMapDisplay:
             :class:`~sklearn.preprocessing.Normalizer` behind the model to map directions, which are what the cosine
             compares, and not lengths.
         X : iterable of str, or SentenceCorpus
-            Sentences.
+            Sentences. An estimator of this package takes a corpus as it is, another its words with blanks between them.
         y : array-like of shape (n_sentences,), default=None
             Label of each sentence.
         reducer : transformer with two components, default=None
@@ -104,7 +121,7 @@ class EmbeddingMapDisplay:
         NotFittedError
             If the estimator has not learned yet.
         ValueError
-            If the estimator has no `transform`, or the reducer makes other than two columns.
+            If the estimator has no `transform`, the reducer makes other than two columns, or there is one sentence.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "transform"):
@@ -112,13 +129,18 @@ class EmbeddingMapDisplay:
                 f"EmbeddingMapDisplay.from_estimator needs an estimator with `transform`; {type(estimator).__name__} "
                 "has none. Of a pipeline that ends in a classifier take all steps but the last: pipeline[:-1]."
             )
+        vectors = estimator.transform(samples_for(estimator, X))
+        if reducer is None and vectors.shape[0] < 2:
+            raise ValueError(f"A map needs two sentences or more, got {vectors.shape[0]}.")
         reducer = PCA(2) if reducer is None else clone(reducer)
-        coordinates = reducer.fit_transform(estimator.transform(X))
+        with np.errstate(invalid="ignore"):  # equal sentences have no variance to explain a share of
+            coordinates = reducer.fit_transform(vectors)
         name = "component" if isinstance(reducer, PCA) else type(reducer).__name__
         names = [f"{name} 1", f"{name} 2"]
         ratios = getattr(reducer, "explained_variance_ratio_", None)
         if ratios is not None and len(ratios) == 2:
-            names = [f"{name} ({ratio:.0%} of the variance)" for name, ratio in zip(names, ratios)]
+            shares = np.nan_to_num(ratios)
+            names = [f"{name} ({share:.0%} of the variance)" for name, share in zip(names, shares)]
         return cls(coordinates, y, axis_names=names).plot(ax=ax, **plot_kw)
 
     def plot(
@@ -128,7 +150,7 @@ class EmbeddingMapDisplay:
         target_names: Sequence[str] | None = None,
         cmap: Any = "viridis",
         scatter_kw: dict[str, Any] | None = None,
-    ) -> Any:
+    ) -> Self:
         """Draw the map.
 
         Parameters
@@ -136,7 +158,7 @@ class EmbeddingMapDisplay:
         ax : matplotlib Axes, default=None
             Axes to plot on. None makes a new figure.
         target_names : sequence of str, default=None
-            Names for integer labels: label i is named ``target_names[i]``.
+            Names for integer labels: label i is named by the i-th of them.
         cmap : str or matplotlib Colormap, default="viridis"
             Colours of labels that are real numbers.
         scatter_kw : dict, default=None
@@ -159,31 +181,55 @@ class EmbeddingMapDisplay:
         if self.labels is None:
             self.points_ = [ax.scatter(x, y, **{"color": COLORS[0]} | style)]
         elif self.labels.dtype.kind == "f":
-            self.points_ = [ax.scatter(x, y, c=self.labels, cmap=cmap, **style)]
+            look = {"c": self.labels, "cmap": with_grey(cmap), "plotnonfinite": True}
+            self.points_ = [ax.scatter(x, y, **look | style)]
             ax.figure.colorbar(self.points_[0], ax=ax, label="label")
         else:
             self.points_ = []
+            codes = {label: i for i, label in enumerate(names)}
+            code_of = np.array([codes[label] for label in self.labels.tolist()], np.intp)
             for i, (label, name) in enumerate(names.items()):
-                rows = self.labels == label
                 # Colours come round before marks do, so no two of the first 72 labels share both.
-                look = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)], "label": name}
-                self.points_.append(ax.scatter(x[rows], y[rows], **look | style))
+                look = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)]}
+                look = _UNLABELLED if label is None else look | {"label": as_label(as_text(name))}
+                self.points_.append(ax.scatter(x[code_of == i], y[code_of == i], **look | style))
             # The marks of the legend are as large as one can name a shape, however small those on the map.
             scale = max(1.0, (36 / np.mean(style["s"])) ** 0.5)
-            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, markerscale=scale)
-        ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
+            draw_legend(ax, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, markerscale=scale)
+        ax.set_xlabel(as_text(self.axis_names[0]), **AS_TEXT)
+        ax.set_ylabel(as_text(self.axis_names[1]), **AS_TEXT)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _label_names(self, target_names: Sequence[str] | None) -> dict[Any, str]:
-        """Distinct labels, sorted, and what the legend calls them."""
-        labels = np.unique(self.labels).tolist() if self.labels is not None else []
+    def _label_names(self, target_names: Any) -> dict[Any, str]:
+        """Distinct labels, sorted, the missing one last, and what the legend calls them."""
+        distinct = set() if self.labels is None else set(self.labels.tolist())
+        missing = {None: ""} if None in distinct else {}
+        labels = _sorted(distinct - {None})
         if target_names is None:
-            return {label: str(label) for label in labels}
-        if self.labels is None or self.labels.dtype.kind not in "iu":
+            return {label: str(label) for label in labels} | missing
+        if not labels or not all(isinstance(label, int) and not isinstance(label, bool) for label in labels):
             raise ValueError("target_names needs labels that are integers, its positions.")
-        if labels[0] < 0 or labels[-1] >= len(target_names):
-            raise ValueError(
-                f"target_names has {len(target_names)} names, but labels go from {labels[0]} to {labels[-1]}."
-            )
-        return {label: str(target_names[label]) for label in labels}
+        names = as_list(target_names, "target_names")
+        if labels[0] < 0 or labels[-1] >= len(names):
+            raise ValueError(f"target_names has {len(names)} names, but labels go from {labels[0]} to {labels[-1]}.")
+        return {label: str(names[label]) for label in labels} | missing
+
+
+def _one_kind_of_missing(labels: np.ndarray) -> np.ndarray:
+    """Labels with None for each that is missing; real numbers keep NaN, which has a place beside a scale of colours."""
+    if labels.dtype != object:
+        return labels
+    known = [label for label in labels if not is_missing(label)]
+    if known and all(isinstance(label, (float, np.floating)) for label in known):
+        return np.array([np.nan if is_missing(label) else label for label in labels])
+    labels = labels.copy()
+    labels[[is_missing(label) for label in labels]] = None
+    return labels
+
+
+def _sorted(labels: set[Any]) -> list[Any]:
+    try:
+        return sorted(labels, key=lambda label: (isinstance(label, str), label))  # numbers, then strings
+    except TypeError:
+        return sorted(labels, key=str)

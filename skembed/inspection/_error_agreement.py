@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils import check_consistent_length
+from numpy.typing import NDArray
 
+from skembed._input import (
+    as_column,
+    as_list,
+    as_matrix,
+    as_named,
+    as_samples,
+    as_scores,
+    check_same_length,
+    samples_for,
+)
 from skembed.evaluation import error_agreement
-from skembed.inspection._drawing import draw_table, new_axes, table_size
+from skembed.inspection._drawing import as_text, draw_table, new_axes, table_size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 
 class ErrorAgreementDisplay:
@@ -74,19 +88,29 @@ class ErrorAgreementDisplay:
     '2/3'
     """
 
+    n_shared: NDArray[np.int64]
+    n_compared: NDArray[np.int64]
+    n_errors: NDArray[np.int64]
+    names: list[str]
+    label: str
+    ax_: Axes
+    figure_: Figure
+    im_: AxesImage
+    text_: NDArray[np.object_] | None
+
     def __init__(
         self,
         n_shared: Any,
         n_compared: Any,
         *,
         n_errors: Any,
-        names: Sequence[str],
+        names: Any,
         label: str = "share of common errors",
     ) -> None:
-        self.n_shared = np.asarray(n_shared, np.int64)
-        self.n_compared = np.asarray(n_compared, np.int64)
-        self.n_errors = np.asarray(n_errors, np.int64)
-        self.names = list(names)
+        self.n_shared = np.asarray(as_matrix(n_shared, "n_shared"), np.int64)
+        self.n_compared = np.asarray(as_matrix(n_compared, "n_compared"), np.int64)
+        self.n_errors = as_scores(n_errors, "n_errors").astype(np.int64)
+        self.names = [str(name) for name in as_list(names, "names")]
         self.label = label
         n = len(self.names)
         for name, shape in (("n_shared", (n, n)), ("n_compared", (n, n)), ("n_errors", (n,))):
@@ -94,13 +118,14 @@ class ErrorAgreementDisplay:
                 raise ValueError(f"{name} must have shape {shape} for {n} names, got {getattr(self, name).shape}.")
 
     @classmethod
-    def from_errors(cls, errors: Any, names: Sequence[str] | None = None, *, ax: Any = None, **plot_kw: Any) -> Any:
+    def from_errors(cls, errors: Any, names: Any = None, *, ax: Any = None, **plot_kw: Any) -> Self:
         """Plot which models fail on the same samples.
 
         Parameters
         ----------
-        errors : array-like of shape (n_models, n_samples), dtype bool
-            Whether each model got each sample wrong; or a mapping from name to such a row.
+        errors : array-like of shape (n_models, n_samples), dtype bool, or mapping or data frame
+            Whether each model got each sample wrong: rows, or a mapping from name to such a row, a data frame with a
+            column a model, or (name, row) tuples.
         names : sequence of str, default=None
             Names of the models. None numbers them.
         ax : matplotlib Axes, default=None
@@ -119,8 +144,7 @@ class ErrorAgreementDisplay:
             If there are fewer than two models, rows differ in length, or `errors` holds anything but truth values.
         """
         names, rows = _named(errors, names)
-        check_consistent_length(*rows)
-        wrong = np.array([np.asarray(row) for row in rows])
+        wrong = np.array(_of_one_length({name: as_column(row, name) for name, row in zip(names, rows)}))
         if wrong.dtype != bool:
             raise ValueError(
                 f"errors must hold truth values (dtype bool), got {wrong.dtype}. From labels use from_predictions, or "
@@ -133,16 +157,17 @@ class ErrorAgreementDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, predictions: Any, names: Sequence[str] | None = None, *, ax: Any = None, **plot_kw: Any
-    ) -> Any:
+        cls, y_true: Any, predictions: Any, names: Any = None, *, ax: Any = None, **plot_kw: Any
+    ) -> Self:
         """Plot which models give the same wrong answers.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
             The right answers.
-        predictions : array-like of shape (n_models, n_samples), or mapping
-            What each model answered; or a mapping from name to answers.
+        predictions : array-like of shape (n_models, n_samples), or mapping or data frame
+            What each model answered: rows, or a mapping from name to answers, a data frame with a column a model, or
+            (name, answers) tuples.
         names : sequence of str, default=None
             Names of the models. None numbers them.
         ax : matplotlib Axes, default=None
@@ -161,24 +186,25 @@ class ErrorAgreementDisplay:
             If there are fewer than two models, or lengths differ.
         """
         names, rows = _named(predictions, names)
-        check_consistent_length(y_true, *rows)
-        found = error_agreement(y_true, rows)
+        found = error_agreement(y_true, list(zip(names, rows)))
         label = "same wrong answer / both wrong"
         display = cls(found.n_shared, found.n_compared, n_errors=found.n_errors, names=names, label=label)
         return display.plot(ax=ax, **plot_kw)
 
     @classmethod
     def from_estimators(
-        cls, estimators: Any, X: Any, y: Any, names: Sequence[str] | None = None, *, ax: Any = None, **plot_kw: Any
-    ) -> Any:
+        cls, estimators: Any, X: Any, y: Any, names: Any = None, *, ax: Any = None, **plot_kw: Any
+    ) -> Self:
         """Let fitted classifiers answer, and plot which give the same wrong answers.
 
         Parameters
         ----------
         estimators : sequence or mapping of fitted classifiers
-            The models, such as pipelines of an embedding and a classifier; a mapping gives their names.
-        X : array-like of shape (n_samples, ...)
-            Samples that none of them has learned from.
+            The models, such as pipelines of an embedding and a classifier; a mapping gives their names, and so do
+            (name, classifier) tuples.
+        X : iterable of str, SentenceCorpus, or array-like of shape (n_samples, ...)
+            Samples that none of them has learned from. A pipeline that begins with an estimator of this package takes a
+            corpus as it is, another its words with blanks between them.
         y : array-like of shape (n_samples,)
             The right answers.
         names : sequence of str, default=None
@@ -201,7 +227,9 @@ class ErrorAgreementDisplay:
             If there are fewer than two models.
         """
         names, models = _named(estimators, names)
-        return cls.from_predictions(y, [model.predict(X) for model in models], names, ax=ax, **plot_kw)
+        X = as_samples(X)
+        answers = [model.predict(samples_for(model, X)) for model in models]
+        return cls.from_predictions(y, answers, names, ax=ax, **plot_kw)
 
     def plot(
         self,
@@ -212,7 +240,7 @@ class ErrorAgreementDisplay:
         colorbar: bool = True,
         im_kw: dict[str, Any] | None = None,
         text_kw: dict[str, Any] | None = None,
-    ) -> Any:
+    ) -> Self:
         """Draw the heat map.
 
         Parameters
@@ -236,7 +264,8 @@ class ErrorAgreementDisplay:
             The display itself.
         """
         n = len(self.names)
-        width, height = table_size(n, n)
+        shown = [as_text(name) for name in self.names]
+        width, height = table_size(shown, shown)
         ax = new_axes(type(self).__name__, ax, figsize=(1.2 * width, 1.2 * height))
         # A model agrees with itself by definition, and its colour would drown the others.
         hidden = np.eye(n, dtype=bool) | (self.n_compared == 0)
@@ -248,9 +277,9 @@ class ErrorAgreementDisplay:
             ax,
             agreement,
             texts if include_values else None,
-            [f"{name}\n{n_errors} errors" for name, n_errors in zip(self.names, self.n_errors)],
-            self.names,
-            colorbar_label=self.label if colorbar else None,
+            [f"{name}\n{n_errors} errors" for name, n_errors in zip(shown, self.n_errors)],
+            shown,
+            colorbar_label=as_text(self.label) if colorbar else None,
             im_kw={"cmap": cmap, "vmin": 0.0, "vmax": 1.0} | (im_kw or {}),
             text_kw=text_kw,
         )
@@ -258,14 +287,19 @@ class ErrorAgreementDisplay:
         return self
 
 
-def _named(models: Any, names: Iterable[str] | None) -> tuple[list[str], list[Any]]:
+def _of_one_length(columns: dict[str, np.ndarray]) -> list[np.ndarray]:
+    check_same_length(columns)
+    return list(columns.values())
+
+
+def _named(models: Any, names: Any) -> tuple[list[str], list[Any]]:
     """Names and rows of a mapping, or of a sequence with names beside it."""
-    if isinstance(models, Mapping):
-        if names is not None:
-            raise ValueError("names must be None where a mapping gives the names.")
-        names, models = list(models), models.values()
-    rows = list(models)
-    names = [f"model {i + 1}" for i in range(len(rows))] if names is None else list(names)
+    found, rows = as_named(models, "models")
+    if found is not None and names is not None:
+        raise ValueError("names must be None where a mapping gives the names.")
+    if names is not None:
+        found = as_list(names, "names")
+    names = [f"model {i + 1}" for i in range(len(rows))] if found is None else found
     if len(rows) < 2:
         raise ValueError(f"Agreement needs at least two models, got {len(rows)}.")
     if len(names) != len(rows):

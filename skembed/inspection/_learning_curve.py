@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skembed.inspection._drawing import fitted_part, new_axes
+from skembed._input import as_scores
+from skembed.inspection._drawing import as_label, as_text, draw_legend, fitted_part, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 
 class LearningCurveDisplay:
@@ -39,7 +45,7 @@ class LearningCurveDisplay:
     Raises
     ------
     ValueError
-        If there is no loss, or the curves differ in length.
+        If there is no loss, one is not finite, or the curves differ in length.
 
     Notes
     -----
@@ -57,11 +63,16 @@ class LearningCurveDisplay:
     ((3,), 'passes over the text')
     """
 
-    def __init__(
-        self, train_loss: Sequence[float], validation_loss: Sequence[float] | None = None, *, name: str | None = None
-    ) -> None:
-        self.train_loss = np.asarray(train_loss, np.float64)
-        self.validation_loss = np.asarray([] if validation_loss is None else validation_loss, np.float64)
+    train_loss: NDArray[np.float64]
+    validation_loss: NDArray[np.float64]
+    name: str | None
+    ax_: Axes
+    figure_: Figure
+    lines_: list[Line2D]
+
+    def __init__(self, train_loss: Any, validation_loss: Any = None, *, name: str | None = None) -> None:
+        self.train_loss = as_scores(train_loss, "train_loss")
+        self.validation_loss = as_scores([] if validation_loss is None else validation_loss, "validation_loss")
         self.name = name
         if self.train_loss.size == 0:
             raise ValueError(
@@ -74,7 +85,7 @@ class LearningCurveDisplay:
             )
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, name: str | None = None, ax: Any = None, **plot_kw: Any) -> Any:
+    def from_estimator(cls, estimator: Any, *, name: str | None = None, ax: Any = None, **plot_kw: Any) -> Self:
         """Plot the loss of a fitted estimator.
 
         Parameters
@@ -105,7 +116,7 @@ class LearningCurveDisplay:
         name = type(part).__name__ if name is None else name
         return cls(part.loss_curve_, held_out, name=name).plot(ax=ax, **plot_kw)
 
-    def plot(self, ax: Any = None, *, line_kw: dict[str, Any] | None = None) -> Any:
+    def plot(self, ax: Any = None, *, line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the curves.
 
         Parameters
@@ -122,15 +133,16 @@ class LearningCurveDisplay:
         """
         ax = new_axes(type(self).__name__, ax)
         passes = np.arange(1, len(self.train_loss) + 1)
-        label = self.name or "loss"
+        label = "loss" if self.name is None or self.name == "" else as_text(self.name)
         style = {"marker": "o", "markersize": 4} | (line_kw or {})
-        self.lines_ = ax.plot(passes, self.train_loss, **{"label": label} | style)
+        self.lines_ = ax.plot(passes, self.train_loss, **{"label": as_label(label)} | style)
         if self.validation_loss.size:
             # A style of its own, not only a colour, and that colour the same as its model's.
             held_out = style | {"color": self.lines_[0].get_color(), "linestyle": "--", "markerfacecolor": "none"}
-            self.lines_ += ax.plot(passes, self.validation_loss, **held_out | {"label": f"{label}, held-out text"})
+            held_out["label"] = as_label(f"{label}, held-out text")
+            self.lines_ += ax.plot(passes, self.validation_loss, **held_out)
         ax.set(xlabel="passes over the text", ylabel="mean loss of a target (nats)")
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.legend()
+        draw_legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self

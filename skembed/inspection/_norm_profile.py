@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Set
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils import check_consistent_length
+from numpy.typing import NDArray
 
+from skembed._brief import brief
+from skembed._input import as_list, as_scores, check_same_length
 from skembed._norms import row_norms
-from skembed.inspection._drawing import COLORS, fitted_part, new_axes
+from skembed.inspection._drawing import AS_TEXT, COLORS, as_text, fitted_part, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _N_BINS = 25  # of the line of medians
 
@@ -52,7 +59,8 @@ class NormProfileDisplay:
     Raises
     ------
     ValueError
-        If the arrays differ in length, are empty, or hold a frequency that is not above 0 and at most 1.
+        If the arrays differ in length, are empty, or hold a frequency that is not above 0 and at most 1, or a length
+        that is not finite.
 
     References
     ----------
@@ -72,18 +80,28 @@ class NormProfileDisplay:
     ([0.75, 0.25], [0.5, 5.0])
     """
 
-    def __init__(self, frequencies: Any, norms: Any, *, words: Sequence[str] | None = None) -> None:
-        self.frequencies = np.asarray(frequencies, np.float64)
-        self.norms = np.asarray(norms, np.float64)
-        self.words = None if words is None else list(words)
-        check_consistent_length(self.frequencies, self.norms, self.words)
+    frequencies: NDArray[np.float64]
+    norms: NDArray[np.float64]
+    words: list[str] | None
+    ax_: NDArray[np.object_]
+    figure_: Figure
+    points_: PathCollection
+    median_: Line2D
+    weight_: Line2D
+
+    def __init__(self, frequencies: Any, norms: Any, *, words: Any = None) -> None:
+        self.frequencies = as_scores(frequencies, "frequencies")
+        self.norms = as_scores(norms, "norms")
+        self.words = None if words is None else as_list(words, "words")
+        columns = {"frequencies": self.frequencies, "norms": self.norms}
+        check_same_length(columns if self.words is None else columns | {"words": self.words})
         if self.frequencies.size == 0:
             raise ValueError("There is no word to show: none of the vectors' words occurs in the text of `fit`.")
         if not ((self.frequencies > 0) & (self.frequencies <= 1)).all():
             raise ValueError("frequencies must be above 0 and at most 1: divide the counts by the number of all words.")
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **plot_kw: Any) -> Any:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **plot_kw: Any) -> Self:
         """Plot the lengths of the word vectors of a fitted estimator.
 
         Parameters
@@ -119,8 +137,8 @@ class NormProfileDisplay:
         )
 
     def plot(
-        self, ax: Any = None, *, a: float = 1e-3, mark: Sequence[str] = (), scatter_kw: dict[str, Any] | None = None
-    ) -> Any:
+        self, ax: Any = None, *, a: float = 1e-3, mark: Any = (), scatter_kw: dict[str, Any] | None = None
+    ) -> Self:
         """Draw the lengths, and Arora's weight beside them.
 
         Parameters
@@ -150,7 +168,7 @@ class NormProfileDisplay:
            Embeddings", ICLR, 2017.
         """
         if not a > 0:
-            raise ValueError(f"a must be positive, got {a!r}.")
+            raise ValueError(f"a must be positive, got {brief(a)}.")
         rows = self._rows_of(mark)
         left, right = self._two_axes(ax)
         from matplotlib.patheffects import withStroke
@@ -161,7 +179,8 @@ class NormProfileDisplay:
         for row, word in rows.items():
             point = self.frequencies[row], self.norms[row]
             left.plot(*point, "o", ms=5, color=COLORS[3])
-            note = left.annotate(word, point, (0, 6), textcoords="offset points", ha="center", color=COLORS[3])
+            place = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+            note = left.annotate(as_text(word), point, **place, color=COLORS[3], **AS_TEXT)
             note.set(weight="bold", path_effects=[withStroke(linewidth=3, foreground="white")])
         left.margins(x=0.1)  # room for a mark at the end
         left.set(xscale="log", ylabel="length of the word's vector", ylim=(0, None))
@@ -174,15 +193,16 @@ class NormProfileDisplay:
         self.ax_, self.figure_ = np.array([left, right], object), left.figure
         return self
 
-    def _rows_of(self, mark: Sequence[str]) -> dict[int, str]:
+    def _rows_of(self, mark: Any) -> dict[int, str]:
         if isinstance(mark, str):
-            raise ValueError(f"mark must be a sequence of words, got the string {mark!r}; use [{mark!r}].")
+            raise ValueError(f"mark must be a sequence of words, got the string {brief(mark)}; use [{brief(mark)}].")
+        mark = as_list(sorted(mark) if isinstance(mark, Set) else mark, "mark")
         rows = {word: row for row, word in enumerate(self.words or [])}
         for word in mark:
             if word not in rows:
                 raise ValueError(
-                    f"{word!r} cannot be marked: it is not among the {len(rows)} words shown. Words of the vocabulary "
-                    "are written as the tokenizer leaves them, in lower case by default."
+                    f"{brief(word)} cannot be marked: it is not among the {len(rows)} words shown. Words of the "
+                    "vocabulary are written as the tokenizer leaves them, in lower case by default."
                 )
         return {rows[word]: word for word in mark}
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skembed.inspection._drawing import draw_table, fitted_part, new_axes, table_size
+from skembed._input import as_list, as_matrix
+from skembed.inspection._drawing import as_text, draw_table, fitted_part, new_axes, table_size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 
 class SimilarityHeatmapDisplay:
@@ -43,7 +49,8 @@ class SimilarityHeatmapDisplay:
     Raises
     ------
     ValueError
-        If a sentence has no word, or the table has not one row and one column for each word.
+        If a sentence has no word, or the table has not one row and one column for each word, or a number in it is not
+        finite.
 
     See Also
     --------
@@ -60,24 +67,35 @@ class SimilarityHeatmapDisplay:
     (0.99, 'cosine 0.99')
     """
 
-    def __init__(self, contributions: Any, words_a: Sequence[str], words_b: Sequence[str]) -> None:
-        self.contributions = np.asarray(contributions, np.float64)
-        self.words_a, self.words_b = list(words_a), list(words_b)
+    contributions: NDArray[np.float64]
+    words_a: list[str]
+    words_b: list[str]
+    similarity: float
+    ax_: Axes
+    figure_: Figure
+    im_: AxesImage
+    text_: NDArray[np.object_] | None
+
+    def __init__(self, contributions: Any, words_a: Any, words_b: Any) -> None:
+        self.words_a, self.words_b = as_list(words_a, "words_a"), as_list(words_b, "words_b")
         for name, words in (("first", self.words_a), ("second", self.words_b)):
             if not words:
                 raise ValueError(
                     f"The {name} sentence has no word that the model knows, so its cosine with any other is 0 and "
                     'there is nothing to show. With unknown="hash" unknown words count too.'
                 )
+        self.contributions = np.asarray(as_matrix(contributions, "contributions"), np.float64)
         if self.contributions.shape != (len(self.words_a), len(self.words_b)):
             raise ValueError(
                 f"contributions must have shape ({len(self.words_a)}, {len(self.words_b)}), one row for each word of "
                 f"words_a and one column for each of words_b; got {self.contributions.shape}."
             )
+        if not np.isfinite(self.contributions).all():
+            raise ValueError("contributions must be finite numbers.")
         self.similarity = float(self.contributions.sum())
 
     @classmethod
-    def from_estimator(cls, estimator: Any, a: str, b: str, *, ax: Any = None, **plot_kw: Any) -> Any:
+    def from_estimator(cls, estimator: Any, a: str, b: str, *, ax: Any = None, **plot_kw: Any) -> Self:
         """Explain the cosine of two sentences, and plot it.
 
         Parameters
@@ -116,7 +134,7 @@ class SimilarityHeatmapDisplay:
         colorbar: bool = True,
         im_kw: dict[str, Any] | None = None,
         text_kw: dict[str, Any] | None = None,
-    ) -> Any:
+    ) -> Self:
         """Draw the heat map.
 
         Parameters
@@ -141,15 +159,16 @@ class SimilarityHeatmapDisplay:
         display : SimilarityHeatmapDisplay
             The display itself.
         """
-        ax = new_axes(type(self).__name__, ax, figsize=table_size(len(self.words_a), len(self.words_b)))
+        rows, columns = ([as_text(word) for word in words] for words in (self.words_a, self.words_b))
+        ax = new_axes(type(self).__name__, ax, figsize=table_size(rows, columns))
         texts = [[_without_minus_zero(value, values_format) for value in row] for row in self.contributions.tolist()]
         largest = float(np.abs(self.contributions).max()) or 1.0
         self.im_, self.text_ = draw_table(
             ax,
             self.contributions,
             texts if include_values else None,
-            self.words_a,
-            self.words_b,
+            rows,
+            columns,
             colorbar_label="part of the cosine" if colorbar else None,
             im_kw={"cmap": cmap, "vmin": -largest, "vmax": largest} | (im_kw or {}),
             text_kw=text_kw,

@@ -1,0 +1,35 @@
+"""Paths that users give."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PathLike = str | os.PathLike[str]
+
+_KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
+
+
+def user_path(path: PathLike) -> Path:
+    """Return the path with the home folder in the place of a leading ``~``."""
+    return Path(os.path.expanduser(path))
+
+
+def describe_unreadable(path: Path) -> str:
+    """Say what a path is that is no regular file, or nothing: reading a pipe may never end, nor may a device."""
+    mode = path.stat().st_mode
+    return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "a folder")
+
+
+@contextmanager
+def naming(path: PathLike) -> Iterator[None]:
+    """Have an error of writing say which file it is; "No space left on device" alone helps nobody."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = os.fspath(path)
+        raise

@@ -1,0 +1,41 @@
+"""What scikit-learn gives an estimator, with types: it has none of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    class CallbackSupportMixin: ...
+else:
+    try:
+        from sklearn.callback import CallbackSupportMixin
+    except ImportError:  # scikit-learn before 1.9 has no callbacks
+
+        class CallbackSupportMixin:
+            """Stands in for scikit-learn's class of this name."""
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def fit_context(method: Method) -> Method:
+    """Decorate `fit` or `partial_fit`: the parameters are checked first."""
+    decorated: Method = _fit_context(prefer_skip_nested_validation=True)(method)
+    return decorated
+
+
+class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A transformer whose inherited methods have types."""
+
+    if TYPE_CHECKING:
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def set_output(self, *, transform: str | None = None) -> Self: ...
+        def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]: ...
