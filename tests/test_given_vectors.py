@@ -222,6 +222,17 @@ def test_a_source_that_was_changed_after_the_fit_is_stored_beside_the_vectors():
     assert pickle.loads(pickle.dumps(model)).transform(X).tobytes() == expected
 
 
+def test_vectors_of_zeros_are_stored_as_rows_with_values():
+    """Which are another way not to store the vectors, and must not be taken for those of a parameter."""
+    vectors = array(4000, writeable=True)
+    vectors[3:] = 0
+    for source in ([(WORDS, vectors)], (WORDS, vectors)):
+        model = MeanEmbeddingVectorizer(word_vectors=source, unknown="zero").fit(X)
+        for drop in (False, True):
+            again = pickle.loads(pickle.dumps(model.set_params(word_vectors=None) if drop else model))
+            assert again.transform(X).tobytes() == model.transform(X).tobytes()
+
+
 def test_what_is_summed_waits_for_the_next_fit():
     model = MeanEmbeddingVectorizer(word_vectors=(WORDS, array(5)), numbers="hash").fit(X)
     expected = model.transform(X).tobytes()
