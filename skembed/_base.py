@@ -225,11 +225,13 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
             n_rows += len(batch)
 
     def _encode_piece(self, piece: EncodedSentences | Batch, first_row: int) -> EncodedSentences:
-        return piece if isinstance(piece, EncodedSentences) else self._known_tokens.encode(piece, first_row)
+        return piece if isinstance(piece, EncodedSentences) else self._known_tokens().encode(piece, first_row)
 
-    @property
     def _known_tokens(self) -> KnownTokens:
-        """Tables of the words of texts. They can be made again, and no file should hold them."""
+        """Tables of the words of texts. They can be made again, and no file should hold them.
+
+        Not a property: `dir`, and so the HTML display, would make them.
+        """
         place, of_this = beside(self), (self.vocabulary_, self._tokenizer)
         found = place.known_tokens
         if found is None or not found.fits(*of_this):

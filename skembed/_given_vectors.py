@@ -15,6 +15,8 @@ from ._coverage import check_given, check_kept, known_share
 from ._joined_vectors import counts_of, join_word_vectors, learn_sources
 from ._word_vectors import is_table, read_source
 
+_SHARED = "_shares_its_vectors"  # in a pickle that holds the vectors in the parameter alone: whether as the same array
+
 
 class GivenVectors(CommonComponents):
     """Base of an estimator with the parameter `word_vectors`."""
@@ -74,16 +76,17 @@ class GivenVectors(CommonComponents):
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the vectors where they can be read from the parameter again."""
         state = dict(super().__getstate__())
-        if "word_vectors_" in state and _holds(self.word_vectors, state["word_vectors_"]):
-            del state["word_vectors_"]
+        if "word_vectors_" in state and _holds(state.get("word_vectors"), state["word_vectors_"]):
+            state[_SHARED] = not state.pop("word_vectors_").flags.writeable
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if "vocabulary_" in state and "word_vectors_" not in state:
+        state = dict(state)
+        if _SHARED in state:
             source = state["word_vectors"]
-            if is_table(source) and isinstance(source[1], np.ndarray):
+            if state.pop(_SHARED) and is_table(source):
                 source[1].flags.writeable = False  # as it was; a pickle does not know
-            state = state | {"word_vectors_": _read_quietly(source)}
+            state["word_vectors_"] = _read_quietly(source)
         super().__setstate__(state)
 
 

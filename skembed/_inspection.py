@@ -124,7 +124,7 @@ class WordVectorInspection:
                     f"{name} must be {n_features} finite numbers, as a row of transform, got {brief(item)}."
                 )
             return _Direction(_unit(vector), [])
-        sentence = self._known_tokens.encode([item], 0)
+        sentence = self._known_tokens().encode([item], 0)
         rows = sentence.rows[sentence.ids]
         if not len(rows):
             raise ValueError(f"{name} has no word: {brief(item)}.")

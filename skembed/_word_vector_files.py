@@ -6,16 +6,18 @@ import codecs
 import gzip
 import os
 import re
-import stat
 import zlib
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import takewhile
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
+
+from ._paths import describe_unreadable, user_path
 
 _CHUNK = 1 << 20  # bytes of a file that are read at a time, and within which its format is recognised
 _MAX_WORD = 1 << 16  # a longer word in a binary file means that the file is damaged
@@ -70,12 +72,9 @@ def read_file(path: str, choice: Choice) -> tuple[list[str], np.ndarray]:
     ValueError
         If the file is none of the formats, cut short or damaged, or none of its words is chosen.
     """
-    path = os.path.expanduser(path)
-    mode = os.stat(path).st_mode
-    if stat.S_ISDIR(mode):
-        raise ValueError(f"{path} is a folder. Give the path of the file of word vectors in it.")
-    if not stat.S_ISREG(mode):
-        raise ValueError(f"{path} is no regular file but a pipe, socket or device. Save its content to a file first.")
+    path = os.fspath(user_path(path))
+    if kind := describe_unreadable(Path(path)):
+        raise ValueError(f"{path} is {kind}. Give the path of a file of word vectors.")
     with open(path, "rb") as raw:
         start, n_bytes = raw.peek(8), os.fstat(raw.fileno()).st_size
         for magic, largest in _MAX_PACKED.items():

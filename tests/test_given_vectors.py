@@ -195,10 +195,9 @@ def test_joblib_holds_the_vectors_once(tmp_path):
 
 
 def test_skops_holds_the_vectors_once():
-    model = MeanEmbeddingVectorizer(word_vectors=dict(zip(WORDS, array().tolist())), subwords=0.4).fit(X)
-    model.set_params(word_vectors=(WORDS, model.word_vectors_))
+    model = MeanEmbeddingVectorizer(word_vectors=(WORDS, array(4000)), subwords=0.4).fit(X)
     data = skops.io.dumps(model)
-    assert len(data) < 1.4 * array().nbytes
+    assert len(data) < 1.4 * array(4000).nbytes
     again = skops.io.loads(data, trusted=skops.io.get_untrusted_types(data=data))
     assert again.transform(X).tobytes() == model.transform(X).tobytes()
 
@@ -220,6 +219,17 @@ def test_a_source_that_was_changed_after_the_fit_is_stored_beside_the_vectors():
     assert pickle.loads(pickle.dumps(model)).transform(X).tobytes() == expected
     model.set_params(word_vectors=None)
     assert pickle.loads(pickle.dumps(model)).transform(X).tobytes() == expected
+
+
+def test_vectors_of_zeros_are_stored_as_rows_with_values():
+    """Which are another way not to store the vectors, and must not be taken for those of a parameter."""
+    vectors = array(4000, writeable=True)
+    vectors[3:] = 0
+    for source in ([(WORDS, vectors)], (WORDS, vectors)):
+        model = MeanEmbeddingVectorizer(word_vectors=source, unknown="zero").fit(X)
+        for drop in (False, True):
+            again = pickle.loads(pickle.dumps(model.set_params(word_vectors=None) if drop else model))
+            assert again.transform(X).tobytes() == model.transform(X).tobytes()
 
 
 def test_what_is_summed_waits_for_the_next_fit():

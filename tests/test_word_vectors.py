@@ -362,8 +362,8 @@ def test_home_directory(tmp_path, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_what_is_no_regular_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", "/dev/zero"):
-        with pytest.raises(ValueError, match="is no regular file but a pipe, socket or device"):
+    for path, kind in ((tmp_path / "pipe", "a pipe"), ("/dev/zero", "a device")):
+        with pytest.raises(ValueError, match=f"is {kind}[.] Give the path of a file of word vectors"):
             read_source(path)
 
 
