@@ -45,6 +45,8 @@ class WordIds(dict[str, int]):
         Tokens to leave out.
     words : list of str, default=()
         Words, or stems, that have the first ids.
+    one_at_a_time : RLock or None, default=None
+        Held while a token is stemmed: a stemmer keeps state while it works. Others with the same stemmer share it.
 
     Attributes
     ----------
@@ -54,14 +56,20 @@ class WordIds(dict[str, int]):
 
     max_words = 2**31 - 1  # ids are int32
 
-    def __init__(self, stem: Any, stop_words: Set[str] = frozenset(), words: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        stem: Any,
+        stop_words: Set[str] = frozenset(),
+        words: Sequence[str] = (),
+        one_at_a_time: threading.RLock | None = None,
+    ) -> None:
         super().__init__()
         self.words = list(words)
         self._stem = stem
         self._id_of_stem: dict[str, int] = self if stem is None else {}
         self._id_of_stem.update(zip(self.words, range(len(self.words))))
         self.update(dict.fromkeys(stop_words, -1))
-        self._one_at_a_time = threading.RLock()  # a stemmer keeps state while it works, and may look at text itself
+        self._one_at_a_time = one_at_a_time or threading.RLock()  # a stemmer may look at text itself
 
     def __missing__(self, token: Any) -> int:
         if not isinstance(token, str):

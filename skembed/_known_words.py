@@ -53,7 +53,8 @@ class KnownTokens:
 
             self._words: KnownWords = KnownWords(list(vocabulary))
         else:
-            self._met = _WordsMet(list(vocabulary), self._rows, tokenizer)
+            self._stemming = threading.RLock()  # for the stemmer, which is the same when all begins again
+            self._met = self._begin()
 
     def fits(self, vocabulary: dict[str, int], tokenizer: Tokenizer) -> bool:
         """Whether this was made for that vocabulary and that tokenizer."""
@@ -70,17 +71,22 @@ class KnownTokens:
         met = self._met  # another thread may begin again meanwhile
         encoded = met.encode(batch, first_row)
         if met.n_kept > self.MOST_KEPT + 2 * len(self._rows):
-            self._met = _WordsMet(list(self._vocabulary), self._rows, self._tokenizer)
+            self._met = self._begin()
         return encoded
+
+    def _begin(self) -> _WordsMet:
+        return _WordsMet(list(self._vocabulary), self._rows, self._tokenizer, self._stemming)
 
 
 class _WordsMet:
     """The words of texts as they were met: each with the id of its stem, which goes on after the vocabulary."""
 
-    def __init__(self, vocabulary: list[str], rows: np.ndarray, tokenizer: Tokenizer) -> None:
+    def __init__(
+        self, vocabulary: list[str], rows: np.ndarray, tokenizer: Tokenizer, stemming: threading.RLock
+    ) -> None:
         self._tokenizer = tokenizer
         stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
-        self._ids = WordIds(tokenizer.build_stemmer(), stop_words, vocabulary)
+        self._ids = WordIds(tokenizer.build_stemmer(), stop_words, vocabulary, stemming)
         self._rows = rows
         self._n_at_first = len(self._ids)
         self._growing = threading.Lock()
