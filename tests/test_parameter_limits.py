@@ -177,18 +177,23 @@ LARGEST = {
 }
 
 
-@pytest.mark.parametrize("option", LARGEST)
-@pytest.mark.parametrize("name", TRAINED)
+CASES = [
+    (name, option)
+    for name in TRAINED
+    for option in LARGEST
+    if option in make(name).get_params() and make(name).solver == "adagrad"
+]
+
+
+@pytest.mark.parametrize(("name", "option"), CASES)
 def test_what_the_text_does_not_need_takes_no_memory_and_changes_no_bit(name, option):
-    if option not in make(name).get_params() or make(name).solver != "adagrad":
-        return
-    corpus = SentenceCorpus.from_sentences(TEXT, GROUPS, stemmer=make(name).stemmer)
-    if option == "window" and name.startswith("MeanEmbedding"):
-        pytest.skip("the window is drawn at random up to its largest size")
+    text = SentenceCorpus.from_sentences(TEXT, GROUPS, stemmer=make(name).stemmer)
     beyond, enough = (make(name, **{option: value}) for value in LARGEST[option])
-    assert bits(beyond.fit(TEXT, groups=GROUPS).word_vectors_) == bits(enough.fit(TEXT, groups=GROUPS).word_vectors_)
-    memory = beyond.estimate_memory(corpus)
-    assert memory["scratch"] <= 2 * enough.estimate_memory(corpus)["scratch"] < 2**27
+    memory = beyond.estimate_memory(text)
+    assert memory["scratch"] <= 2 * enough.estimate_memory(text)["scratch"] < 2**27
+    rows = [estimator.fit(TEXT, groups=GROUPS).word_vectors_ for estimator in (beyond, enough)]
+    # Word2vec draws the size of each window, so there a larger one is another model.
+    assert (bits(rows[0]) == bits(rows[1])) != (option == "window" and name.startswith("MeanEmbedding"))
 
 
 @pytest.mark.parametrize("name", TRAINED_CLASSES)
