@@ -163,7 +163,7 @@ def test_clone_learns_again_and_frozen_models_stay():
     assert bits(frozen.word_vectors_) == bits(join(fitted).word_vectors_)
     again = clone(frozen).fit(["other words", "soup"])
     assert bits(again.word_vectors_) == bits(frozen.word_vectors_)
-    copied = clone(join(fitted)).fit(["other words", "words again"])
+    copied = clone(join(fitted)).fit(["other words", "words again"] * 20)
     assert set(copied.vocabulary_) == {"other", "words", "again"}
 
 

@@ -297,7 +297,7 @@ def test_sgd_falls_linearly_to_zero(monkeypatch):
         blocks = np.arange(plan.first_block, plan.last_block)
         if update.learn:
             rates.extend(update.rate - update.rate_decay * blocks)
-            scratch.total[1] += 1
+            scratch.total[:2] += 1
 
     monkeypatch.setattr(Trainer, "_call", record)
     options = {"min_count": 1, "max_iter": 5, "batch_size": 2, "learning_rate": 0.2, "random_state": 0}

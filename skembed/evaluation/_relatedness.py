@@ -97,7 +97,6 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from skembed.evaluation import RelatednessRegressor, pair_features
     >>> generator = np.random.default_rng(0)
     >>> A, noise = generator.normal(size=(200, 5)), generator.normal(size=(200, 5))
