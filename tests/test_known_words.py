@@ -103,6 +103,7 @@ def test_memory_stays_bounded(monkeypatch, way):
         assert bits(rows) == bits(pickle.loads(pickle.dumps(model)).transform(new))
 
 
+@pytest.mark.filterwarnings("ignore:Only .* of the words of X are in the vocabulary")
 @pytest.mark.parametrize("way", WAYS)
 def test_threads_that_meet_new_words_at_once(monkeypatch, way):
     monkeypatch.setattr(KnownTokens, "MOST_KEPT", 60)  # they begin again under each other's feet
@@ -122,6 +123,7 @@ def test_threads_that_meet_new_words_at_once(monkeypatch, way):
     assert [bits(rows) for rows in found] == expected * 3
 
 
+@pytest.mark.filterwarnings("ignore:Only .* of the words of X are in the vocabulary")
 def test_words_met_before_are_found_by_compiled_code(monkeypatch):
     """Python sees a word a few times at most, however often texts hold it."""
     model = model_with(str.lower)
