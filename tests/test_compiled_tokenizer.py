@@ -24,6 +24,9 @@ from skembed._tokenizer import TOKEN_PATTERN, Tokenizer
 from skembed._word_scan import KnownWords, Scanner, table_of, words_of
 from skembed._word_table import new_words
 
+# Without JIT, NumPy says so where integers wrap.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+
 analyze = CountVectorizer(token_pattern=TOKEN_PATTERN).build_analyzer()
 slow_twin = Tokenizer(analyzer=analyze)
 
