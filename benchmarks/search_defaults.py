@@ -233,7 +233,7 @@ def judge(rows):
     error = np.sqrt((1 / seeds + 1 / seeds_of_centre) / len(TEXTS))
     limit = pd.DataFrame(np.outer(2 * error, noise(rows)), index=error.index, columns=change.columns)
     longer = means.seconds / centre.seconds
-    asked = np.log2(longer).where(longer >= 1.5, 0)
+    asked = np.log2(longer.where(longer >= 1.5, 1))
     verdict = np.select(
         [
             diverges,

@@ -25,6 +25,7 @@ __all__ = [
     "SentenceCorpus",
     "SiameseCBOWVectorizer",
     "__version__",
+    "read_word_vectors",
 ]
 
 if TYPE_CHECKING:

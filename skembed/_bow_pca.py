@@ -20,7 +20,7 @@ from ._coverage import Tally, check_kept
 from ._known_words import EncodedSentences
 from ._limits import integers
 from ._scikit_learn import fit_context
-from ._sentences import iter_sentences
+from ._sentences import advising, iter_sentences
 from ._sharing import of_one_state
 from ._text import offsets
 
@@ -281,10 +281,11 @@ class BOWPCA(TextVectorizer):
         if not isinstance(X, SentenceCorpus):
             iter_sentences(X)
         tables, tally = [], Tally()
-        for piece in self._pieces(X, "X"):
-            sentences = self._encode_piece(*piece)
-            tally.add(sentences)
-            tables.append(self._weighted_counts(sentences))
+        with advising(X):
+            for piece in self._pieces(X, "X"):
+                sentences = self._encode_piece(*piece)
+                tally.add(sentences)
+                tables.append(self._weighted_counts(sentences))
         tally.warn(self)
         table = vstack(tables, format="csr") if tables else csr_array((0, len(self.vocabulary_)), dtype=np.float32)
         if self._pca is None:

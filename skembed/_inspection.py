@@ -202,6 +202,7 @@ class WordVectorInspection:
         if isinstance(sentences, SentenceCorpus):
             return np.asarray(self._embed(sentences, name))
         iter_sentences(sentences, name=name)
+        self._check_transform_parameters()
         try:
             return np.asarray(self._embed(sentences, name))
         except TypeError as error:

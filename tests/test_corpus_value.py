@@ -105,7 +105,7 @@ def test_estimators_that_hold_a_corpus(corpora, untouched):
         assert model.get_params()[[*filter(lambda name: name.endswith("corpus"), model.get_params())][0]] is first
         copy.deepcopy(clone(model))
     emb = CBOSVectorizer(corpus=first)
-    assert clone(emb).corpus is first and _changed_params(emb) == {"corpus": first}
+    assert clone(emb).corpus is first and repr(_changed_params(emb)) == repr({"corpus": first})
     assert emb.set_params(corpus=second).corpus is second
     search = GridSearchCV(emb, {"corpus": [first, second]})
     assert repr(search) and search._repr_html_() and len(ParameterGrid({"corpus": [first, second]})) == 2

@@ -157,6 +157,7 @@ def test_text_options_are_those_of_the_joining_estimator():
     assert model.transform(["cat"]).any()
 
 
+@pytest.mark.filterwarnings("ignore:.*found nothing to predict")  # in two words
 def test_clone_learns_again_and_frozen_models_stay():
     fitted = [source.fit(TEXT, groups=GROUPS) for source in models()]
     frozen = join([FrozenEstimator(source) for source in fitted])

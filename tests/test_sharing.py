@@ -310,6 +310,7 @@ def test_a_min_count_without_a_default():
         Strict(2, corpus=corpus).fit([])
 
 
+@pytest.mark.filterwarnings("ignore:Only .* have a vector")  # the vectors are of stems, the text of the last fit is not
 @pytest.mark.parametrize("cls", [Equal, Empty, Slotted, Delegating], ids=lambda cls: cls.__name__)
 @pytest.mark.parametrize("options", [{}, {"stemmer": str.upper}, {"token_pattern": r"\w+"}], ids=str)
 def test_derived_classes_do_what_their_base_does(cls, options):

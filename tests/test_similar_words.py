@@ -117,8 +117,7 @@ def test_nothing_is_similar_to_zeros(model):
     assert all("nothing" not in names(found) for found in model.most_similar(list(VECTORS)))
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # of what is made for unknown words
-@pytest.mark.parametrize("scale", [1e-44, 1e-30, 1e18, 1e37])
+@pytest.mark.parametrize("scale", [1e-44, 1e-30, 1e18, 1e29])
 def test_numbers_whose_squares_leave_the_range(model, scale):
     scaled = {word: np.array(vector) * scale for word, vector in VECTORS.items()}
     other = MeanEmbeddingVectorizer(word_vectors=scaled, unknown="zero").fit(["king"])
@@ -150,7 +149,7 @@ def test_numbers_whose_squares_leave_the_range(model, scale):
         ),
         ({"words": np.ones((2, 3))}, ValueError, r"^words\[0\] must be 4 finite numbers"),
         ({"words": [1.0, np.nan, 0.0, 0.0]}, ValueError, "^words must be 4 finite"),
-        ({"words": ["x" * 10**6]}, ValueError, r"^words\[0\]: 'x{58,59} is not in"),
+        ({"words": ["x" * 10**6]}, ValueError, r"^words\[0\]: 'x{50,80}\.\.\. is not in"),
         ({"positive": ["king", "kong"]}, ValueError, r"^positive\[1\]: 'kong' is not in"),
         ({"positive": "king", "negative": [3]}, ValueError, "^negative must be 4 finite"),
         ({"words": "king", "positive": ["man"]}, ValueError, "^Give words, or else positive and negative"),
