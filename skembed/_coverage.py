@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ._corpus import SentenceCorpus
+from ._sharing import of_one_state
 from ._text import offsets
 from ._tokenizer import Tokenizer
 
@@ -44,6 +45,7 @@ class Coverage:
 
     coverage_: float
 
+    @of_one_state
     def coverage(self: Any, X: Any) -> NDArray[np.float64]:
         """Share of the words of each sentence that are in the vocabulary.
 

@@ -69,6 +69,7 @@ READS = {
     "similarity": lambda e: e.similarity(OTHER_TEXT, TEXT[:8]),
     "explain": lambda e: e.explain(TEXT[0], TEXT[4]).contributions,
     "most_similar": lambda e: e.most_similar(["cat dog", "cat rain"]),
+    "coverage": lambda e: e.coverage(OTHER_TEXT),
 }
 
 
@@ -77,7 +78,7 @@ READS = {
 def test_a_reader_sees_one_state_while_another_thread_fits(monkeypatch, name, read):
     estimator = make(name).fit(TEXT, groups=GROUPS)
     expected = READS[read](estimator)
-    place = "_feature_names" if read == "explain" else "_pool"
+    place = {"explain": "_feature_names", "coverage": "_rows_of"}.get(read, "_pool")
     found = Stop(monkeypatch, PooledVectorizer, place).during(lambda: READS[read](estimator), lambda: refit(estimator))
     assert bits(found) == bits(expected)
     assert estimator.n_features_out_ == 5
