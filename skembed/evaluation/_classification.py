@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -238,7 +239,9 @@ def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) ->
     logistic = LogisticRegression(solver=solver, max_iter=1000, random_state=0)
     folds = StratifiedKFold(inner_cv, shuffle=True, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LinAlgWarning)  # where Newton's method cannot go on, L-BFGS does
+        # Where Newton's method cannot go on, L-BFGS does; scikit-learn says so.
+        warnings.simplefilter("ignore", LinAlgWarning)
+        warnings.filterwarnings("ignore", "Line search of Newton solver", ConvergenceWarning)
         return GridSearchCV(logistic, {"C": C_GRID}, cv=folds, n_jobs=n_jobs).fit(X, y)
 
 
