@@ -22,7 +22,7 @@ from ._parameters import CORPUS, WORDS, validate_parameters
 from ._saving import Saved
 from ._scikit_learn import Transformer
 from ._sentences import BATCH_LENGTH, advising, iter_pieces, iter_sentences, iter_slices, length_of
-from ._sharing import Shared, beside, one_at_a_time
+from ._sharing import Shared, one_at_a_time, side_state
 from ._showing import QuickDisplay
 from ._text import Batch
 from ._threads import Threads, count_threads
@@ -232,7 +232,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
 
         Not a property: `dir`, and so the HTML display, would make them.
         """
-        place, of_this = beside(self), (self.vocabulary_, self._tokenizer)
+        place, of_this = side_state(self), (self.vocabulary_, self._tokenizer)
         found = place.known_tokens
         if found is None or not found.fits(*of_this):
             with place.making:

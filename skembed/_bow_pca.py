@@ -210,7 +210,7 @@ class BOWPCA(TextVectorizer):
             pca = deepcopy(self._pca)  # another thread may transform
             with np.errstate(invalid="ignore"):
                 pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
-            self._commit(_what_it_learned(pca))
+            self._commit(_fitted_attributes(pca))
         return self
 
     def _learn(self, corpus: SentenceCorpus, pca: Any) -> Self:
@@ -240,7 +240,7 @@ class BOWPCA(TextVectorizer):
                     pca.set_params(svd_solver="full").fit(table.toarray())
                 else:
                     pca.fit(table)
-            model.__dict__.update(_what_it_learned(pca))
+            model.__dict__.update(_fitted_attributes(pca))
         self._commit(model.__dict__)
         return self
 
@@ -323,7 +323,7 @@ def _rows_are_equal(table: csr_array) -> bool:
     return all((rows == rows[0]).all() for rows in parts)
 
 
-def _what_it_learned(pca: Any) -> dict[str, Any]:
+def _fitted_attributes(pca: Any) -> dict[str, Any]:
     components = np.ascontiguousarray(pca.components_, np.float32)
     return {
         "_pca": pca,

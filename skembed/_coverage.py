@@ -116,8 +116,8 @@ def check_kept(estimator: Any, corpus: SentenceCorpus) -> None:
     share = known_share(corpus, words)
     if corpus.n_tokens >= _LEAST_TOKENS and share < _least_share(estimator):
         reason = _reason(words, corpus.vocabulary.words, corpus.vocabulary.counts, corpus.tokenizer)
-        strangers = (word for word in corpus.vocabulary.words if word not in words)
-        _warn_of_strangers("this text", share, estimator, strangers, reason)
+        unknown = (word for word in corpus.vocabulary.words if word not in words)
+        _warn_of_unknown_words("this text", share, estimator, unknown, reason)
 
 
 def _least_share(estimator: Any) -> float:
@@ -130,7 +130,7 @@ def _least_share(estimator: Any) -> float:
     return float(estimator.coverage_ * (1 - np.count_nonzero(counts == 1) / max(1, counts.sum())) / 2)
 
 
-def _warn_of_strangers(text: str, share: float, estimator: Any, words: Iterable[str], reason: str) -> None:
+def _warn_of_unknown_words(text: str, share: float, estimator: Any, words: Iterable[str], reason: str) -> None:
     _warn(
         f"Only {share:.0%} of the words of {text} are in the vocabulary of {type(estimator).__name__}; of the text it "
         f"was fitted on, {estimator.coverage_:.0%} are. Unknown words are like {_examples(words)}, the vocabulary "
@@ -152,10 +152,10 @@ class Tally:
         """Count a piece, an `EncodedSentences`."""
         step = 1 + len(sentences.ids) // _SAMPLE
         ids = sentences.ids[::step]
-        strangers = ids[sentences.rows[ids] < 0]
+        unknown = ids[sentences.rows[ids] < 0]
         if len(self.unknown) < 5:
-            self.unknown += [sentences.words[i - sentences.first_word] for i in strangers[:5].tolist()]
-        self.pieces.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(strangers)) * step))
+            self.unknown += [sentences.words[i - sentences.first_word] for i in unknown[:5].tolist()]
+        self.pieces.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(unknown)) * step))
 
     def warn(self, estimator: Any) -> None:
         """Warn if far less of the text is known than of that of the first fit."""
@@ -163,7 +163,7 @@ class Tally:
         if n_sentences < _LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
             return
         if n_known < n_tokens * _least_share(estimator):
-            _warn_of_strangers("X", n_known / n_tokens, estimator, self.unknown, _OTHERWISE)
+            _warn_of_unknown_words("X", n_known / n_tokens, estimator, self.unknown, _OTHERWISE)
 
 
 def _reason(keys: Collection[str], words: Sequence[str], counts: np.ndarray, tokenizer: Tokenizer) -> str:

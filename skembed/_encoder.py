@@ -45,7 +45,7 @@ class WordIds(dict[str, int]):
         Tokens to leave out.
     words : list of str, default=()
         Words, or stems, that have the first ids.
-    one_at_a_time : RLock or None, default=None
+    lock : RLock or None, default=None
         Held while a token is stemmed: a stemmer keeps state while it works. Others with the same stemmer share it.
 
     Attributes
@@ -61,7 +61,7 @@ class WordIds(dict[str, int]):
         stem: Any,
         stop_words: Set[str] = frozenset(),
         words: Sequence[str] = (),
-        one_at_a_time: threading.RLock | None = None,
+        lock: threading.RLock | None = None,
     ) -> None:
         super().__init__()
         self.words = list(words)
@@ -69,13 +69,13 @@ class WordIds(dict[str, int]):
         self._id_of_stem: dict[str, int] = self if stem is None else {}
         self._id_of_stem.update(zip(self.words, range(len(self.words))))
         self.update(dict.fromkeys(stop_words, -1))
-        self._one_at_a_time = one_at_a_time or threading.RLock()  # a stemmer may look at text itself
+        self._lock = lock or threading.RLock()  # a stemmer may look at text itself
 
     def __missing__(self, token: Any) -> int:
         if not isinstance(token, str):
             raise TypeError(f"a token must be a string, got {brief(token)} of type {type(token).__name__}")
         token = str(token)
-        with self._one_at_a_time:
+        with self._lock:
             number = self.get(token)
             if number is None:
                 number = self[token] = self._id_of(token if self._stem is None else self._stem(token), token)
@@ -97,9 +97,9 @@ class WordIds(dict[str, int]):
         """Return the ids of tokens, ndarray of int32."""
         return np.fromiter(map(self.__getitem__, tokens), np.int32, len(tokens))
 
-    def as_they_are(self) -> tuple[list[str], np.ndarray]:
+    def snapshot(self) -> tuple[list[str], np.ndarray]:
         """Return the tokens met so far, and their ids."""
-        with self._one_at_a_time:
+        with self._lock:
             return list(self), np.fromiter(self.values(), np.int32, len(self))
 
 

@@ -93,7 +93,7 @@ class WordVectorInspection:
             raise ValueError("Give words, or else positive and negative.")
         if words is not None:
             found = [self._nearest(direction, n_words) for direction in self._directions(words, "words")]
-            return found[0] if _is_one(words) else found
+            return found[0] if _is_single(words) else found
         likes, dislikes = self._directions(positive, "positive"), self._directions(negative, "negative")
         total = np.zeros(self._summed_vectors.shape[1])
         for sign, directions in ((1, likes), (-1, dislikes)):
@@ -106,7 +106,7 @@ class WordVectorInspection:
         """Where words, sentences and vectors point to; `name` is what the user calls them."""
         if items is None:
             return []
-        if _is_one(items):
+        if _is_single(items):
             return [self._direction(items, name)]
         is_table = len(getattr(items, "shape", ())) == 2  # its rows are vectors
         items = np.asarray(items) if is_table else iter_sentences(items, name=name)
@@ -133,7 +133,7 @@ class WordVectorInspection:
             what = f"{brief(item)} is not" if len(rows) == 1 else f"no word of {brief(item)} is"
             raise ValueError(
                 f"{name}: {what} in the vocabulary of {len(self.vocabulary_)} words; it was never seen, or fewer than "
-                f"min_count times.{_like_spelled(item, self.vocabulary_)}"
+                f"min_count times.{_spelling_hint(item, self.vocabulary_)}"
             )
         # A single word is what was learned, without its weight and its n-grams.
         vector = self._summed_vectors[known[0]] if len(rows) == 1 else self._pool(sentence)[0]
@@ -276,7 +276,7 @@ class WordVectorInspection:
         return [encoded.words[i] for i in encoded.ids]
 
 
-def _is_one(items: Any) -> bool:
+def _is_single(items: Any) -> bool:
     """Whether this is one word, sentence or vector, and no collection of such."""
     return isinstance(items, str) or _as_vector(items) is not None
 
@@ -303,7 +303,7 @@ def _unit(vector: np.ndarray) -> np.ndarray:
     return np.asarray(vector / np.linalg.norm(vector))
 
 
-def _like_spelled(word: str, vocabulary: Iterable[str]) -> str:
+def _spelling_hint(word: str, vocabulary: Iterable[str]) -> str:
     """Say which words of the vocabulary one may have meant; the most frequent ones of about its length are compared."""
     if len(word) > 40:
         return ""

@@ -54,7 +54,7 @@ class KnownTokens:
             self._words: KnownWords = KnownWords(list(vocabulary))
         else:
             self._stemming = threading.RLock()  # for the stemmer, which is the same when all begins again
-            self._met = self._begin()
+            self._seen = self._new_cache()
 
     def fits(self, vocabulary: dict[str, int], tokenizer: Tokenizer) -> bool:
         """Whether this was made for that vocabulary and that tokenizer."""
@@ -68,17 +68,17 @@ class KnownTokens:
             return EncodedSentences(
                 ids, ptr, new, _with_unknown(self._rows, len(self._rows) + len(new)), len(self._rows)
             )
-        met = self._met  # another thread may begin again meanwhile
+        met = self._seen  # another thread may begin again meanwhile
         encoded = met.encode(batch, first_row)
         if met.n_kept > self.MOST_KEPT + 2 * len(self._rows):
-            self._met = self._begin()
+            self._seen = self._new_cache()
         return encoded
 
-    def _begin(self) -> _WordsMet:
-        return _WordsMet(list(self._vocabulary), self._rows, self._tokenizer, self._stemming)
+    def _new_cache(self) -> _SeenWords:
+        return _SeenWords(list(self._vocabulary), self._rows, self._tokenizer, self._stemming)
 
 
-class _WordsMet:
+class _SeenWords:
     """The words of texts as they were met: each with the id of its stem, which goes on after the vocabulary."""
 
     def __init__(
@@ -88,13 +88,13 @@ class _WordsMet:
         stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
         self._ids = WordIds(tokenizer.build_stemmer(), stop_words, vocabulary, stemming)
         self._rows = rows
-        self._n_at_first = len(self._ids)
+        self._n_initial = len(self._ids)
         self._growing = threading.Lock()
         self._table: tuple[KnownWords, np.ndarray] | None = None  # the words of some time ago, and their ids
 
     @property
     def n_kept(self) -> int:
-        return len(self._ids) - self._n_at_first
+        return len(self._ids) - self._n_initial
 
     def encode(self, batch: Batch, first_row: int) -> EncodedSentences:
         if self._tokenizer.is_compiled:
@@ -107,22 +107,22 @@ class _WordsMet:
         return EncodedSentences(ids, ptr, words, rows)
 
     def _scan(self, batch: Batch, first_row: int) -> tuple[np.ndarray, np.ndarray]:
-        table, known = self._table or self._grown()
+        table, known = self._table or self._grow_table()
         found, ptr, new = naming_rows(table.scan, batch, first_row)
         ids = (np.append(known, self._ids.of(new)) if new else known)[found]
         if self._tokenizer.stop_words:
             kept = ids >= 0
             ids, ptr = ids[kept], offsets(kept)[ptr]
         if 4 * (len(self._ids) - len(known)) > len(known) + 1024:
-            self._grown()
+            self._grow_table()
         return ids, ptr
 
-    def _grown(self) -> tuple[KnownWords, np.ndarray]:
+    def _grow_table(self) -> tuple[KnownWords, np.ndarray]:
         """Put all words met so far into the table of compiled code."""
         from ._word_scan import KnownWords  # numba takes a while to import
 
         with self._growing:
-            words, ids = self._ids.as_they_are()
+            words, ids = self._ids.snapshot()
             if self._table is None or len(ids) > len(self._table[1]):
                 self._table = KnownWords(words), ids
             return self._table

@@ -23,7 +23,7 @@ from ._corpus import SentenceCorpus
 from ._given_vectors import GivenVectors
 from ._joined_vectors import needs_order_for
 from ._limits import integers
-from ._memory import explaining_lack
+from ._memory import explaining_memory_error
 from ._scikit_learn import fit_context
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
@@ -339,7 +339,7 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
             self._take_given(corpus, fresh=True)
         else:
             keep = self.warm_start and hasattr(self, "target_vectors_")
-            with explaining_lack(self, corpus, keep=keep):
+            with explaining_memory_error(self, corpus, keep=keep):
                 fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
                 fitted.pop("_moments", None)  # of other vectors, and perhaps of another text
                 self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
@@ -369,7 +369,7 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         corpus = self._corpus_to_learn_from(X, groups, y)
         first = not hasattr(self, "vocabulary_")
         if self.word_vectors is None:
-            with explaining_lack(self, corpus, keep=not first):
+            with explaining_memory_error(self, corpus, keep=not first):
                 fitted = self._start(corpus) if first else self._keep_vocabulary(corpus)
                 self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
             return self

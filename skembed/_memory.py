@@ -73,7 +73,7 @@ def _scratch(trainer: Trainer, text: EncodedText) -> int:
 
 
 @contextmanager
-def explaining_lack(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> Iterator[None]:
+def explaining_memory_error(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> Iterator[None]:
     """Say of which parameters a fit needs how much memory, where there is not so much."""
     try:
         yield

@@ -32,14 +32,14 @@ def row_norms(rows: np.ndarray) -> np.ndarray:
     return np.asarray(norms)
 
 
-def near_one(rows: Any) -> Any:
+def rescaled(rows: Any) -> Any:
     """Return the same directions; rows whose squares would leave the range of their type are scaled.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skembed._norms import near_one
-    >>> near_one(np.array([[3, 4], [3e19, 4e19]], np.float32))
+    >>> from skembed._norms import rescaled
+    >>> rescaled(np.array([[3, 4], [3e19, 4e19]], np.float32))
     array([[3.  , 4.  ],
            [0.75, 1.  ]], dtype=float32)
     """

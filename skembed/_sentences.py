@@ -119,10 +119,10 @@ def advising(X: Any) -> Iterator[None]:
     try:
         yield
     except MissingSentence as error:
-        raise TypeError(f"{error} Replace missing sentences first: {_filled(X)}") from None
+        raise TypeError(f"{error} Replace missing sentences first: {_filling_code(X)}") from None
 
 
-def _filled(X: Any) -> str:
+def _filling_code(X: Any) -> str:
     """Return code that makes empty strings of what is missing in `X`."""
     dtype = str(getattr(X, "dtype", getattr(X, "type", ""))).lower()
     if hasattr(X, "fillna"):  # of pandas

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-class Beside:
+class SideState:
     """What goes with an estimator and is no part of it: no copy, no file and no other process has it.
 
     Attributes
@@ -30,26 +30,26 @@ class Beside:
 
 
 # By identity: an estimator may have an `__eq__`, and then no hash.
-_BESIDE: dict[int, tuple[weakref.ref[Any], Beside]] = {}
+_SIDE_STATES: dict[int, tuple[weakref.ref[Any], SideState]] = {}
 if hasattr(os, "register_at_fork"):
     # In the child the threads are gone that held a lock.
-    os.register_at_fork(after_in_child=_BESIDE.clear)
+    os.register_at_fork(after_in_child=_SIDE_STATES.clear)
 
 
-def beside(estimator: Any) -> Beside:
+def side_state(estimator: Any) -> SideState:
     """Return what goes with an estimator."""
-    found = _BESIDE.get(id(estimator))
-    return (found or _put_beside(estimator, Beside()))[1]
+    found = _SIDE_STATES.get(id(estimator))
+    return (found or _set_side_state(estimator, SideState()))[1]
 
 
-def _put_beside(estimator: Any, what: Beside) -> tuple[weakref.ref[Any], Beside]:
-    def forget(_: Any, key: int = id(estimator), pop: Callable[..., Any] = _BESIDE.pop) -> None:
+def _set_side_state(estimator: Any, what: SideState) -> tuple[weakref.ref[Any], SideState]:
+    def forget(_: Any, key: int = id(estimator), pop: Callable[..., Any] = _SIDE_STATES.pop) -> None:
         pop(key, None)
 
-    return _BESIDE.setdefault(id(estimator), (weakref.ref(estimator, forget), what))
+    return _SIDE_STATES.setdefault(id(estimator), (weakref.ref(estimator, forget), what))
 
 
-def same_values(estimator: Any) -> Any:
+def shallow_copy(estimator: Any) -> Any:
     """Return another instance with the same values, taken all at once; what a fit puts into one, the other lacks."""
     state = object.__getstate__(estimator)
     values, slots = state if isinstance(state, tuple) else (state, {})
@@ -65,8 +65,8 @@ def of_one_state(method: _Method) -> _Method:
 
     @wraps(method)
     def read(self: Any, *args: Any, **kwargs: Any) -> Any:
-        now = same_values(self)
-        _put_beside(now, beside(self))
+        now = shallow_copy(self)
+        _set_side_state(now, side_state(self))
         return method(now, *args, **kwargs)
 
     read.reads_one_state = True  # type: ignore[attr-defined]
@@ -78,7 +78,7 @@ def one_at_a_time(method: _Method) -> _Method:
 
     @wraps(method)
     def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with beside(self).fitting:
+        with side_state(self).fitting:
             return method(self, *args, **kwargs)
 
     return cast(_Method, change)
@@ -101,7 +101,7 @@ class Shared:
             cls.transform = of_one_state(wrapped)  # type: ignore[attr-defined]
 
     def __copy__(self) -> Any:
-        return same_values(self)
+        return shallow_copy(self)
 
     def _commit(self, fitted: dict[str, Any]) -> None:
         """Take over what was learned, at once: another thread reads all of the old model, or all of the new one."""

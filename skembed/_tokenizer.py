@@ -189,7 +189,7 @@ class Tokenizer:
         # A stemmer object keeps state while it works, so each caller gets its own.
         module = import_module(f"snowballstemmer.{self.stemmer}_stemmer")
         in_python: _Stemmer = getattr(module, self.stemmer.title().replace("_", "") + "Stemmer")().stemWord
-        return _in_c(self.stemmer, in_python) or in_python
+        return _c_stemmer(self.stemmer, in_python) or in_python
 
     def options(self) -> dict[str, Any]:
         """Return the options as a dictionary that JSON can hold; a callable becomes ``{"callable": "module:name"}``."""
@@ -246,7 +246,7 @@ class Tokenizer:
         return cls(**known)
 
 
-def _in_c(language: str, in_python: _Stemmer) -> _Stemmer | None:
+def _c_stemmer(language: str, in_python: _Stemmer) -> _Stemmer | None:
     """Return the same stemmer of PyStemmer, which is some twenty times as fast, where it is installed.
 
     Both libraries are made from the rules of Snowball, and bear its version. Rules change from one version to the next,

@@ -17,7 +17,7 @@ from ._coverage import check_kept
 from ._kernels import fill_uniform
 from ._known_words import EncodedSentences
 from ._limits import INT64_MAX, integers
-from ._memory import estimate, explaining_lack
+from ._memory import estimate, explaining_memory_error
 from ._pooled import POOLING_CONSTRAINTS, PooledVectorizer
 from ._runs import EncodedText, split_long_sentences
 from ._scikit_learn import CallbackSupportMixin, fit_context
@@ -119,7 +119,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         if self._needs_order:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
         keep = self.warm_start and hasattr(self, "vocabulary_")
-        with explaining_lack(self, corpus, keep=keep):
+        with explaining_memory_error(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
             self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
         return self
@@ -147,7 +147,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
         keep = hasattr(self, "vocabulary_")
-        with explaining_lack(self, corpus, keep=keep):
+        with explaining_memory_error(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
         return self

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from .._brief import brief
 from .._corpus import SentenceCorpus
 from .._input import as_list, as_matrix, as_sentences, columns_of, iter_texts
-from .._norms import near_one
+from .._norms import rescaled
 from ..metrics import paired_cosine_similarity
 from ._pairs import embed
 
@@ -120,7 +120,7 @@ class MTEBEncoder:
             Cosines.
         """
         first, second = _rows(embeddings1, "embeddings1"), _rows(embeddings2, "embeddings2")
-        return cosine_similarity(near_one(first), near_one(second))
+        return cosine_similarity(rescaled(first), rescaled(second))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> NDArray[Any]:
         """Cosine of each row with the same row; 0 where one is zero.

@@ -21,14 +21,14 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 # What a user calls things is text: a dollar sign begins no mathematics, a backslash no TeX.
 AS_TEXT = {"parse_math": False, "usetex": False}
 _LONGEST_NAME = 40  # characters that are shown of a name
-_NOT_TO_BE_DRAWN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # controls but the line feed, surrogates
+_UNDRAWABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # controls but the line feed, surrogates
 _NO_SPACE = "\u200b"
 
 
 def as_text(name: Any) -> str:
     """What is drawn of a user's name: one that is long is cut, and what no font can draw is replaced."""
     text = str(name).replace("\r\n", "\n").replace("\t", " ")
-    text = _NOT_TO_BE_DRAWN.sub("\ufffd", text)
+    text = _UNDRAWABLE.sub("\ufffd", text)
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
 
