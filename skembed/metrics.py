@@ -145,6 +145,6 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return 0.0
     x, y = x - x.mean(), y - y.mean()
-    # Scaled again: numbers that differ little are small now, and their squares would leave the range of float64.
+    # Scaled again: centred values may be small, and their squares would underflow float64.
     x, y = x / np.abs(x).max(), y / np.abs(y).max()
     return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))

@@ -73,8 +73,8 @@ class MTEBEncoder:
         Parameters
         ----------
         inputs : iterable of dict, or of str
-            Batches with sentences under "text", in any form that :func:`semantic_classification` takes; or the
-            sentences themselves, a corpus too.
+            Batches with sentences under "text", in any form that :func:`semantic_classification` accepts; or the
+            sentences themselves, also as a corpus.
         task_metadata, hf_split, hf_subset, prompt_type
             What mteb says about the task; not used.
         **kwargs : dict
@@ -148,6 +148,6 @@ class MTEBEncoder:
 
 
 def _rows(embeddings: Any, name: str) -> Any:
-    """One row or some, as a table."""
+    """Return one row or several rows as a matrix."""
     is_one = len(getattr(embeddings, "shape", (0, 0))) == 1 and columns_of(embeddings) is None
     return np.reshape(embeddings, (1, -1)) if is_one else as_matrix(embeddings, name)
