@@ -79,7 +79,7 @@ class BOWPCA(TextVectorizer):
     mean_ : ndarray of shape (n_words,), dtype float32
         Mean of the bags of words. Missing with ``n_components=None``.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Share of the variance that each component explains, 0 where all rows are equal. Missing with
+        Share of the variance that each component explains; 0 if all rows are equal. Missing with
         ``n_components=None``.
     n_features_out_ : int
         Number of columns of the output.
@@ -207,7 +207,7 @@ class BOWPCA(TextVectorizer):
         if self.n_components is not None:
             if not isinstance(self._pca, IncrementalPCA):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
-            pca = deepcopy(self._pca)  # another thread may transform
+            pca = deepcopy(self._pca)  # another thread may be in transform
             with np.errstate(invalid="ignore"):
                 pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
             self._commit(_fitted_attributes(pca))
@@ -232,8 +232,8 @@ class BOWPCA(TextVectorizer):
             table = model._weighted_counts(sentences)
             are_equal = _rows_are_equal(table)  # ARPACK cannot start without variance
             if are_equal:
-                table = table[: self.n_components + 1]  # they say as much as all
-            with np.errstate(invalid="ignore"):  # the shares of no variance
+                table = table[: self.n_components + 1]  # enough rows for PCA(n_components)
+            with np.errstate(invalid="ignore"):  # 0 / 0 without variance
                 if isinstance(pca, IncrementalPCA):
                     pca.partial_fit(table.toarray())
                 elif are_equal or table.shape[0] * table.shape[1] <= _EXACT_SIZE:
@@ -330,6 +330,6 @@ def _fitted_attributes(pca: Any) -> dict[str, Any]:
         "components_": components,
         "mean_": np.asarray(pca.mean_, np.float32),
         "n_features_out_": len(components),
-        # Equal rows have no variance, so no component has a share of it: 0, where scikit-learn divides 0 by 0.
+        # Equal rows have no variance: scikit-learn divides 0 by 0, and the share is set to 0.
         "explained_variance_ratio_": np.nan_to_num(pca.explained_variance_ratio_),
     }

@@ -33,9 +33,9 @@ class Encoded(NamedTuple):
 
 
 class WordIds(dict[str, int]):
-    """Token -> word id. A new token is stemmed once, here, and a new stem gets the next id; a stop word has -1.
+    """Token -> word id. A new token is stemmed once, and a new stem gets the next id; a stop word has -1.
 
-    Threads may share it: one at a time looks at a new token.
+    Threads may share it: a lock protects the lookup of a new token.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ class WordIds(dict[str, int]):
     stop_words : set of str, default=frozenset()
         Tokens to leave out.
     words : list of str, default=()
-        Words, or stems, that have the first ids.
+        Words, or stems, with the ids 0, 1, ...
     lock : RLock or None, default=None
-        Held while a token is stemmed: a stemmer keeps state while it works. Others with the same stemmer share it.
+        Held while a token is stemmed, because stemmers keep state. Objects that share a stemmer share its lock.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class WordIds(dict[str, int]):
         self._id_of_stem: dict[str, int] = self if stem is None else {}
         self._id_of_stem.update(zip(self.words, range(len(self.words))))
         self.update(dict.fromkeys(stop_words, -1))
-        self._lock = lock or threading.RLock()  # a stemmer may look at text itself
+        self._lock = lock or threading.RLock()  # reentrant: a stemmer may encode text itself
 
     def __missing__(self, token: Any) -> int:
         if not isinstance(token, str):
@@ -98,7 +98,7 @@ class WordIds(dict[str, int]):
         return np.fromiter(map(self.__getitem__, tokens), np.int32, len(tokens))
 
     def snapshot(self) -> tuple[list[str], np.ndarray]:
-        """Return the tokens met so far, and their ids."""
+        """Return the tokens seen so far, and their ids."""
         with self._lock:
             return list(self), np.fromiter(self.values(), np.int32, len(self))
 
@@ -107,7 +107,7 @@ def check_number(n_words: int) -> None:
     """Refuse more words than ids can count."""
     if n_words > WordIds.max_words:
         raise ValueError(
-            f"More than {WordIds.max_words} distinct words. Use a stemmer, or an analyzer that gives fewer words."
+            f"More than {WordIds.max_words} distinct words. Use a stemmer, or an analyzer that returns fewer words."
         )
 
 
@@ -323,7 +323,7 @@ class Encoder:
 def encode_in_python(
     batch: list[Any], tokenizer: Tokenizer, word_ids: WordIds, first_row: int, step: int = 64
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of some sentences, and where each sentence begins in them; for any tokenizer."""
+    """Return the ids of some sentences and the offset of each sentence, for any tokenizer."""
     if tokenizer.analyzer == "word":
         _check_strings(batch, first_row)
     # A few sentences at a time: strings that die young stay in the processor's cache, which doubles the speed.

@@ -57,7 +57,7 @@ class _Archive:
         """Unpack a member, at most to the size declared in the archive."""
         is_encrypted = info.flag_bits & 1
         if is_encrypted or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ValueError(f"{self.path / info.filename} is encrypted or not compressed with deflate; get the archive again")
+            raise ValueError(f"{self.path / info.filename} is encrypted or not compressed with deflate")
         with archive.open(info) as member:
             return member.read(info.file_size)
 

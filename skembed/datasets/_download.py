@@ -102,7 +102,7 @@ def _download(source: Source, path: Path, n_retries: int, delay: float) -> None:
         except (URLError, HTTPException, TimeoutError, ConnectionError):  # a retry may succeed
             if not n_left:
                 raise
-            warnings.warn(f"Download of {source.url} failed; trying again.", stacklevel=4)
+            warnings.warn(f"Retry downloading from url: {source.url}", stacklevel=4)
             time.sleep(delay)
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(prefix=f"{path.name}.part_", dir=path.parent, delete=False) as file:

@@ -123,7 +123,7 @@ def _check_folds(folds: Sequence[Any], n_sentences: int) -> None:
     """Each sentence is predicted once; what no fold predicts would be left over from memory."""
     empty = next((number for number, (_, test) in enumerate(folds) if not np.size(test)), None)
     if empty is not None:
-        raise ValueError(f"Test fold {empty} of cv is empty. Use fewer folds.")
+        raise ValueError(f"cv has no sentence in test fold {empty}. Every test fold needs sentences.")
     times = np.zeros(n_sentences, np.int64)
     for _, test in folds:
         np.add.at(times, test, 1)

@@ -32,7 +32,7 @@ class ResultStore:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
         if kind := describe_unreadable(self.path):
-            raise ValueError(f"{self.path} is {kind}, not a results file. Choose another --out.")
+            raise ValueError(f"{self.path} is {kind}, not a file of results. Choose another --out.")
         content = self.path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
