@@ -199,6 +199,11 @@ class BOWPCA(TextVectorizer):
         -------
         self : object
             The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            If the share of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups)
         if not hasattr(self, "vocabulary_"):
@@ -276,6 +281,12 @@ class BOWPCA(TextVectorizer):
         X_new : ndarray of shape (n_sentences, n_components), dtype float32
             With `n_components=None` a sparse matrix of shape (n_sentences, n_words). A sentence without a known word
             is a row of zeros.
+
+        Warns
+        -----
+        UserWarning
+            If the share of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
+            words.
         """
         check_is_fitted(self)
         if not isinstance(X, SentenceCorpus):

@@ -107,7 +107,7 @@ def _holds(source: Any, vectors: np.ndarray) -> bool:
         return False
     try:
         found = _read_quietly(source)
-    except (TypeError, ValueError, AttributeError):  # changed after the fit
+    except (TypeError, ValueError, AttributeError):  # changed after the fit, or never a valid source
         return False
     return found is vectors or (found.shape == vectors.shape and found.tobytes() == vectors.tobytes())
 

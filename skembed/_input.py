@@ -126,7 +126,7 @@ def as_list(values: Any, name: str) -> list[Any]:
 
 
 def as_column(values: Any, name: str) -> np.ndarray:
-    """Return one value a row as an array of shape (n_rows,).
+    """Return a column of values as an array of shape (n_rows,).
 
     An array or a Series of numbers or strings keeps its dtype. Values of several types, or strings with missing values,
     become an object array: they are never converted to strings.
@@ -140,7 +140,7 @@ def as_column(values: Any, name: str) -> np.ndarray:
     items = as_list(values, name)
     kinds = {_kind_of(item) for item in items}
     if kinds & {"list", "tuple", "dict", "ndarray"}:
-        raise TypeError(f"{name} must have one value a row; its rows are of type {_in_words(sorted(kinds))}.")
+        raise TypeError(f"{name} must have one value per row; its rows are of type {_in_words(sorted(kinds))}.")
     if len(kinds) < 2 and kinds <= {"number", "text"}:
         return np.asarray(items)
     column = np.empty(len(items), object)
@@ -174,7 +174,7 @@ def as_labels(values: Any, name: str) -> np.ndarray:
         other = next((row for row, kind in enumerate(kinds) if kind != kinds[0]), None)
         if other is not None:
             raise TypeError(
-                f"{name} mixes labels of the kinds {kinds[0]} and {kinds[other]} (rows 0 and {other}). Convert them "
+                f"{name} mixes labels of the types {kinds[0]} and {kinds[other]} (rows 0 and {other}). Convert them "
                 f"to one type, for example with [str(label) for label in {name}]."
             )
     return labels
@@ -256,7 +256,7 @@ def as_fields(record: Any, name: str, required: Sequence[str], optional: Sequenc
     if found is None:
         found = {field: getattr(record, field) for field in (*required, *optional) if hasattr(record, field)}
         if not found:
-            raise TypeError(f"{name} must have the fields {listed(required)}, as a Bunch has; got {describe(record)}.")
+            raise TypeError(f"{name} must have the fields {listed(required)}, like a Bunch; got {describe(record)}.")
     missing = [field for field in required if field not in found]
     if missing:
         raise ValueError(f"{name} has no {missing[0]!r}; it has {listed(found)}.")

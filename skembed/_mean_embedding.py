@@ -332,7 +332,8 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         Warns
         -----
         UserWarning
-            If fewer than a third of the words of the text have a given vector; says the likely reason.
+            If fewer than a third of the words of the text have a given vector; says the likely reason. If `y` is given
+            without `groups` or a corpus, and `fit` fits an estimator in `word_vectors` that needs reading order.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
         if self.word_vectors is not None:
@@ -365,6 +366,11 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         -------
         self : object
             The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
         first = not hasattr(self, "vocabulary_")

@@ -72,7 +72,7 @@ def _column_advice(X: Any, name: str) -> str:
     first = f'"{columns[0]:.40}"' if isinstance(columns[0], str) else brief(columns[0], 40)
     if len(columns) == 1:
         return f"Pass one column: {name}[{first}]. In a ColumnTransformer, name the column {first}, not [{first}]."
-    return f"Pass one of its columns, for example {name}[{first}]. They are {brief(list(columns))}."
+    return f"Pass one column, for example {name}[{first}]. The columns are {brief(list(columns))}."
 
 
 def length_of(X: Any) -> int | None:

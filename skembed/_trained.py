@@ -144,6 +144,16 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        MemoryError
+            If there is less memory than the fit needs.
+
+        Warns
+        -----
+        UserWarning
+            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
         keep = hasattr(self, "vocabulary_")

@@ -214,7 +214,7 @@ def _guess_n_components(head: bytes, path: str) -> int:
 class _TextRows:
     """Rows "word number ... number" of a text file; the word is all text before the last `n_components` fields."""
 
-    advice = "Read the file with skembed.read_word_vectors(path, encoding=..., errors=...) and pass the result as word_vectors."
+    advice = "Call skembed.read_word_vectors(path, encoding=..., errors=...) and pass the result as word_vectors."
 
     def __init__(self, file: _File, n_components: int, first_line: int, path: str) -> None:
         self.file, self.n_components, self.first_line, self.path = file, n_components, first_line, path
