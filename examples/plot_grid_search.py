@@ -35,9 +35,9 @@ print(ordered)
 # %%
 # Three grid searches
 # -------------------
-# They differ in ``corpus`` alone. None is the trap: each fold learns from its own labelled sentences, and each fit
-# warns of it. The shuffled corpus has every word of the right one, and shows that it is the order that counts and not
-# only the amount of text. Test folds hold whole documents (``GroupKFold``), since sentences of one docstring are too
+# They differ in ``corpus`` alone. None is the mistake: each fold learns from its own labelled sentences, and each fit
+# warns. The shuffled corpus has the same words as the right one and shows that order matters, not only the amount of
+# text. Test folds hold whole documents (``GroupKFold``), since sentences of one docstring are too
 # much alike to be a test.
 
 import warnings

@@ -22,13 +22,13 @@ from ._parameters import CORPUS, WORDS, validate_parameters
 from ._saving import Saved
 from ._scikit_learn import Transformer
 from ._sentences import BATCH_LENGTH, advising, iter_pieces, iter_sentences, iter_slices, length_of
-from ._sharing import Shared, beside, one_at_a_time
+from ._sharing import Shared, one_at_a_time, side_state
 from ._showing import QuickDisplay
 from ._text import Batch
 from ._threads import Threads, count_threads
 from ._tokenizer import Tokenizer, same_option
 
-# joblib would hash all the text for each call that it has kept; a digest of it is computed once.
+# joblib.Memory hashes the arguments of each call; the digest of a corpus is computed only once.
 Hasher.dispatch[SentenceCorpus] = lambda hasher, corpus: hasher.save(("skembed.SentenceCorpus", corpus.digest))
 
 
@@ -76,7 +76,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
 
     @property
     def _needs_order_for(self) -> str | None:
-        """Name of what learns from neighbouring sentences, if something does."""
+        """Name of the estimator that learns from neighbouring sentences, or None."""
         return type(self).__name__ if self._needs_order else None
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -100,15 +100,15 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         X_new : ndarray of shape (n_sentences, n_features_out)
             The same as `fit(X).transform(X)`.
         """
-        if length_of(X) is None:  # it may give its sentences only once
+        if length_of(X) is None:  # an iterator can be read only once
             X = list(iter_sentences(X))
         return self.fit(X, y, **fit_params).transform(X)
 
     def _check_parameters(self) -> None:
-        """Refuse values that nothing here was written for.
+        """Raise an error for invalid parameters.
 
-        Also where scikit-learn leaves this out, with ``skip_parameter_validation`` and at a second `partial_fit`: a
-        compiled kernel would not stop at them. It takes a fraction of a millisecond.
+        Also where scikit-learn skips the validation, with ``skip_parameter_validation`` and at a second `partial_fit`:
+        compiled kernels do not check their arguments. It takes a fraction of a millisecond.
         """
         self._validate_params()
 
@@ -137,8 +137,8 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         if y is not None and groups is None and self._needs_order_for:
             warnings.warn(
                 f"{self._needs_order_for} learns from neighbouring sentences, but sentences with labels y are seldom "
-                "in reading order. If X is, say so with groups. Else give ordered text, "
-                "corpus=SentenceCorpus.from_sentences(...), or take a method that learns from words, such as "
+                "in reading order. If X is in reading order, pass groups. Otherwise pass ordered text, "
+                "corpus=SentenceCorpus.from_sentences(...), or use a method that does not need it, such as "
                 "Sent2VecVectorizer.",
                 UserWarning,
                 stacklevel=5,
@@ -165,8 +165,8 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
             if value != getattr(default, option) and not same_option(value, getattr(theirs, option)):
                 raise ValueError(
                     f"{option}={brief(value)} contradicts {name}, which was made with {option}="
-                    f"{brief(getattr(theirs, option))}. Leave {option} at its default to take over the corpus's, or "
-                    "make the corpus again."
+                    f"{brief(getattr(theirs, option))}. Leave {option} at its default to use that of the corpus, "
+                    "or build the corpus again."
                 )
         if self.min_count < corpus.min_count and self.min_count != self._default_of("min_count"):
             raise ValueError(
@@ -176,7 +176,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
 
     @classmethod
     def _default_of(cls, option: str) -> Any:
-        """Default of a parameter, of the nearest class that has it; a class may have others that have none."""
+        """Default of a parameter in the nearest class that has it; `Parameter.empty` without a default."""
         inits = (vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base))
         found = (signature(init).parameters.get(option) for init in inits)
         return next((parameter.default for parameter in found if parameter is not None), Parameter.empty)
@@ -220,7 +220,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
             return
         n_rows = 0
         for batch in iter_pieces(X, self._tokenizer, name=name):
-            # The user's own function is called by the user's own thread.
+            # A callable of the user is called in the user's thread.
             yield batch if self._tokenizer.is_compiled else self._encode_piece(batch, n_rows), n_rows
             n_rows += len(batch)
 
@@ -228,11 +228,11 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         return piece if isinstance(piece, EncodedSentences) else self._known_tokens().encode(piece, first_row)
 
     def _known_tokens(self) -> KnownTokens:
-        """Tables of the words of texts. They can be made again, and no file should hold them.
+        """Return the cached word tables, or build them. They are never pickled.
 
-        Not a property: `dir`, and so the HTML display, would make them.
+        Not a property: `dir`, and so the HTML display, would build them.
         """
-        place, of_this = beside(self), (self.vocabulary_, self._tokenizer)
+        place, of_this = side_state(self), (self.vocabulary_, self._tokenizer)
         found = place.known_tokens
         if found is None or not found.fits(*of_this):
             with place.making:
@@ -244,9 +244,8 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     def _check_corpus(self, X: SentenceCorpus, name: str) -> None:
         if X.tokenizer != self._tokenizer:
             raise ValueError(
-                f"{name} was made with {X.tokenizer.difference(self._tokenizer)}, the text that this "
-                f"{type(self).__name__} learned from with {self._tokenizer.difference(X.tokenizer)}. Make the corpus "
-                "with the same options."
+                f"{name} was made with {X.tokenizer.difference(self._tokenizer)}, but {type(self).__name__} was fitted "
+                f"with {self._tokenizer.difference(X.tokenizer)}. Build the corpus with the same options."
             )
 
     def _rows_of(self, words: Sequence[str]) -> np.ndarray:

@@ -79,7 +79,7 @@ class BOWPCA(TextVectorizer):
     mean_ : ndarray of shape (n_words,), dtype float32
         Mean of the bags of words. Missing with ``n_components=None``.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Share of the variance that each component explains, 0 where all rows are equal. Missing with
+        Share of the variance that each component explains; 0 if all rows are equal. Missing with
         ``n_components=None``.
     n_features_out_ : int
         Number of columns of the output.
@@ -199,6 +199,11 @@ class BOWPCA(TextVectorizer):
         -------
         self : object
             The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            If the share of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups)
         if not hasattr(self, "vocabulary_"):
@@ -207,10 +212,10 @@ class BOWPCA(TextVectorizer):
         if self.n_components is not None:
             if not isinstance(self._pca, IncrementalPCA):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
-            pca = deepcopy(self._pca)  # another thread may transform
+            pca = deepcopy(self._pca)  # another thread may be in transform
             with np.errstate(invalid="ignore"):
                 pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
-            self._commit(_what_it_learned(pca))
+            self._commit(_fitted_attributes(pca))
         return self
 
     def _learn(self, corpus: SentenceCorpus, pca: Any) -> Self:
@@ -232,15 +237,15 @@ class BOWPCA(TextVectorizer):
             table = model._weighted_counts(sentences)
             are_equal = _rows_are_equal(table)  # ARPACK cannot start without variance
             if are_equal:
-                table = table[: self.n_components + 1]  # they say as much as all
-            with np.errstate(invalid="ignore"):  # the shares of no variance
+                table = table[: self.n_components + 1]  # enough rows for PCA(n_components)
+            with np.errstate(invalid="ignore"):  # 0 / 0 without variance
                 if isinstance(pca, IncrementalPCA):
                     pca.partial_fit(table.toarray())
                 elif are_equal or table.shape[0] * table.shape[1] <= _EXACT_SIZE:
                     pca.set_params(svd_solver="full").fit(table.toarray())
                 else:
                     pca.fit(table)
-            model.__dict__.update(_what_it_learned(pca))
+            model.__dict__.update(_fitted_attributes(pca))
         self._commit(model.__dict__)
         return self
 
@@ -276,6 +281,12 @@ class BOWPCA(TextVectorizer):
         X_new : ndarray of shape (n_sentences, n_components), dtype float32
             With `n_components=None` a sparse matrix of shape (n_sentences, n_words). A sentence without a known word
             is a row of zeros.
+
+        Warns
+        -----
+        UserWarning
+            If the share of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
+            words.
         """
         check_is_fitted(self)
         if not isinstance(X, SentenceCorpus):
@@ -323,13 +334,13 @@ def _rows_are_equal(table: csr_array) -> bool:
     return all((rows == rows[0]).all() for rows in parts)
 
 
-def _what_it_learned(pca: Any) -> dict[str, Any]:
+def _fitted_attributes(pca: Any) -> dict[str, Any]:
     components = np.ascontiguousarray(pca.components_, np.float32)
     return {
         "_pca": pca,
         "components_": components,
         "mean_": np.asarray(pca.mean_, np.float32),
         "n_features_out_": len(components),
-        # Equal rows have no variance, so no component has a share of it: 0, where scikit-learn divides 0 by 0.
+        # Equal rows have no variance: scikit-learn divides 0 by 0, and the share is set to 0.
         "explained_variance_ratio_": np.nan_to_num(pca.explained_variance_ratio_),
     }

@@ -1,29 +1,29 @@
-"""Values in messages: at most a line of each, however large it is."""
+"""Short text of any value for a message: at most one line."""
 
 from __future__ import annotations
 
 from itertools import islice
 from typing import Any
 
-_LENGTH = 80  # characters of a value that a message shows
-_FEW = 6  # items of a collection up to which all are shown
+_LENGTH = 80  # characters of a value in a message
+_FEW = 6  # items of a collection that are shown
 _BRACKETS: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
 
 
 def brief(value: Any, length: int = _LENGTH) -> str:
-    """Return what a message shows of a value: its repr if that is short, else its type, its size and its beginning.
+    """Return the repr of a value if it is short, else its type, its size and its beginning.
 
-    Only what is shown is made: the repr of a million sentences takes a second, that of vectors of words minutes.
+    Formats only what is shown: the full repr of large word vectors takes minutes.
     """
     try:
         text = _show(value)
-    except Exception:  # a repr may raise anything, as that of an integer of 5000 digits does
+    except Exception:  # a repr may fail, for example of an integer of 5000 digits
         text = type(value).__name__
     return text if len(text) <= length else text[: length - 3] + "..."
 
 
 def _show(value: Any, *, inside: bool = False) -> str:
-    """Return a text that is at most a few times as long as what is shown; `inside` a collection show no other one."""
+    """Return text of bounded length; a collection `inside` another one is shown by type and length."""
     kind = type(value).__name__
     if isinstance(value, (str, bytes, bytearray)):
         return repr(value[: _LENGTH + 1])

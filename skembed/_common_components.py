@@ -45,7 +45,7 @@ class CommonComponents(PooledVectorizer):
             )
         if fresh or not hasattr(self, "_moments"):
             self._moments = None
-        self._numbers, self._subwords = self.numbers, self.subwords  # other values wait for the next fit
+        self._numbers, self._subwords = self.numbers, self.subwords  # new values apply at the next fit
         self.components_ = np.zeros((0, n_features), np.float32)
         self._freed_vectors = self._make_freed_vectors()
         if self.n_removed_components == 0:
@@ -55,13 +55,13 @@ class CommonComponents(PooledVectorizer):
             moments = no_moments(n_features, f"n_removed_components={self.n_removed_components}")
         for start in range(0, corpus.n_sentences, _STEP):
             rows = np.asarray(self._pool(self._encode(corpus[start : start + _STEP])), np.float64)
-            moments = moments + rows.T @ rows  # not in place: a copy of the estimator may share them
+            moments = moments + rows.T @ rows  # not in place: copies of the estimator share them
         self._moments = moments
         self.components_ = strongest_directions(moments, self.n_removed_components)
         self._freed_vectors = self._free(self._own(self._freed_vectors))
 
     def _make_freed_vectors(self) -> np.ndarray:
-        """The vectors that are summed; what was learned, if nothing changes it."""
+        """Return the vectors to sum; `word_vectors_` itself if no option changes it."""
         self._freed_vectors = self.word_vectors_
         vectors = self._with_hashed_numbers() if self._numbers == "hash" else self.word_vectors_
         if self._subwords:
@@ -69,7 +69,7 @@ class CommonComponents(PooledVectorizer):
         return self._free(self._own(vectors)) if len(self.components_) else vectors
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what follows from the rest, by the same arithmetic and so to the same bit."""
+        """Leave out `_freed_vectors`: they are computed again when loaded, with the same bits."""
         state = dict(super().__getstate__())
         state.pop("_freed_vectors", None)
         return state
@@ -110,12 +110,12 @@ class CommonComponents(PooledVectorizer):
 
 
 def no_moments(n_components: int, purpose: str) -> np.ndarray:
-    """Return zeros to add second moments to, (n_components, n_components) float64, or say that they are too large.
+    """Return a zero matrix for second moments, (n_components, n_components) float64.
 
     Raises
     ------
     MemoryError
-        If the moments and their eigenvectors need more memory than the machine has; says for what.
+        If the moments and their eigenvectors need more memory than the machine has; names the purpose.
     """
     n_bytes = 4 * 8 * n_components**2  # the moments, a sum of two of them, their eigenvectors, and LAPACK's work space
     try:
@@ -124,15 +124,15 @@ def no_moments(n_components: int, purpose: str) -> np.ndarray:
         return np.zeros((n_components, n_components))
     except MemoryError:
         raise MemoryError(
-            f"{purpose} needs {n_bytes} bytes for the second moments of vectors with {n_components} components. Give "
-            "shorter vectors, or do without."
+            f"{purpose} needs {n_bytes} bytes for the second moments of vectors with {n_components} components. Use "
+            "shorter vectors or drop this option."
         ) from None
 
 
 def _memory_of_machine() -> float:
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):  # not known on this system
+    except (AttributeError, OSError, ValueError):  # unknown on this system
         return float("inf")
 
 

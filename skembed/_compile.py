@@ -10,9 +10,9 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 # For functions that only compiled code may call. They are not kept on disk, since their code is part of their callers',
 # and nothing is made that Python or C could call, which is a fifth of the work of compiling.
-# No fastmath: with it the compiler orders a sum by the width of the processor's vectors, divides by estimates that each
-# maker of processors rounds differently, and fuses only some products and sums. What is to be fast is written with the
-# vectors of `_simd`, in an order of its own and with fused products wherever the processor has them.
+# No fastmath: with it the compiler orders sums by the SIMD width, replaces divisions by estimates that differ between
+# processors, and fuses only some products and sums. Fast code uses the vectors of `_simd` instead, with a fixed order
+# and with fused products wherever the processor has them.
 COMPILE = {
     "nogil": True,
     "error_model": "numpy",

@@ -33,8 +33,8 @@ class SentenceCorpus:
     """Sentences in reading order, tokenized once and held as arrays of word ids.
 
     Build one with :meth:`from_sentences` or :meth:`from_file`, or open a saved one with :meth:`load`. A corpus never
-    changes, so a copy of it is the corpus itself. Pickled, a corpus in memory is whole; one that is memory-mapped is
-    the name of its folder.
+    changes, so a copy of it is the corpus itself. The pickle of a corpus in memory has all its text; that of a
+    memory-mapped corpus has only the path of the folder.
 
     Sentence i is ``tokens[sent_ptr[i]:sent_ptr[i + 1]]``, document d is the sentences ``doc_ptr[d]:doc_ptr[d + 1]``.
 
@@ -67,7 +67,7 @@ class SentenceCorpus:
     SentenceCorpus(n_documents=2, n_sentences=2, n_tokens=4, n_words=4)
     """
 
-    ndim = 0  # pandas asks: one value, not a column of its sentences
+    ndim = 0  # for pandas: a scalar, not a column of sentences
     tokenizer: Tokenizer
     _loaded: Content | None  # None: a handle from another process, opened at first use
     _settings: dict[str, Any]  # the options as JSON holds them, min_count and max_features
@@ -138,7 +138,7 @@ class SentenceCorpus:
         TypeError
             If a sentence is not a string; names the row.
         OSError
-            If there is something at `to` that is not a corpus, or nothing can be written there: names path and reason.
+            If `to` exists and is not a corpus, or cannot be written; names path and reason.
         """
         if isinstance(sentences, SentenceCorpus):
             raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
@@ -173,9 +173,9 @@ class SentenceCorpus:
         Parameters
         ----------
         path : path-like, or list of path-like
-            A text file; or a folder: then all files ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it and
-            its folders, in sorted order, except hidden ones; or several of both, in the order given. A file whose name
-            ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Each file begins a new document.
+            A text file; or a folder, for all files ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it and
+            its subfolders, sorted, without hidden ones; or a list of both, read in that order. A file whose name ends
+            in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Each file begins a new document.
         encoding : str, default="utf-8"
             Encoding of the text. A byte order mark is skipped.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
@@ -190,8 +190,8 @@ class SentenceCorpus:
         FileNotFoundError
             If there is nothing at `path`.
         ValueError
-            If there is no sentence or no word, or a file is damaged, not a regular file or not text in that encoding:
-            names the file, and the line and byte if it can.
+            If there is no sentence or no word, or a file is damaged, not a regular file or not text in that encoding;
+            names the file, and the line and byte if known.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
@@ -274,7 +274,7 @@ class SentenceCorpus:
         return (self[i] for i in range(len(self)))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """One value: NumPy would else read all sentences whenever a corpus is shown or is among values to search."""
+        """Return a 0-d object array: otherwise NumPy would read all sentences, for example in a parameter search."""
         array = np.empty((), object)
         array[()] = self
         return array if dtype is None else array.astype(dtype)
@@ -292,7 +292,7 @@ class SentenceCorpus:
         if self is other:
             return True
         if (self._digest is None or other._digest is None) and self._content.sizes != other._content.sizes:
-            return False  # which nearly always says it, and costs nothing
+            return False  # usually decides, without computing a digest
         return self.digest == other.digest
 
     def __hash__(self) -> int:
@@ -337,8 +337,8 @@ class SentenceCorpus:
         Raises
         ------
         OSError
-            If there is something at `path` that is not a corpus, or nothing can be written there: names path and
-            reason, and leaves nothing behind.
+            If `path` exists and is not a corpus, or cannot be written; names path and reason, and leaves no partial
+            files.
         """
         path = user_path(path)
         if self._path is not None and path.exists() and path.samefile(self._path):
@@ -390,12 +390,12 @@ class SentenceCorpus:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_loaded": self._content, "_path": None}  # for skops, whose files hold all arrays
+        return {**vars(self), "_loaded": self._content, "_path": None}  # for skops, which stores all arrays
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is not None:
             return _make, (None, self.tokenizer, self._settings, self._path, self.digest)
-        # The arrays themselves: joblib writes large ones to a file for all of its processes, and sends its name.
+        # Plain arrays: joblib writes large ones to a file that all its processes map.
         return _from_arrays, (tuple(self._content.arrays()), self.tokenizer, self._settings, None, self._digest)
 
 

@@ -99,8 +99,8 @@ def read_handle(path: str, digest: str, tokenizer: Tokenizer) -> Content:
         content, _, _, found = read_content(path, mmap=True, verify=False, tokenizer=tokenizer)
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"This corpus is a memory map of the folder {path}, which is gone. Put the folder back, or open the corpus "
-            "from where it is now with SentenceCorpus.load(path)."
+            f"This corpus is a memory map of the folder {path}, which is gone. Put the folder back, or open its new "
+            "path with SentenceCorpus.load(path)."
         ) from None
     if found != digest:
         raise ValueError(f"The corpus in the folder {path} was replaced by another. Open it with SentenceCorpus.load.")
@@ -116,7 +116,7 @@ def build(
     n_jobs: int | None,
     n_sentences: int = 0,
 ) -> tuple[Content, Tokenizer, dict[str, Any], str | None, str | None]:
-    """Encode batches as :func:`encode` does, in memory or to the folder `to`: content, settings, path and digest."""
+    """Encode batches in memory or to the folder `to`; return content, tokenizer, settings, path and digest."""
     settings = make_settings(tokenizer, min_count, max_features)
     options = min_count, max_features, n_jobs, n_sentences
     if to is None:
@@ -131,7 +131,7 @@ def build(
 def open_content(
     path: str | os.PathLike[str], *, mmap: bool, verify: bool, **callables: Any
 ) -> tuple[Content, Tokenizer, dict[str, Any], str | None, str]:
-    """Read a saved corpus as :func:`read_content` does; also give the path that a memory map is opened from again."""
+    """Read a saved corpus as :func:`read_content` does; also return the absolute path of a memory map."""
     content, tokenizer, settings, digest = read_content(path, mmap=mmap, verify=verify, **callables)
     return content, tokenizer, settings, os.path.abspath(user_path(path)) if mmap else None, digest
 

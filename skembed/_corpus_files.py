@@ -75,7 +75,7 @@ def new_folder(path: PathLike) -> Iterator[Path]:
     FileExistsError
         If there is something at `path` that is neither a saved corpus nor an empty folder.
     OSError
-        If nothing can be written there: names path and reason.
+        If it cannot be written; names path and reason.
     """
     target = Path(os.path.realpath(user_path(path)))
     _check_replaceable(target)
@@ -98,7 +98,7 @@ def new_folder(path: PathLike) -> Iterator[Path]:
     except OSError as error:
         at = None if error.filename is None else Path(error.filename)
         if at is None or not (folder == at or folder in at.parents or at in folder.parents):
-            raise  # of a text file that is read meanwhile
+            raise  # an error of a source file, not of this folder
         raise OSError(error.errno, f"The corpus cannot be saved to {target}: {error.strerror}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -115,7 +115,7 @@ def _check_replaceable(target: Path) -> None:
 
 
 class _NamedFile(io.FileIO):
-    """A file whose errors say which one it is."""
+    """A file that names itself in errors."""
 
     def write(self, data: Any) -> int:
         with naming(self.name):

@@ -1,4 +1,4 @@
-"""How many words of a text a model knows, and what to say when it knows next to none."""
+"""Share of the words of a text that a model knows, and warnings when it is too small."""
 
 from __future__ import annotations
 
@@ -19,24 +19,26 @@ from ._sharing import of_one_state
 from ._text import offsets
 from ._tokenizer import Tokenizer
 
-_FEW = 1 / 3  # of the tokens of a text to learn from
-_LEAST_TOKENS, _LEAST_SENTENCES = 30, 5  # of fewer, few may be known by chance
-_SAMPLE = 1000  # tokens of a piece of text that are looked at
-_MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary that are compared to find a reason
+_FEW = 1 / 3  # warn at fit if a smaller share of the tokens has a given vector
+_LEAST_TOKENS, _LEAST_SENTENCES = 30, 5  # in a shorter text, few words may be known by chance
+_SAMPLE = 1000  # tokens of a piece of text that are counted
+_MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, compared to find the reason
 
 _OTHERWISE = (
-    "Both must be of one language and prepared alike (lowercase, stemmer, analyzer). The method coverage gives "
-    "the share of each sentence."
+    "Both must be of one language and prepared alike (lowercase, stemmer, analyzer). The method coverage returns the "
+    "share of known words of each sentence."
 )
 _CHANGES_OF_KEYS: dict[str, Callable[[str], str]] = {
-    "The vectors are of words with capitals, the text is in small letters: lowercase=False.": str.lower,
-    "Take the prefix '/c/en/' off the words of the vectors: word.split('/')[3].": partial(
+    "The vectors are of words with capitals, but the text is lowercased: set lowercase=False.": str.lower,
+    "Remove the prefix '/c/en/' from the words of the vectors: word.split('/')[3].": partial(
         re.compile(r"^/c/[^/]+/([^/]*).*").sub, r"\1"
     ),
-    "The vectors are of pieces of words, with marks such as '##': cut the text into them by analyzer.": partial(
+    "The vectors are of word pieces, with marks such as '##': pass their tokenizer as analyzer.": partial(
         re.compile("^(##|\u2581|\u0120)|(@@|</w>)$").sub, ""
     ),
-    "Take the part of speech off, as in 'cat_NOUN'.": partial(re.compile(r"[_|/#][A-Z]{1,5}$").sub, ""),
+    "Remove the part of speech from the words of the vectors, as in 'cat_NOUN'.": partial(
+        re.compile(r"[_|/#][A-Z]{1,5}$").sub, ""
+    ),
 }
 
 
@@ -57,13 +59,17 @@ class Coverage:
         Returns
         -------
         shares : ndarray of shape (n_sentences,), dtype float64
-            Between 0 and 1. A word counts as often as it occurs. 0 for a sentence without a word. The attribute
-            `coverage_` is the share of all words of the text of `fit`.
+            Between 0 and 1; 0 for a sentence without words. A word counts as often as it occurs. The attribute
+            `coverage_` is the share for the whole text of `fit`.
 
         Raises
         ------
         NotFittedError
             If the estimator has not learned yet.
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string or a table.
 
         Examples
         --------
@@ -88,21 +94,21 @@ def known_share(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
 
 
 def check_given(corpus: SentenceCorpus, words: Collection[str]) -> float:
-    """Return the share of the tokens of a text that have a given vector.
+    """Return the share of the tokens of a text that have a given vector; warn if it is small.
 
     Raises
     ------
     ValueError
-        If none has one.
+        If no token has a vector.
 
     Warns
     -----
     UserWarning
-        If fewer than a third have one.
+        If fewer than a third of the tokens have a vector.
     """
     share = known_share(corpus, words)
     if corpus.n_tokens and share < _FEW:
-        text = f"The text has words such as {_examples(corpus.vocabulary.words)}, word_vectors {_examples(words)}."
+        text = f"Words of the text: {_examples(corpus.vocabulary.words)}. Words of word_vectors: {_examples(words)}."
         reason = _reason(words, corpus.vocabulary.words, corpus.vocabulary.counts, corpus.tokenizer)
         if share == 0:
             raise ValueError(f"None of the words of the text has a vector. {text} {reason}")
@@ -111,37 +117,37 @@ def check_given(corpus: SentenceCorpus, words: Collection[str]) -> float:
 
 
 def check_kept(estimator: Any, corpus: SentenceCorpus) -> None:
-    """Warn if an estimator is to go on learning from a text whose words it does not know."""
+    """Warn if an estimator continues to learn from a text with too few known words."""
     words = estimator.vocabulary_
     share = known_share(corpus, words)
     if corpus.n_tokens >= _LEAST_TOKENS and share < _least_share(estimator):
         reason = _reason(words, corpus.vocabulary.words, corpus.vocabulary.counts, corpus.tokenizer)
-        strangers = (word for word in corpus.vocabulary.words if word not in words)
-        _warn_of_strangers("this text", share, estimator, strangers, reason)
+        unknown = (word for word in corpus.vocabulary.words if word not in words)
+        _warn_of_unknown_words("this text", share, estimator, unknown, reason)
 
 
 def _least_share(estimator: Any) -> float:
-    """Half of what can be expected to be known of another text like that of the first fit.
+    """Half of the share of known words that is expected in a text like that of the first fit.
 
-    A word that occurred once there will be as rare elsewhere, and another one in its place (Good and Turing). A large
-    vocabulary knows a third or more of the words of any text in a related language, a small one half of its own.
+    The expected share is the Good-Turing estimate: words that occurred once are as frequent as unknown words. A large
+    vocabulary covers a third or more of any text in a related language, a small one half of a text like its own.
     """
     counts = estimator.word_counts_
     return float(estimator.coverage_ * (1 - np.count_nonzero(counts == 1) / max(1, counts.sum())) / 2)
 
 
-def _warn_of_strangers(text: str, share: float, estimator: Any, words: Iterable[str], reason: str) -> None:
+def _warn_of_unknown_words(text: str, share: float, estimator: Any, words: Iterable[str], reason: str) -> None:
     _warn(
         f"Only {share:.0%} of the words of {text} are in the vocabulary of {type(estimator).__name__}; of the text it "
-        f"was fitted on, {estimator.coverage_:.0%} are. Unknown words are like {_examples(words)}, the vocabulary "
-        f"has {_examples(estimator.vocabulary_)}. {reason}"
+        f"was fitted on, {estimator.coverage_:.0%} are. Unknown words: {_examples(words)}. Words of the vocabulary: "
+        f"{_examples(estimator.vocabulary_)}. {reason}"
     )
 
 
 class Tally:
     """Counts the known words of a text that is embedded in pieces, by one or more threads.
 
-    It looks at some words of each piece only, so that it costs next to nothing.
+    It counts only a sample of each piece, so its cost is negligible.
     """
 
     def __init__(self) -> None:
@@ -149,27 +155,27 @@ class Tally:
         self.unknown: list[str] = []
 
     def add(self, sentences: Any) -> None:
-        """Count a piece, an `EncodedSentences`."""
+        """Count the words of an `EncodedSentences`."""
         step = 1 + len(sentences.ids) // _SAMPLE
         ids = sentences.ids[::step]
-        strangers = ids[sentences.rows[ids] < 0]
+        unknown = ids[sentences.rows[ids] < 0]
         if len(self.unknown) < 5:
-            self.unknown += [sentences.words[i - sentences.first_word] for i in strangers[:5].tolist()]
-        self.pieces.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(strangers)) * step))
+            self.unknown += [sentences.words[i - sentences.first_word] for i in unknown[:5].tolist()]
+        self.pieces.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(unknown)) * step))
 
     def warn(self, estimator: Any) -> None:
-        """Warn if far less of the text is known than of that of the first fit."""
+        """Warn if the share of known words is far lower than in the text of the first fit."""
         n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.pieces))
         if n_sentences < _LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
             return
         if n_known < n_tokens * _least_share(estimator):
-            _warn_of_strangers("X", n_known / n_tokens, estimator, self.unknown, _OTHERWISE)
+            _warn_of_unknown_words("X", n_known / n_tokens, estimator, self.unknown, _OTHERWISE)
 
 
 def _reason(keys: Collection[str], words: Sequence[str], counts: np.ndarray, tokenizer: Tokenizer) -> str:
-    """Say why a vocabulary and a text do not meet: what would have to be done to which of them for more words to meet.
+    """Return advice on why so few words of a text are in a vocabulary, found by trying changes of either.
 
-    The words of the text come with the most frequent ones first.
+    The words of the text are sorted by falling frequency.
     """
     words, counts = words[:_MOST_WORDS], counts[:_MOST_WORDS]
     keys = list(islice(keys, _MOST_KEYS))
@@ -181,12 +187,12 @@ def _reason(keys: Collection[str], words: Sequence[str], counts: np.ndarray, tok
     shares = {advice: share({change(key) for key in keys}) for advice, change in _CHANGES_OF_KEYS.items()}
     stem = tokenizer.build_stemmer()
     if stem is not None:
-        shares["The text is stemmed: give vectors of stems, or stemmer=None."] = share(set(map(stem, keys)))
+        shares["The text is stemmed: give vectors of stems, or set stemmer=None."] = share(set(map(stem, keys)))
     else:
-        shares["The vectors seem to be those of stems: set stemmer."] = share(
+        shares["The vectors seem to be of stems: set stemmer."] = share(
             {word for word in words if any(word[:n] in plain for n in range(max(3, len(word) - 3), len(word) + 1))}
         )
-    shares["The vectors are of words in small letters: lowercase=True."] = share(plain, str.lower)
+    shares["The vectors are of lowercase words: set lowercase=True."] = share(plain, str.lower)
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] >= max(2 * share(plain), 0.1) else _OTHERWISE
 
@@ -196,7 +202,7 @@ def _examples(words: Iterable[str]) -> str:
 
 
 def _warn(message: str) -> None:
-    """Warn at the line of the user, however many calls of scikit-learn lie between."""
+    """Warn with the line of the user's code, outside of skembed and scikit-learn."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("skembed", "sklearn"):
         level, frame = level + 1, frame.f_back

@@ -33,9 +33,9 @@ class Encoded(NamedTuple):
 
 
 class WordIds(dict[str, int]):
-    """Token -> word id. A new token is stemmed once, here, and a new stem gets the next id; a stop word has -1.
+    """Token -> word id. A new token is stemmed once, and a new stem gets the next id; a stop word has -1.
 
-    Threads may share it: one at a time looks at a new token.
+    Threads may share it: a lock protects the lookup of a new token.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ class WordIds(dict[str, int]):
     stop_words : set of str, default=frozenset()
         Tokens to leave out.
     words : list of str, default=()
-        Words, or stems, that have the first ids.
-    one_at_a_time : RLock or None, default=None
-        Held while a token is stemmed: a stemmer keeps state while it works. Others with the same stemmer share it.
+        Words, or stems, with the ids 0, 1, ...
+    lock : RLock or None, default=None
+        Held while a token is stemmed, because stemmers keep state. Objects that share a stemmer share its lock.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class WordIds(dict[str, int]):
         stem: Any,
         stop_words: Set[str] = frozenset(),
         words: Sequence[str] = (),
-        one_at_a_time: threading.RLock | None = None,
+        lock: threading.RLock | None = None,
     ) -> None:
         super().__init__()
         self.words = list(words)
@@ -69,13 +69,13 @@ class WordIds(dict[str, int]):
         self._id_of_stem: dict[str, int] = self if stem is None else {}
         self._id_of_stem.update(zip(self.words, range(len(self.words))))
         self.update(dict.fromkeys(stop_words, -1))
-        self._one_at_a_time = one_at_a_time or threading.RLock()  # a stemmer may look at text itself
+        self._lock = lock or threading.RLock()  # reentrant: a stemmer may encode text itself
 
     def __missing__(self, token: Any) -> int:
         if not isinstance(token, str):
             raise TypeError(f"a token must be a string, got {brief(token)} of type {type(token).__name__}")
         token = str(token)
-        with self._one_at_a_time:
+        with self._lock:
             number = self.get(token)
             if number is None:
                 number = self[token] = self._id_of(token if self._stem is None else self._stem(token), token)
@@ -97,9 +97,9 @@ class WordIds(dict[str, int]):
         """Return the ids of tokens, ndarray of int32."""
         return np.fromiter(map(self.__getitem__, tokens), np.int32, len(tokens))
 
-    def as_they_are(self) -> tuple[list[str], np.ndarray]:
-        """Return the tokens met so far, and their ids."""
-        with self._one_at_a_time:
+    def snapshot(self) -> tuple[list[str], np.ndarray]:
+        """Return the tokens seen so far, and their ids."""
+        with self._lock:
             return list(self), np.fromiter(self.values(), np.int32, len(self))
 
 
@@ -107,7 +107,7 @@ def check_number(n_words: int) -> None:
     """Refuse more words than ids can count."""
     if n_words > WordIds.max_words:
         raise ValueError(
-            f"More than {WordIds.max_words} distinct words. Use a stemmer, or an analyzer that gives fewer words."
+            f"More than {WordIds.max_words} distinct words. Use a stemmer, or an analyzer that returns fewer words."
         )
 
 
@@ -323,7 +323,7 @@ class Encoder:
 def encode_in_python(
     batch: list[Any], tokenizer: Tokenizer, word_ids: WordIds, first_row: int, step: int = 64
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of some sentences, and where each sentence begins in them; for any tokenizer."""
+    """Return the ids of some sentences and the offset of each sentence, for any tokenizer."""
     if tokenizer.analyzer == "word":
         _check_strings(batch, first_row)
     # A few sentences at a time: strings that die young stay in the processor's cache, which doubles the speed.

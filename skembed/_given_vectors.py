@@ -1,4 +1,4 @@
-"""Word vectors that a user brings: taken at fit, shared by clones, stored once."""
+"""Word vectors given by the user: read at fit, shared by clones, pickled once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._coverage import check_given, check_kept, known_share
 from ._joined_vectors import counts_of, join_word_vectors, learn_sources
 from ._word_vectors import is_table, read_source
 
-_SHARED = "_shares_its_vectors"  # in a pickle that holds the vectors in the parameter alone: whether as the same array
+_SHARED = "_shares_its_vectors"  # pickle key if only the parameter has the vectors; True if it is the same array
 
 
 class GivenVectors(CommonComponents):
@@ -28,7 +28,7 @@ class GivenVectors(CommonComponents):
     random_state: Any
 
     def _take_given(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
-        """Take the given vectors and find common components; the estimator changes only when all has gone well."""
+        """Read the given vectors and find common components; the estimator changes only on success."""
         model = copy(self)
         if fresh:
             model._take_word_vectors(corpus)
@@ -59,12 +59,12 @@ class GivenVectors(CommonComponents):
             "_n_tokens": corpus.n_tokens,
         }
         for name in ("_layout", "_accumulator", "target_vectors_", "_target_accumulator"):
-            self.__dict__.pop(name, None)  # of vectors that were learned before, which no warm start may go on from
+            self.__dict__.pop(name, None)  # of learned vectors: no warm start may use them
         for name, value in fitted.items():
             setattr(self, name, value)
 
     def __sklearn_clone__(self) -> Any:
-        """Copy the parameters but share the given vectors, which `clone` would copy for every fold."""
+        """Copy the parameters but share the given vectors, which `clone` would otherwise copy for every fold."""
         if getattr(self, "word_vectors", None) is None:
             return super().__sklearn_clone__()
         bare = copy(self)
@@ -74,7 +74,7 @@ class GivenVectors(CommonComponents):
         return cloned
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the vectors where they can be read from the parameter again."""
+        """Leave out the vectors if they can be read from the parameter again."""
         state = dict(super().__getstate__())
         if "word_vectors_" in state and _holds(state.get("word_vectors"), state["word_vectors_"]):
             state[_SHARED] = not state.pop("word_vectors_").flags.writeable
@@ -85,7 +85,7 @@ class GivenVectors(CommonComponents):
         if _SHARED in state:
             source = state["word_vectors"]
             if state.pop(_SHARED) and is_table(source):
-                source[1].flags.writeable = False  # as it was; a pickle does not know
+                source[1].flags.writeable = False  # a pickle does not keep this flag
             state["word_vectors_"] = _read_quietly(source)
         super().__setstate__(state)
 
@@ -95,19 +95,19 @@ def _are_several(source: Any) -> bool:
 
 
 def _cloned(source: Any) -> Any:
-    """Estimators are cloned, and everything else is shared."""
+    """Return a source for a clone: estimators are cloned, everything else is shared."""
     if _are_several(source):
         return type(source)(map(_cloned, source))
     return clone(source) if hasattr(source, "get_params") and not isinstance(source, type) else source
 
 
 def _holds(source: Any, vectors: np.ndarray) -> bool:
-    """Whether a parameter that is no path and no list gives these very vectors."""
+    """Whether a parameter, not a path or a list, has exactly these vectors."""
     if source is None or isinstance(source, str) or hasattr(source, "__fspath__") or _are_several(source):
         return False
     try:
         found = _read_quietly(source)
-    except (TypeError, ValueError, AttributeError):  # it was changed after the fit, or is no source of vectors at all
+    except (TypeError, ValueError, AttributeError):  # changed after the fit, or never a valid source
         return False
     return found is vectors or (found.shape == vectors.shape and found.tobytes() == vectors.tobytes())
 

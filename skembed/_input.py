@@ -1,4 +1,4 @@
-"""What users have (lists, Series, Arrow, tables, mappings, generators) as what the package needs."""
+"""Conversion of user input (lists, Series, Arrow, tables, mappings, generators) to lists and arrays."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ._brief import brief
 from ._corpus import SentenceCorpus
 from ._sentences import iter_sentences
 
-SENTENCE_COLUMNS = ("sentence1", "sentence2")  # of a table of pairs, as the published tables have them
+SENTENCE_COLUMNS = ("sentence1", "sentence2")  # of a table of pairs, as in published tables
 
 
 def is_missing(item: Any) -> bool:
-    """Whether a value stands for no value: None, NaN, NaT or pandas' NA."""
+    """Whether a value is missing: None, NaN, NaT or pandas' NA."""
     if item is None or is_pandas_na(item):
         return True
-    differs = item != item  # an array differs from itself element by element, which is no answer
+    differs = item != item  # an array compares element by element
     return isinstance(differs, (bool, np.bool_)) and bool(differs)
 
 
@@ -47,19 +47,19 @@ def as_sentences(X: Any, name: str = "X") -> list[Any] | SentenceCorpus:
 
 
 def takes_corpus(model: Any) -> bool:
-    """Whether a model, or the first step of a pipeline, is an estimator of this package, which learns from a corpus."""
+    """Whether a model, or the first step of a pipeline, is an estimator of this package."""
     while steps := getattr(model, "steps", None):
         model = steps[0][1]
     return hasattr(model, "corpus")
 
 
 def iter_texts(corpus: SentenceCorpus) -> Iterator[str]:
-    """Yield the sentences of a corpus as text: their words with blanks between them."""
+    """Yield the sentences of a corpus as text: their words joined by spaces."""
     return map(" ".join, corpus)
 
 
 def sentences_for(model: Any, X: Any, name: str = "X") -> list[Any] | SentenceCorpus:
-    """Return sentences as a model takes them: a corpus as text, unless the model takes corpora."""
+    """Return sentences for a model: a corpus as text, unless the model takes corpora."""
     sentences = as_sentences(X, name)
     if isinstance(sentences, SentenceCorpus) and not takes_corpus(model):
         return list(iter_texts(sentences))
@@ -67,13 +67,13 @@ def sentences_for(model: Any, X: Any, name: str = "X") -> list[Any] | SentenceCo
 
 
 def as_samples(X: Any, name: str = "X") -> Any:
-    """Return a table as it is, and sentences as :func:`as_sentences` does: for models of either."""
+    """Return a table as it is, and sentences as :func:`as_sentences` does."""
     shape = getattr(X, "shape", None)
     return X if isinstance(shape, tuple) and len(shape) > 1 else as_sentences(X, name)
 
 
 def samples_for(model: Any, X: Any, name: str = "X") -> Any:
-    """Return samples as a model takes them: a corpus as text, unless the model takes corpora."""
+    """Return samples for a model: a corpus as text, unless the model takes corpora."""
     samples = as_samples(X, name)
     return sentences_for(model, samples, name) if isinstance(samples, SentenceCorpus) else samples
 
@@ -84,7 +84,7 @@ def take_rows(sentences: list[Any] | SentenceCorpus, rows: Any) -> Any:
 
 
 def columns_of(table: Any) -> dict[Any, Any] | None:
-    """Return the columns of a mapping, a data frame, an Arrow table or a structured array; None of anything else."""
+    """Return the columns of a mapping, a data frame, an Arrow table or a structured array; else None."""
     if isinstance(table, Mapping):
         return dict(table)
     if isinstance(table, np.ndarray):
@@ -94,13 +94,13 @@ def columns_of(table: Any) -> dict[Any, Any] | None:
 
 
 def listed(names: Any) -> str:
-    """Write names for a message, the first ten of them."""
+    """Format the first ten names for a message."""
     names = list(names)
     return ", ".join(f"{brief(name, 40)}" for name in names[:10]) + (", ..." if len(names) > 10 else "")
 
 
 def describe(values: Any) -> str:
-    """Say what kind of thing something is, without its content."""
+    """Describe the type and shape of a value, without its content."""
     kind = type(values).__name__
     if not isinstance(values, Mapping) and (columns := columns_of(values)) is not None:
         return f"a {kind} with the columns {listed(columns)}"
@@ -109,7 +109,7 @@ def describe(values: Any) -> str:
 
 
 def as_list(values: Any, name: str) -> list[Any]:
-    """Return the items of anything with an order; of a one-column table those of the column."""
+    """Return the items of an ordered collection or of a one-column table."""
     shape = getattr(values, "shape", None)
     if isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1 and not issparse(values):
         columns = columns_of(values)
@@ -118,7 +118,7 @@ def as_list(values: Any, name: str) -> list[Any]:
     is_flat = not isinstance(shape, tuple) or len(shape) == 1
     if is_flat and not isinstance(values, (str, bytes, bytearray, Mapping, Set)) and columns_of(values) is None:
         try:
-            # pyarrow's scalars are no Python values, and an array's list has Python's numbers
+            # list() of a pyarrow array would give pyarrow scalars
             return values.to_pylist() if hasattr(values, "to_pylist") else list(values)
         except TypeError:
             pass
@@ -126,10 +126,10 @@ def as_list(values: Any, name: str) -> list[Any]:
 
 
 def as_column(values: Any, name: str) -> np.ndarray:
-    """Return one value a row as an array of shape (n_rows,).
+    """Return a column of values as an array of shape (n_rows,).
 
-    An array or a Series of numbers or strings keeps its dtype. Values of several kinds, or missing ones beside
-    strings, become an array of objects: they are never turned into strings.
+    An array or a Series of numbers or strings keeps its dtype. Values of several types, or strings with missing values,
+    become an object array: they are never converted to strings.
     """
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist()  # None where masked
@@ -140,7 +140,7 @@ def as_column(values: Any, name: str) -> np.ndarray:
     items = as_list(values, name)
     kinds = {_kind_of(item) for item in items}
     if kinds & {"list", "tuple", "dict", "ndarray"}:
-        raise TypeError(f"{name} must have one value a row; its rows are of type {_in_words(sorted(kinds))}.")
+        raise TypeError(f"{name} must have one value per row; its rows are of type {_in_words(sorted(kinds))}.")
     if len(kinds) < 2 and kinds <= {"number", "text"}:
         return np.asarray(items)
     column = np.empty(len(items), object)
@@ -155,12 +155,12 @@ def _kind_of(item: Any) -> str:
 
 
 def as_labels(values: Any, name: str) -> np.ndarray:
-    """Return labels as an array of shape (n_rows,); none is missing, and all are of one kind.
+    """Return labels as an array of shape (n_rows,); check that none is missing and all are of one type.
 
     Raises
     ------
     TypeError
-        If it is no single column, or numbers and strings are mixed.
+        If `values` is not a single column, or mixes numbers and strings.
     ValueError
         If a label is missing; names the row.
     """
@@ -174,21 +174,21 @@ def as_labels(values: Any, name: str) -> np.ndarray:
         other = next((row for row, kind in enumerate(kinds) if kind != kinds[0]), None)
         if other is not None:
             raise TypeError(
-                f"{name} mixes labels of the kinds {kinds[0]} and {kinds[other]} (rows 0 and {other}). Make them one "
-                f"kind, for example with [str(label) for label in {name}]."
+                f"{name} mixes labels of the types {kinds[0]} and {kinds[other]} (rows 0 and {other}). Convert them "
+                f"to one type, for example with [str(label) for label in {name}]."
             )
     return labels
 
 
 def as_scores(values: Any, name: str) -> np.ndarray:
-    """Return numbers as an array of shape (n_rows,), dtype float64, none of them NaN or infinite.
+    """Return finite numbers as an array of shape (n_rows,), dtype float64.
 
     Raises
     ------
     TypeError
-        If it is no single column.
+        If `values` is not a single column.
     ValueError
-        If a row is no finite number; names the row.
+        If a row is not a finite number; names the row.
     """
     column = as_column(values, name)
     try:
@@ -221,12 +221,12 @@ def as_matrix(values: Any, name: str) -> Any:
     if array.ndim != 2:
         found = f"shape {array.shape}" if hasattr(values, "__array__") else describe(values)
         raise ValueError(f"{name} must be a table of numbers, a row of equal length for each sentence; got {found}.")
-    # Sums over the columns of a table are those over an array, to the last bit.
+    # C order, so that sums have the same bits for a data frame and an array.
     return array if isinstance(values, np.ndarray) else np.ascontiguousarray(array)
 
 
 def as_named(things: Any, name: str) -> tuple[list[str] | None, list[Any]]:
-    """Return the names, None where there are none, and the things: of a mapping, a table, pairs of both, or a list."""
+    """Return names and values of a mapping, a table or (name, value) tuples; names are None for a plain list."""
     columns = columns_of(things)
     if columns is None:
         if isinstance(things, str) or not np.iterable(things):
@@ -250,13 +250,13 @@ def as_fields(record: Any, name: str, required: Sequence[str], optional: Sequenc
     Raises
     ------
     ValueError
-        If a field is missing; names those that there are.
+        If a field is missing; lists the fields found.
     """
     found = columns_of(record)
     if found is None:
         found = {field: getattr(record, field) for field in (*required, *optional) if hasattr(record, field)}
         if not found:
-            raise TypeError(f"{name} must have the fields {listed(required)}, as a Bunch has; got {describe(record)}.")
+            raise TypeError(f"{name} must have the fields {listed(required)}, like a Bunch; got {describe(record)}.")
     missing = [field for field in required if field not in found]
     if missing:
         raise ValueError(f"{name} has no {missing[0]!r}; it has {listed(found)}.")
@@ -264,7 +264,7 @@ def as_fields(record: Any, name: str, required: Sequence[str], optional: Sequenc
 
 
 def as_records(records: Any, name: str) -> list[Any]:
-    """Return rows as a list: of a table one mapping a row, else the items."""
+    """Return a table as a list of dicts, one per row, and other collections as a list."""
     columns = columns_of(records)
     if columns is None:
         return as_list(records, name)
@@ -274,10 +274,10 @@ def as_records(records: Any, name: str) -> list[Any]:
 
 
 def as_labelled(part: Any, name: str, *, pairs: bool = False, optional: Sequence[str] = ()) -> Bunch:
-    """Return `data`, sentences or pairs of them, `target`, not looked at, and what there is of the optional fields.
+    """Return the fields `data` (sentences or pairs, checked), `target` (unchecked) and the optional ones found.
 
-    A set may come as a Bunch, a mapping or a table with these fields, or as the tuple (data, target). A table of pairs
-    may have them in two columns, `sentence1` and `sentence2`.
+    `part` is a Bunch, a mapping or a table with these fields, or the tuple (data, target). A table of pairs may have
+    the columns `sentence1` and `sentence2` instead of `data`.
     """
     if isinstance(part, tuple) and len(part) == 2:
         part = dict(zip(("data", "target"), part))
@@ -293,7 +293,7 @@ def as_labelled(part: Any, name: str, *, pairs: bool = False, optional: Sequence
 def as_pairs(data: Any, name: str) -> list[tuple[Any, Any]]:
     """Return pairs of sentences as a list of tuples.
 
-    They may come as a list, zip or array of pairs, or as a mapping or table of two columns. A corpus becomes text.
+    `data` is a list, zip or array of pairs, or a mapping or table of two columns. A corpus becomes text.
     """
     columns = columns_of(data)
     if columns is not None:
@@ -320,7 +320,7 @@ def _as_pair(item: Any, row: int, name: str) -> tuple[Any, Any]:
 
 
 def check_same_length(columns: Mapping[str, Any], of: str = "") -> None:
-    """Raise a ValueError that says the lengths of the named columns `of` a set, if they differ."""
+    """Raise a ValueError with the lengths of the named columns `of` a set, if they differ."""
     lengths = [len(column) for column in columns.values()]
     if len(set(lengths)) > 1:
         names = _in_words(columns) + (of and f" of {of}")
@@ -328,11 +328,11 @@ def check_same_length(columns: Mapping[str, Any], of: str = "") -> None:
 
 
 def check_one_kind(columns: Mapping[str, np.ndarray]) -> None:
-    """Raise a TypeError if some of the named columns of labels are strings and others are not: none would be equal."""
+    """Raise a TypeError if some columns of labels are strings and others numbers, so that none would be equal."""
     texts = {name: column.dtype.kind in "US" for name, column in columns.items() if len(column)}
     if len(set(texts.values())) > 1:
         kinds = (f"{name} has {'strings' if is_text else 'numbers'}" for name, is_text in texts.items())
-        raise TypeError(f"{_in_words(kinds)}, so no label is equal to another. Make them one kind.")
+        raise TypeError(f"{_in_words(kinds)}, so no labels match. Convert them to one type.")
 
 
 def _in_words(things: Any) -> str:

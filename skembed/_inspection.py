@@ -20,14 +20,14 @@ from ._sharing import of_one_state
 from .metrics import paired_cosine_similarity
 
 _STEP = 10_000  # words at a time
-_MOST_COMPARED = 2_000  # words whose spelling is compared with one that is not known
+_MOST_COMPARED = 2_000  # words compared with an unknown one by spelling
 
 
 class _Direction(NamedTuple):
-    """What words are compared with."""
+    """Direction to find similar words for."""
 
-    vector: np.ndarray  # (n_features_out,) float64, of length one where it is one word, sentence or vector; or zeros
-    rows: list[int]  # of the words of the question
+    vector: np.ndarray  # (n_features_out,) float64, normalised, summed or zero
+    rows: list[int]  # of the words of the query, which are left out
 
 
 class WordVectorInspection:
@@ -50,27 +50,27 @@ class WordVectorInspection:
         Parameters
         ----------
         words : str, array-like of shape (n_features_out,), or iterable of these
-            What to look for: a word, a sentence of several words, or a vector, such as a row of `transform`. A word is
-            tokenised as the text was, so "Cats" may find "cat". An array of shape (n_vectors, n_features_out) is
-            several vectors.
+            A word, a sentence, or a vector such as a row of `transform`. Words are tokenized like the text of `fit`, so
+            "Cats" may match "cat". An array of shape (n_vectors, n_features_out) is a collection of vectors.
         n_words : int, default=10
             How many to return for each.
         positive, negative : str, array-like of shape (n_features_out,), or iterable of these, default=None
-            Instead of `words`: what the answer should be close to, and far from. Their vectors get length one and are
-            added, and subtracted.
+            Instead of `words`: words, sentences or vectors to add and to subtract. Each is first scaled to length one.
 
         Returns
         -------
         neighbours : list of (str, float), or list of such lists
-            Word and cosine, the nearest first. One list for each item where `words` is a collection. The words of the
-            question are left out. Nothing is similar to a vector of zeros: its list is empty.
+            Words and cosines, nearest first; one list per item if `words` is a collection. Words of the query are left
+            out. The list of a zero vector is empty.
 
         Raises
         ------
         NotFittedError
             If the estimator has not learned yet.
         ValueError
-            If a word, or each word of a sentence, is not in the vocabulary, or a vector has another length.
+            If a word, or every word of a sentence, is not in the vocabulary, or a vector has the wrong length or is not
+            finite. If `n_words` is not a positive integer, or both or neither of `words` and `positive`/`negative` are
+            given.
         TypeError
             If an item is neither a string nor a vector.
 
@@ -90,10 +90,10 @@ class WordVectorInspection:
         if not isinstance(n_words, Integral) or isinstance(n_words, bool) or n_words < 1:
             raise ValueError(f"n_words must be a positive integer, got {brief(n_words)}.")
         if (words is None) == (positive is None and negative is None):
-            raise ValueError("Give words, or else positive and negative.")
+            raise ValueError("Give words, or else positive and negative, not both.")
         if words is not None:
             found = [self._nearest(direction, n_words) for direction in self._directions(words, "words")]
-            return found[0] if _is_one(words) else found
+            return found[0] if _is_single(words) else found
         likes, dislikes = self._directions(positive, "positive"), self._directions(negative, "negative")
         total = np.zeros(self._summed_vectors.shape[1])
         for sign, directions in ((1, likes), (-1, dislikes)):
@@ -103,10 +103,10 @@ class WordVectorInspection:
         return self._nearest(_Direction(total, rows), n_words)
 
     def _directions(self: Any, items: Any, name: str) -> list[_Direction]:
-        """Where words, sentences and vectors point to; `name` is what the user calls them."""
+        """Return the directions of words, sentences and vectors; `name` is the parameter in errors."""
         if items is None:
             return []
-        if _is_one(items):
+        if _is_single(items):
             return [self._direction(items, name)]
         is_table = len(getattr(items, "shape", ())) == 2  # its rows are vectors
         items = np.asarray(items) if is_table else iter_sentences(items, name=name)
@@ -133,9 +133,9 @@ class WordVectorInspection:
             what = f"{brief(item)} is not" if len(rows) == 1 else f"no word of {brief(item)} is"
             raise ValueError(
                 f"{name}: {what} in the vocabulary of {len(self.vocabulary_)} words; it was never seen, or fewer than "
-                f"min_count times.{_like_spelled(item, self.vocabulary_)}"
+                f"min_count times.{_spelling_hint(item, self.vocabulary_)}"
             )
-        # A single word is what was learned, without its weight and its n-grams.
+        # A single word is its learned vector, without weight and n-grams.
         vector = self._summed_vectors[known[0]] if len(rows) == 1 else self._pool(sentence)[0]
         return _Direction(_unit(vector), known)
 
@@ -143,7 +143,7 @@ class WordVectorInspection:
         names = list(self.vocabulary_)
         cosines = np.full(len(names), -np.inf)
         for start in range(0, len(names), _STEP):
-            # In float64, where no square of a float32 is too large or too small.
+            # In float64, where squares of float32 neither overflow nor underflow.
             part = self._summed_vectors[start : min(start + _STEP, len(names))].astype(np.float64)
             scale = np.sqrt(np.einsum("ij,ij->i", part, part)) * np.linalg.norm(direction.vector)
             np.divide(part @ direction.vector, scale, out=cosines[start : start + _STEP], where=scale > 0)
@@ -198,7 +198,7 @@ class WordVectorInspection:
         return paired_cosine_similarity(first, second)
 
     def _embed_named(self: Any, sentences: Any, name: str) -> np.ndarray:
-        """Rows of sentences; the error for a wrong one says by `name` in which collection it is."""
+        """Return the rows of sentences; errors begin with `name`, the parameter."""
         if isinstance(sentences, SentenceCorpus):
             return np.asarray(self._embed(sentences, name))
         iter_sentences(sentences, name=name)
@@ -276,13 +276,13 @@ class WordVectorInspection:
         return [encoded.words[i] for i in encoded.ids]
 
 
-def _is_one(items: Any) -> bool:
-    """Whether this is one word, sentence or vector, and no collection of such."""
+def _is_single(items: Any) -> bool:
+    """Whether this is one word, sentence or vector, not a collection."""
     return isinstance(items, str) or _as_vector(items) is not None
 
 
 def _as_vector(item: Any) -> np.ndarray | None:
-    """Return numbers in float64, or None where they are something else, or none at all."""
+    """Return a non-empty vector of numbers as float64; None for anything else."""
     if not hasattr(item, "__len__") or (isinstance(item, (list, tuple)) and any(isinstance(x, str) for x in item[:1])):
         return None
     try:
@@ -294,7 +294,7 @@ def _as_vector(item: Any) -> np.ndarray | None:
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:
-    """Return the direction of a vector, however large or small its numbers are."""
+    """Return a vector scaled to length one, without overflow or underflow."""
     vector = np.asarray(vector, np.float64)
     largest = np.abs(vector).max(initial=0.0)
     if largest == 0:
@@ -303,8 +303,8 @@ def _unit(vector: np.ndarray) -> np.ndarray:
     return np.asarray(vector / np.linalg.norm(vector))
 
 
-def _like_spelled(word: str, vocabulary: Iterable[str]) -> str:
-    """Say which words of the vocabulary one may have meant; the most frequent ones of about its length are compared."""
+def _spelling_hint(word: str, vocabulary: Iterable[str]) -> str:
+    """Suggest words of similar spelling, from the most frequent ones of similar length."""
     if len(word) > 40:
         return ""
     about_as_long = (other for other in vocabulary if abs(len(other) - len(word)) <= 2)

@@ -58,7 +58,7 @@ def learn_sources(sources: Sequence[Any], corpus: SentenceCorpus, random_state: 
 
 
 def needs_order_for(sources: Any) -> str | None:
-    """Name of what is to learn from neighbouring sentences of the text of `fit`, if something is."""
+    """Name of the first source that `fit` trains on neighbouring sentences, or None."""
     to_learn = filter(_is_to_learn, sources if isinstance(sources, (list, tuple)) else ())
     names = (
         getattr(source, "_needs_order_for", None) for source in to_learn if getattr(source, "corpus", None) is None
@@ -67,7 +67,7 @@ def needs_order_for(sources: Any) -> str | None:
 
 
 def _is_to_learn(source: Any) -> bool:
-    """Whether this is an estimator that is not fitted yet."""
+    """Whether this is an estimator that is not fitted."""
     if not hasattr(source, "fit") or isinstance(source, type):
         return False
     try:
@@ -85,7 +85,7 @@ def join_word_vectors(
     Parameters
     ----------
     sources : sequence
-        Each is what :func:`read_source` reads. A word that one of them lacks has zeros in its place.
+        Each as in :func:`read_source`. A word that is not in a source has zeros in its columns.
     corpus : SentenceCorpus
         Text whose counts say how much a word matters. Other words are projected, but have no say.
     n_components : int
@@ -100,7 +100,7 @@ def join_word_vectors(
     vectors : ndarray of shape (n_words, min(n_components, sum of the lengths)), dtype float32
         Rows of length one, but for `whiten`; zero for a word whose vectors are all zero.
     counts : None
-        For the form of :func:`read_source`.
+        Present for the signature of :func:`read_source`.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def join_word_vectors(
 
 def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
     """Words and vectors of a source, times its weights of words if it has such."""
-    source = copy(source)  # as it is now, whatever a fit in another thread makes of it
+    source = copy(source)  # a snapshot: another thread may fit it
     words, vectors, _ = read_source(source)
     if hasattr(source, "word_weights_"):
         vectors = vectors * source.word_weights_[[source.vocabulary_[word] for word in words], None]
@@ -153,7 +153,7 @@ def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:
     total = sum(float(counts[part] @ np.square(vectors[part], dtype=np.float64).sum(axis=1)) for part in parts)
     if total > 0:
         factor = np.sqrt(counts.sum() / total)
-        # Out of the range of float32 the factor alone would be zero or infinite, where the product is sound.
+        # The factor may leave the range of float32 although the product does not.
         sound = np.finfo(np.float32).tiny < factor < np.finfo(np.float32).max
         np.multiply(vectors, np.float32(factor) if sound else factor, out=vectors, casting="same_kind")
 

@@ -1,4 +1,4 @@
-"""From text to the words that a model knows; what was met on the way is kept for the next text."""
+"""From text to word ids of a vocabulary, with a cache of the words seen."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class EncodedSentences(NamedTuple):
     ids: np.ndarray  # (n_tokens,) int32
     ptr: np.ndarray  # (n_sentences + 1,) int64
     words: Sequence[str]  # of the ids from `first_word` on; those before are in the vocabulary
-    rows: np.ndarray  # (n_words,) or more, int64: number of each id in the vocabulary, -1 where it is not there
+    rows: np.ndarray  # (n_words,) or more, int64: row of each id in the vocabulary, -1 if unknown
     first_word: int = 0
 
 
 class KnownTokens:
-    """Turns text into ids of a vocabulary; any number of threads may ask at once.
+    """Turns text into ids of a vocabulary; thread-safe.
 
-    Where a word is stemmed, or may be a stop word, it is looked at in Python once. Then compiled code finds it as it
-    stands in the text, if the tokenizer is compiled.
+    With a stemmer or stop words, Python code processes each distinct word once and caches it. If the tokenizer is
+    compiled, compiled code then looks up the cached word.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class KnownTokens:
         How text is split.
     """
 
-    # So many words are kept that stand for no word of the vocabulary, or for one in another form; and twice as many as
-    # the vocabulary has. Then it begins again, so that memory does not grow with the texts.
+    # The cache is emptied when it has more than this many words beyond the vocabulary, plus twice the size of the
+    # vocabulary, so that memory does not grow with the texts.
     MOST_KEPT = 1 << 16
 
     def __init__(self, vocabulary: dict[str, int], tokenizer: Tokenizer) -> None:
@@ -53,33 +53,33 @@ class KnownTokens:
 
             self._words: KnownWords = KnownWords(list(vocabulary))
         else:
-            self._stemming = threading.RLock()  # for the stemmer, which is the same when all begins again
-            self._met = self._begin()
+            self._stemming = threading.RLock()  # for the stemmer, which all caches share
+            self._seen = self._new_cache()
 
     def fits(self, vocabulary: dict[str, int], tokenizer: Tokenizer) -> bool:
-        """Whether this was made for that vocabulary and that tokenizer."""
+        """Whether these tables are for that vocabulary and that tokenizer."""
         same = self._vocabulary is vocabulary and self._tokenizer is tokenizer
         return same and len(self._rows) == len(vocabulary)
 
     def encode(self, batch: Batch, first_row: int) -> EncodedSentences:
-        """Return some sentences as ids. The error for what is not a sentence counts rows from `first_row`."""
+        """Return some sentences as ids; errors count rows from `first_row`."""
         if self._is_plain:
             ids, ptr, new = naming_rows(self._words.scan, batch, first_row)
             return EncodedSentences(
                 ids, ptr, new, _with_unknown(self._rows, len(self._rows) + len(new)), len(self._rows)
             )
-        met = self._met  # another thread may begin again meanwhile
-        encoded = met.encode(batch, first_row)
-        if met.n_kept > self.MOST_KEPT + 2 * len(self._rows):
-            self._met = self._begin()
+        seen = self._seen  # another thread may replace it
+        encoded = seen.encode(batch, first_row)
+        if seen.n_kept > self.MOST_KEPT + 2 * len(self._rows):
+            self._seen = self._new_cache()
         return encoded
 
-    def _begin(self) -> _WordsMet:
-        return _WordsMet(list(self._vocabulary), self._rows, self._tokenizer, self._stemming)
+    def _new_cache(self) -> _SeenWords:
+        return _SeenWords(list(self._vocabulary), self._rows, self._tokenizer, self._stemming)
 
 
-class _WordsMet:
-    """The words of texts as they were met: each with the id of its stem, which goes on after the vocabulary."""
+class _SeenWords:
+    """Cache of words seen in texts, with the ids of their stems; ids of unknown stems follow the vocabulary."""
 
     def __init__(
         self, vocabulary: list[str], rows: np.ndarray, tokenizer: Tokenizer, stemming: threading.RLock
@@ -88,13 +88,13 @@ class _WordsMet:
         stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
         self._ids = WordIds(tokenizer.build_stemmer(), stop_words, vocabulary, stemming)
         self._rows = rows
-        self._n_at_first = len(self._ids)
+        self._n_initial = len(self._ids)
         self._growing = threading.Lock()
-        self._table: tuple[KnownWords, np.ndarray] | None = None  # the words of some time ago, and their ids
+        self._table: tuple[KnownWords, np.ndarray] | None = None  # of the words cached when it was built, and their ids
 
     @property
     def n_kept(self) -> int:
-        return len(self._ids) - self._n_at_first
+        return len(self._ids) - self._n_initial
 
     def encode(self, batch: Batch, first_row: int) -> EncodedSentences:
         if self._tokenizer.is_compiled:
@@ -103,32 +103,32 @@ class _WordsMet:
             assert isinstance(batch, list)
             ids, ptr = encode_in_python(batch, self._tokenizer, self._ids, first_row)
         words = self._ids.words
-        self._rows = rows = _with_unknown(self._rows, len(words), room=len(words))
+        self._rows = rows = _with_unknown(self._rows, len(words), spare=len(words))
         return EncodedSentences(ids, ptr, words, rows)
 
     def _scan(self, batch: Batch, first_row: int) -> tuple[np.ndarray, np.ndarray]:
-        table, known = self._table or self._grown()
+        table, known = self._table or self._grow_table()
         found, ptr, new = naming_rows(table.scan, batch, first_row)
         ids = (np.append(known, self._ids.of(new)) if new else known)[found]
         if self._tokenizer.stop_words:
             kept = ids >= 0
             ids, ptr = ids[kept], offsets(kept)[ptr]
         if 4 * (len(self._ids) - len(known)) > len(known) + 1024:
-            self._grown()
+            self._grow_table()
         return ids, ptr
 
-    def _grown(self) -> tuple[KnownWords, np.ndarray]:
-        """Put all words met so far into the table of compiled code."""
+    def _grow_table(self) -> tuple[KnownWords, np.ndarray]:
+        """Rebuild the table of compiled code from all words cached so far."""
         from ._word_scan import KnownWords  # numba takes a while to import
 
         with self._growing:
-            words, ids = self._ids.as_they_are()
+            words, ids = self._ids.snapshot()
             if self._table is None or len(ids) > len(self._table[1]):
                 self._table = KnownWords(words), ids
             return self._table
 
 
-def _with_unknown(rows: np.ndarray, n_words: int, room: int = 0) -> np.ndarray:
-    """Return the rows of so many words, or of more: those that are added are unknown."""
+def _with_unknown(rows: np.ndarray, n_words: int, spare: int = 0) -> np.ndarray:
+    """Extend `rows` to at least `n_words` entries with -1, unknown, and add `spare` ones for later calls."""
     n_more = n_words - len(rows)
-    return np.append(rows, np.full(n_more + room, -1)) if n_more > 0 else rows
+    return np.append(rows, np.full(n_more + spare, -1)) if n_more > 0 else rows

@@ -23,7 +23,7 @@ from ._corpus import SentenceCorpus
 from ._given_vectors import GivenVectors
 from ._joined_vectors import needs_order_for
 from ._limits import integers
-from ._memory import explaining_lack
+from ._memory import explaining_memory_error
 from ._scikit_learn import fit_context
 from ._trained import TrainedVectorizer
 from ._word2vec import Word2VecObjective
@@ -46,13 +46,13 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
     word_vectors : dict, (words, array), DataFrame, KeyedVectors, path, fitted estimator, list or None, default=None
         Vectors to use: a mapping of word to vector; a tuple of a sequence of str and an array of shape (n_words,
         n_components); a pandas DataFrame with the words as its index; gensim's KeyedVectors, or a gensim model that
-        has such; a fitted estimator of this package; or the path of a file in word2vec text or binary or GloVe format
-        (also .gz, .bz2 and .xz), see :func:`read_word_vectors` for its options. A list of these is joined, see Notes;
-        in it, `fit` learns estimators that are not fitted. None means to learn vectors by word2vec.
+        contains them; a fitted estimator of this package; or the path of a file in word2vec text, word2vec binary or
+        GloVe format (also .gz, .bz2 and .xz), see :func:`read_word_vectors` for options. A list of these is joined, see
+        Notes; `fit` fits the unfitted estimators in it. None means to learn vectors by word2vec.
 
-        :func:`~sklearn.base.clone` and so cross-validation share what is given and do not copy it, but for estimators:
-        do not change it in place. `fit` copies it as float32, but for a read-only, C-contiguous float32 array in
-        (words, array), as :func:`read_word_vectors` returns: that is used as it is, and a pickle holds it once.
+        :func:`~sklearn.base.clone`, and so cross-validation, clones estimators and shares all other sources: do not
+        change them in place. `fit` makes a float32 copy, except of a read-only, C-contiguous float32 array in (words,
+        array), as :func:`read_word_vectors` returns it.
     algorithm : {"skipgram", "cbow"}, default="skipgram"
         Whether a word predicts each word of its window, or the mean of the window predicts the word.
     window : int, default=5
@@ -214,7 +214,7 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
 
     _parameter_constraints: dict[str, Any] = {
         **TrainedVectorizer._parameter_constraints,
-        "word_vectors": "no_validation",  # checked where they are read, whose message does not show all of them
+        "word_vectors": "no_validation",  # checked when they are read
         "algorithm": [StrOptions({"skipgram", "cbow"})],
         "window": [integers(1)],
         "negative": [integers(1)],
@@ -323,25 +323,26 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         Raises
         ------
         TypeError
-            If `word_vectors` is none of the things that it may be.
+            If `word_vectors` has a type that is not supported.
         ValueError
-            If no word of the text has a given vector, or these are not sound; says which.
+            If no word of the text has a given vector, or a vector is invalid; names the word.
         MemoryError
-            If `n_removed_components` or joined vectors need a matrix that is larger than the memory of the machine.
+            If there is less memory than the fit, `n_removed_components` or joined vectors need.
 
         Warns
         -----
         UserWarning
-            If fewer than a third of the words of the text have a given vector; with the likely reason.
+            If fewer than a third of the words of the text have a given vector; says the likely reason. If `y` is given
+            without `groups` or a corpus, and `fit` fits an estimator in `word_vectors` that needs reading order.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
         if self.word_vectors is not None:
             self._take_given(corpus, fresh=True)
         else:
             keep = self.warm_start and hasattr(self, "target_vectors_")
-            with explaining_lack(self, corpus, keep=keep):
+            with explaining_memory_error(self, corpus, keep=keep):
                 fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
-                fitted.pop("_moments", None)  # of other vectors, and perhaps of another text
+                fitted.pop("_moments", None)  # of the previous vectors
                 self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
         return self
 
@@ -365,11 +366,16 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         -------
         self : object
             The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
         first = not hasattr(self, "vocabulary_")
         if self.word_vectors is None:
-            with explaining_lack(self, corpus, keep=not first):
+            with explaining_memory_error(self, corpus, keep=not first):
                 fitted = self._start(corpus) if first else self._keep_vocabulary(corpus)
                 self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
             return self

@@ -1,4 +1,4 @@
-"""How much memory a fit will need, said before it, and when there is not so much."""
+"""Memory that a fit needs: estimated in advance, and explained in a MemoryError."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._work_space import Outline, Sizes
 _SUMMED_OTHERWISE = {"n_removed_components": 0, "numbers": "word", "subwords": 0}
 _BYTES_A_WORD = 100  # the numbers of the words, in a dict of the corpus and in one of the estimator
 _BYTES_A_ROW = 8 + 2 + 2  # of a matrix: how often it is touched, its part and its owner
-# What each part of the memory grows with.
+# Parameters that each part of the memory depends on.
 _GROWS_WITH = {
     "weights": ("n_components", "n_buckets", "max_features"),
     "accumulators": ("n_buckets", "max_features"),
@@ -30,7 +30,7 @@ _GROWS_WITH = {
 
 
 def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> dict[str, int]:
-    """Bytes by purpose, as `TrainedVectorizer.estimate_memory` returns them; ``keep``: the fit goes on from another."""
+    """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one."""
     fitted = {"word_counts_": vectorizer.word_counts_} if keep else vectorizer._learn_vocabulary(corpus)
     n_words = len(fitted["word_counts_"])
     shapes = vectorizer._weight_shapes(n_words)
@@ -73,8 +73,8 @@ def _scratch(trainer: Trainer, text: EncodedText) -> int:
 
 
 @contextmanager
-def explaining_lack(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> Iterator[None]:
-    """Say of which parameters a fit needs how much memory, where there is not so much."""
+def explaining_memory_error(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> Iterator[None]:
+    """Add to a MemoryError how much memory the fit needs, and which parameters that depends on."""
     try:
         yield
     except MemoryError as error:
@@ -85,9 +85,9 @@ def explaining_lack(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> I
         ]
         raise MemoryError(
             f"{type(vectorizer).__name__} needs {_readable(memory['total'])} of memory to learn from this text, more "
-            f"than there is. {_readable(memory[largest])} are for {largest}, which depend on "
-            f"{', '.join(options) or 'the text'}: lower one of these, or see estimate_memory. Nothing of this fit was "
-            "kept."
+            f"than is available. {_readable(memory[largest])} are for {largest} and depend on "
+            f"{', '.join(options) or 'the text'}. Lower one of these, or see estimate_memory. The estimator is "
+            "unchanged."
         ) from error
 
 

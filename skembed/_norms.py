@@ -1,4 +1,4 @@
-"""Lengths and directions of rows whose squares may leave the range of their type."""
+"""Norms and directions of rows whose squares may overflow or underflow."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-_SQUARABLE = {"float32": (1e-15, 1e15), "float64": (1e-140, 1e140)}  # sums of squares of such numbers are exact enough
+_SQUARABLE = {"float32": (1e-15, 1e15), "float64": (1e-140, 1e140)}  # range in which sums of squares are accurate
 
 
 def row_norms(rows: np.ndarray) -> np.ndarray:
-    """Length of each row of an array, as numpy gives it where that is right.
+    """Norm of each row, without overflow or underflow; equal to that of numpy where numpy has neither.
 
     Examples
     --------
@@ -32,14 +32,14 @@ def row_norms(rows: np.ndarray) -> np.ndarray:
     return np.asarray(norms)
 
 
-def near_one(rows: Any) -> Any:
-    """Return the same directions; rows whose squares would leave the range of their type are scaled.
+def rescaled(rows: Any) -> Any:
+    """Return rows of the same directions, scaled where their squares would overflow or underflow.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skembed._norms import near_one
-    >>> near_one(np.array([[3, 4], [3e19, 4e19]], np.float32))
+    >>> from skembed._norms import rescaled
+    >>> rescaled(np.array([[3, 4], [3e19, 4e19]], np.float32))
     array([[3.  , 4.  ],
            [0.75, 1.  ]], dtype=float32)
     """

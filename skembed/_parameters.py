@@ -1,4 +1,4 @@
-"""What the parameters of the estimators may be, and the error where one is something else."""
+"""Validation of the parameters of estimators, with short error messages."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ._brief import brief
 from ._corpus import SentenceCorpus
 
 
-class Described(HasMethods):  # of the constraints that scikit-learn knows, the one nearest to this
-    """A constraint in words of its own: the name of a private class helps nobody.
+class Described(HasMethods):  # scikit-learn accepts only its own constraint classes
+    """A constraint that is described by a phrase instead of by the name of a class.
 
     Parameters
     ----------
     accepts : callable
-        Says whether a value is right.
+        Returns whether a value is valid.
     words : str
-        What the error message says that the parameter must be.
+        Description of valid values for the error message.
     """
 
     def __init__(self, accepts: Callable[[Any], bool], words: str) -> None:
-        self.hidden = False  # it is part of the message
+        self.hidden = False  # shown in the message
         self._accepts = accepts
         self._words = words
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Whether `val` is right."""
+        """Whether `val` is valid."""
         return self._accepts(val)
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class Described(HasMethods):  # of the constraints that scikit-learn knows, the 
 
 
 CORPUS = Described(
-    lambda value: isinstance(value, SentenceCorpus), "a SentenceCorpus, which SentenceCorpus.from_sentences(...) makes,"
+    lambda value: isinstance(value, SentenceCorpus), "a SentenceCorpus (see SentenceCorpus.from_sentences)"
 )
 WORDS = Described(
     lambda value: isinstance(value, Sized) and isinstance(value, Iterable) and not isinstance(value, (str, bytes)),
@@ -45,7 +45,7 @@ WORDS = Described(
 
 
 class _Brief:
-    """Stands for a wrong value in the message, where scikit-learn would show all of it."""
+    """Replaces an invalid value in the message of scikit-learn, which would show all of it."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -55,7 +55,7 @@ class _Brief:
 
 
 def validate_parameters(estimator: Any) -> None:
-    """Check all parameters of an estimator, as scikit-learn does, with messages that are short for any value."""
+    """Check all parameters of an estimator, as scikit-learn does, with short messages for any value."""
     constraints = estimator._parameter_constraints
     for name, value in estimator.get_params(deep=False).items():
         wanted = constraints.get(name, "no_validation")

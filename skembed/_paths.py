@@ -14,19 +14,19 @@ _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a dev
 
 
 def user_path(path: PathLike) -> Path:
-    """Return the path with the home folder in the place of a leading ``~``."""
+    """Return the path with a leading ``~`` expanded to the home folder."""
     return Path(os.path.expanduser(path))
 
 
 def describe_unreadable(path: Path) -> str:
-    """Say what a path is that is no regular file, or nothing: reading a pipe may never end, nor may a device."""
+    """Return "" for a regular file, else its kind. Reading a pipe or a device may block."""
     mode = path.stat().st_mode
     return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "a folder")
 
 
 @contextmanager
 def naming(path: PathLike) -> Iterator[None]:
-    """Have an error of writing say which file it is; "No space left on device" alone helps nobody."""
+    """Add the file name to an OSError that has none, such as "No space left on device"."""
     try:
         yield
     except OSError as error:

@@ -93,14 +93,15 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         Warns
         -----
         UserWarning
-            If far fewer of the words are known than of those of `fit`, and there are five sentences or more.
+            If the share of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
+            words.
         """
         check_is_fitted(self)
         return self._embed(X, "X")
 
     def _embed(self, X: Any, name: str) -> np.ndarray:
         if not isinstance(X, SentenceCorpus):
-            iter_sentences(X, name=name)  # before its length is asked for
+            iter_sentences(X, name=name)  # checks X before its length is read
         out = np.empty((length_of(X) or 0, self._summed_vectors.shape[1]), np.float32)
         tally = Tally()
 
@@ -115,7 +116,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         with advising(X):
             embedded = list(self._threads.in_order(embed, self._pieces(X, name), least=_LEAST_PIECES))
         tally.warn(self)
-        # What X says of its length may be wrong; what it gives counts.
+        # len(X) may be wrong: the sentences yielded count.
         return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])
 
     def _pool(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:

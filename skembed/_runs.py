@@ -63,7 +63,7 @@ def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
 
 
 def longest_sentence(text: EncodedText) -> int:
-    """Words of the longest sentence, and no less than 1."""
+    """Number of words of the longest sentence, at least 1."""
     starts = range(0, len(text.document), _AT_ONCE)
     return max(int(np.diff(text.sent_ptr[start : start + _AT_ONCE + 1]).max(initial=1)) for start in starts)
 

@@ -1,4 +1,4 @@
-"""What is saved of an estimator: no rows of zeros, and the version that wrote it."""
+"""Pickles of estimators: without rows of zeros, and with the version that wrote them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sklearn.exceptions import InconsistentVersionWarning
 from . import __version__
 
 _VERSION = "_skembed_version"
-_SPARSE = "_rows_with_values"  # name -> shape, numbers of the rows that are not zero, and those rows
-_LARGE = 1 << 16  # bytes; of smaller arrays nothing is to be gained
+_SPARSE = "_rows_with_values"  # name -> shape, numbers of the nonzero rows, and those rows
+_LARGE = 1 << 16  # bytes; smaller arrays are stored whole
 _N_SAMPLED = 1024
 
 
@@ -27,10 +27,10 @@ class _OtherVersionWarning(InconsistentVersionWarning):
 
 
 class Saved(BaseEstimator):
-    """Base of estimators whose pickles are as small as what they have learned."""
+    """Base of estimators whose pickles store only rows with values."""
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())  # a copy, taken at once
+        state: dict[str, Any] = dict(super().__getstate__())  # a snapshot
         sparse = {name: _rows_with_values(value) for name, value in state.items() if _has_empty_rows(value)}
         return {name: value for name, value in state.items() if name not in sparse} | {
             _SPARSE: sparse,
@@ -54,7 +54,7 @@ class Saved(BaseEstimator):
 
 
 def _has_empty_rows(value: Any) -> bool:
-    """Whether this is a large matrix, and most of its rows are zeros in every bit (-0.0 is not)."""
+    """Whether this is a large matrix in which most rows have only zero bits (so not -0.0)."""
     if not (isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "fiu"):
         return False
     if value.nbytes < _LARGE or not value.flags.c_contiguous:
@@ -73,6 +73,6 @@ def _rows_with_values(matrix: np.ndarray) -> tuple[tuple[int, ...], np.ndarray, 
 
 
 def _with_empty_rows(shape: tuple[int, ...], rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    matrix = np.zeros(tuple(shape), values.dtype)  # memory that is not written to is not used
+    matrix = np.zeros(tuple(shape), values.dtype)  # untouched pages take no memory
     matrix[rows] = values
     return matrix

@@ -1,4 +1,4 @@
-"""What scikit-learn gives an estimator, with types: it has none of its own."""
+"""Typed versions of the base classes and decorators of scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ else:
     except ImportError:  # scikit-learn before 1.9 has no callbacks
 
         class CallbackSupportMixin:
-            """Stands in for scikit-learn's class of this name."""
+            """Replaces the class of this name in scikit-learn 1.9."""
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def fit_context(method: Method) -> Method:
-    """Decorate `fit` or `partial_fit`: the parameters are checked first."""
+    """Decorate `fit` or `partial_fit` to validate the parameters first."""
     decorated: Method = _fit_context(prefer_skip_nested_validation=True)(method)
     return decorated
 

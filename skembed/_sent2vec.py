@@ -64,7 +64,7 @@ class Sent2VecObjective:
         run_ptr, n_tokens = place_runs(text, plan)
         n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]
-        # A sentence has no n-gram that is longer than itself.
+        # No n-gram is longer than its sentence.
         negative, max_order = self.draws.negative, min(self.draws.max_order, longest_sentence(text))
         n_source, n_target = n_tokens * max_order, n_tokens + n_sentences * negative
         room = width_apart(2 + negative)
@@ -98,7 +98,7 @@ class Sent2VecObjective:
 
 
 def _with_ngrams(counts: np.ndarray, n_rows: int, max_order: int) -> np.ndarray:
-    """How often each row is touched: those of the words, and those that all n-grams share."""
+    """Expected number of touches of each row: words first, then the rows shared by all n-grams."""
     return np.concatenate([counts, np.full(n_rows, counts.sum() * (max_order - 1) / max(1, n_rows))])
 
 

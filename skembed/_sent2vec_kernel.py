@@ -35,7 +35,7 @@ class Sentences(NamedTuple):
     that follow from ``a`` and the sentence's number, so that no two threads meet.
     """
 
-    max_order: int  # of the n-grams that the sentences have
+    max_order: int  # of the n-grams in the sentences
     run_ptr: np.ndarray  # (n_runs + 1,) int64
     words: np.ndarray  # (n_tokens,) int32, known words only
     feature: np.ndarray  # (max_order * n_tokens,) int32, the touch of each word and n-gram, or -1 if it is dropped
@@ -328,7 +328,7 @@ def add_ngrams(
     """
     known = offsets(~is_unknown)
     n_known = np.diff(known[ptr])
-    max_order = min(max_order, int(n_known.max(initial=1)))  # a sentence has no n-gram that is longer than itself
+    max_order = min(max_order, int(n_known.max(initial=1)))  # no n-gram is longer than its sentence
     lengths = np.diff(ptr)
     for order in range(2, max_order + 1):
         lengths = lengths + np.maximum(n_known - order + 1, 0)

@@ -1,4 +1,4 @@
-"""Where sentences come from: a collection that the user passes."""
+"""Sentences from a collection that the user passes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iter
     name : str, default="X"
         What the error messages call it.
     items : str, default="sentences"
-        What they call its items.
+        What the error messages call its items.
 
     Returns
     -------
@@ -72,13 +72,13 @@ def _column_advice(X: Any, name: str) -> str:
     first = f'"{columns[0]:.40}"' if isinstance(columns[0], str) else brief(columns[0], 40)
     if len(columns) == 1:
         return f"Pass one column: {name}[{first}]. In a ColumnTransformer, name the column {first}, not [{first}]."
-    return f"Pass one of its columns, for example {name}[{first}]. They are {brief(list(columns))}."
+    return f"Pass one column, for example {name}[{first}]. The columns are {brief(list(columns))}."
 
 
 def length_of(X: Any) -> int | None:
-    """How many sentences `X` has; None where only the sentences tell.
+    """Number of sentences of `X`; None if it is known only after reading them.
 
-    A generator has no length, and a progress bar around one has what somebody guessed.
+    A generator has no length, and the length of a progress bar around one may be wrong.
     """
     if not hasattr(X, "__getitem__"):
         return None
@@ -94,11 +94,11 @@ def _iter_arrow(values: Any, step: int = BATCH_SIZE) -> Iterator[Any]:
 
 
 class MissingSentence(TypeError):
-    """A row is None, NaN or the like; what it is a row of is known higher up."""
+    """A row is missing (None, NaN, NaT or NA). :func:`advising` adds how to replace it."""
 
 
 def wrong_row(row: int, item: Any) -> TypeError:
-    """Return the error that says what a row that is not a string is, and what to do about it."""
+    """Return the error for a row that is not a string, with advice."""
     kind = type(item).__name__
     if item is None or kind in ("NAType", "NaTType") or (isinstance(item, (float, np.floating)) and item != item):
         return MissingSentence(f"Row {row} is missing ({item!r}).")
@@ -115,15 +115,15 @@ def wrong_row(row: int, item: Any) -> TypeError:
 
 @contextmanager
 def advising(X: Any) -> Iterator[None]:
-    """Have the error for a missing sentence say how it can be replaced in what the user passed."""
+    """Add to the error for a missing sentence how to replace it in `X`."""
     try:
         yield
     except MissingSentence as error:
-        raise TypeError(f"{error} Replace missing sentences first: {_filled(X)}") from None
+        raise TypeError(f"{error} Replace missing sentences first: {_filling_code(X)}") from None
 
 
-def _filled(X: Any) -> str:
-    """Return code that makes empty strings of what is missing in `X`."""
+def _filling_code(X: Any) -> str:
+    """Return code that replaces missing sentences of `X` by empty strings."""
     dtype = str(getattr(X, "dtype", getattr(X, "type", ""))).lower()
     if hasattr(X, "fillna"):  # of pandas
         return 'X.astype(object).fillna("")' if dtype == "category" else 'X.fillna("")'

@@ -1,4 +1,4 @@
-"""One estimator in several threads: fits wait for each other, and whoever reads it sees one state."""
+"""One estimator in several threads: fits hold a lock, and readers use a snapshot of its state."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any, TypeVar, cast
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-class Beside:
-    """What goes with an estimator and is no part of it: no copy, no file and no other process has it.
+class SideState:
+    """Locks and caches of an estimator, kept outside of it: never copied, pickled or sent to processes.
 
     Attributes
     ----------
     fitting, making : RLock
-        Held by the thread that fits the estimator, and by one that makes `known_tokens`.
+        Held while the estimator is fitted, and while `known_tokens` is built.
     known_tokens : object or None
-        What `transform` has learned of the words of texts; made again where it is missing.
+        Cache of the words seen by `transform`; built when missing.
     """
 
     def __init__(self) -> None:
@@ -29,28 +29,28 @@ class Beside:
         self.known_tokens: Any = None
 
 
-# By identity: an estimator may have an `__eq__`, and then no hash.
-_BESIDE: dict[int, tuple[weakref.ref[Any], Beside]] = {}
+# By id: an estimator with an `__eq__` may have no hash.
+_SIDE_STATES: dict[int, tuple[weakref.ref[Any], SideState]] = {}
 if hasattr(os, "register_at_fork"):
-    # In the child the threads are gone that held a lock.
-    os.register_at_fork(after_in_child=_BESIDE.clear)
+    # Threads that held a lock do not exist in the child.
+    os.register_at_fork(after_in_child=_SIDE_STATES.clear)
 
 
-def beside(estimator: Any) -> Beside:
-    """Return what goes with an estimator."""
-    found = _BESIDE.get(id(estimator))
-    return (found or _put_beside(estimator, Beside()))[1]
+def side_state(estimator: Any) -> SideState:
+    """Return the locks and caches of an estimator."""
+    found = _SIDE_STATES.get(id(estimator))
+    return (found or _set_side_state(estimator, SideState()))[1]
 
 
-def _put_beside(estimator: Any, what: Beside) -> tuple[weakref.ref[Any], Beside]:
-    def forget(_: Any, key: int = id(estimator), pop: Callable[..., Any] = _BESIDE.pop) -> None:
+def _set_side_state(estimator: Any, what: SideState) -> tuple[weakref.ref[Any], SideState]:
+    def forget(_: Any, key: int = id(estimator), pop: Callable[..., Any] = _SIDE_STATES.pop) -> None:
         pop(key, None)
 
-    return _BESIDE.setdefault(id(estimator), (weakref.ref(estimator, forget), what))
+    return _SIDE_STATES.setdefault(id(estimator), (weakref.ref(estimator, forget), what))
 
 
-def same_values(estimator: Any) -> Any:
-    """Return another instance with the same values, taken all at once; what a fit puts into one, the other lacks."""
+def shallow_copy(estimator: Any) -> Any:
+    """Return a shallow copy, taken atomically; a later fit of either does not change the other."""
     state = object.__getstate__(estimator)
     values, slots = state if isinstance(state, tuple) else (state, {})
     copied = object.__new__(type(estimator))
@@ -61,12 +61,12 @@ def same_values(estimator: Any) -> Any:
 
 
 def of_one_state(method: _Method) -> _Method:
-    """Have a method read the estimator as it is now, whatever a fit in another thread makes of it meanwhile."""
+    """Decorate a method to run on a snapshot of the estimator, which a fit in another thread does not change."""
 
     @wraps(method)
     def read(self: Any, *args: Any, **kwargs: Any) -> Any:
-        now = same_values(self)
-        _put_beside(now, beside(self))
+        now = shallow_copy(self)
+        _set_side_state(now, side_state(self))
         return method(now, *args, **kwargs)
 
     read.reads_one_state = True  # type: ignore[attr-defined]
@@ -74,11 +74,11 @@ def of_one_state(method: _Method) -> _Method:
 
 
 def one_at_a_time(method: _Method) -> _Method:
-    """Have a method that changes the estimator wait until no other thread is in one."""
+    """Decorate a method that changes the estimator to hold its lock."""
 
     @wraps(method)
     def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with beside(self).fitting:
+        with side_state(self).fitting:
             return method(self, *args, **kwargs)
 
     return cast(_Method, change)
@@ -95,14 +95,14 @@ class Shared:
         for name in ("fit", "partial_fit", "fit_transform"):
             if isfunction(own := vars(cls).get(name)):
                 setattr(cls, name, one_at_a_time(own))
-        # scikit-learn has wrapped `transform` by now, and asks for the names of the columns after it.
+        # scikit-learn has already wrapped `transform`; its wrapper reads the column names from the same snapshot.
         wrapped: Any = vars(cls).get("transform")
         if hasattr(wrapped, "reads_one_state"):
             cls.transform = of_one_state(wrapped)  # type: ignore[attr-defined]
 
     def __copy__(self) -> Any:
-        return same_values(self)
+        return shallow_copy(self)
 
     def _commit(self, fitted: dict[str, Any]) -> None:
-        """Take over what was learned, at once: another thread reads all of the old model, or all of the new one."""
+        """Set the fitted attributes atomically: other threads read either the old model or the new one."""
         self.__dict__ = dict(vars(self)) | fitted

@@ -1,4 +1,4 @@
-"""How an estimator is shown: quickly, whatever its parameters hold."""
+"""Fast printing and HTML display of estimators with large parameters."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-_LONGEST = 30  # items of a container that are written out, as many as scikit-learn shows
+_LONGEST = 30  # items of a container that are shown, as in scikit-learn
 
 
 class QuickDisplay:
     """Mixin of estimators: large parameters are shown by their type and size.
 
-    scikit-learn writes out the whole of a dict, a list or an array before it cuts the text, and numpy iterates whatever
-    has a length when the HTML display compares a parameter with its default. Both happen also where the estimator is a
-    step of a pipeline, whose printer does not call the `__repr__` of its steps. The one method of an estimator that
-    all of this goes through is `get_params`, so the display gets its values there. Everyone else gets the values.
+    scikit-learn formats a whole dict, list or array before it cuts the text, and numpy iterates over a parameter when
+    the HTML display compares it with its default. Both also happen for a step of a pipeline, whose printer does not
+    call the `__repr__` of its steps. All of them call `get_params`, so that method returns summaries to these callers,
+    and the values to all others.
     """
 
     def get_params(self: Any, deep: bool = True) -> dict[str, Any]:
@@ -41,7 +41,7 @@ class QuickDisplay:
         return params
 
     def _get_fitted_attr_html(self: Any, *args: Any, **options: Any) -> Any:
-        """Fitted attributes of the HTML display: scikit-learn would sort the words of a vocabulary to show four."""
+        """Summarise fitted attributes for the HTML display; scikit-learn would sort the whole vocabulary."""
         attributes = super()._get_fitted_attr_html(*args, **options)  # type: ignore[misc]
         for attribute in attributes.values():
             attribute["value"] = shown(attribute["value"])
@@ -49,7 +49,7 @@ class QuickDisplay:
 
 
 class Summary:
-    """Stands for a value where an estimator is shown."""
+    """Replaces a large value when an estimator is printed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -59,7 +59,7 @@ class Summary:
 
 
 def shown(value: Any) -> Any:
-    """Return the value, or a summary if showing it takes time that grows with it.
+    """Return the value, or a summary if the value is large.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def shown(value: Any) -> Any:
     if hasattr(value, "dtype") or hasattr(value, "dtypes"):  # arrays and data frames
         return value if np.prod(value.shape) <= _LONGEST else Summary(f"<{name} of shape {tuple(value.shape)}>")
     if not isinstance(value, (Mapping, Sequence, Set)):
-        return Summary(repr(value))  # its own words, but nothing that numpy could iterate
+        return Summary(repr(value))  # its repr, as an object that numpy cannot iterate over
     if len(value) > _LONGEST:
         return Summary(f"<{name} of {len(value)} items>")
     if type(value) is dict:

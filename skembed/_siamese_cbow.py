@@ -309,8 +309,8 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
 
     Notes
     -----
-    *Order.* Cross-validation and ``train_test_split`` take sentences out of order, which would teach strangers; there
-    comes a warning. Pass the ordered text as `corpus`: each fold learns from that, and `X` is only transformed.
+    *Order.* Cross-validation and ``train_test_split`` take sentences out of reading order; `fit` warns if it gets
+    labels. Pass the ordered text as `corpus`: each fold learns from that, and `X` is only transformed.
 
     *The published program.* It leaves words of earlier, longer sentences in its batches and cuts word numbers to 16
     bits; both are errors, and not repeated here. It takes negatives that may be neighbours, and crosses the borders of

@@ -1,4 +1,4 @@
-"""Sentences from text files, and files that are no text."""
+"""Sentences from text files; files in other formats are refused."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from ._tokenizer import Tokenizer
 READ_SIZE = 1 << 18  # characters, or bytes, of a file that are read at a time
 _HEAD_SIZE = 1 << 18  # bytes at the beginning of a file that show what it is
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_NAMES = (".txt", ".txt.gz", ".txt.bz2", ".txt.xz", ".txt.zst")  # in a folder; of the last one, the error must say so
-# How files begin that are no text.
+_NAMES = (".txt", ".txt.gz", ".txt.bz2", ".txt.xz", ".txt.zst")  # in a folder; .zst files raise an error
+# First bytes of files that are not text.
 _COMPRESSED = {b"\x1f\x8b\x08": ".gz", b"BZh91AY&SY": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 _BEGINNINGS = {
     b"\x93NUMPY": "a NumPy array",
@@ -35,13 +35,13 @@ _BEGINNINGS = {
     b"PK\x03\x04": "a zip archive (as .docx, .xlsx and .npz are)",
     b"%PDF-": "a PDF document",
     b"{\\rtf": "an RTF document",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a document of an old Office",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office document (.doc, .xls)",
     b"SQLite format 3\x00": "an SQLite database",
     b"\x89HDF\r\n\x1a\n": "an HDF5 file",
     **{bytes([0x80, protocol]): "a pickle" for protocol in range(2, 6)},
 }
 _WIDE_MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, with which it begins
+    codecs.BOM_UTF32_LE: "utf-32",  # first: it begins with the mark of UTF-16
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
@@ -54,8 +54,7 @@ def iter_text(
 ) -> Iterator[tuple[list[str] | Text, list[int]]]:
     """Yield sentences, some at a time, with the positions among them at which a new document begins.
 
-    Where the tokenizer reads UTF-8 itself, the lines of a text are yet to be looked at, and [0] says that it is the
-    first one of its file.
+    If the tokenizer reads UTF-8 itself, a text is not split into lines yet, and [0] marks the first text of a file.
 
     See :meth:`skembed.SentenceCorpus.from_file` for what is read and what is refused.
     """
@@ -88,7 +87,7 @@ def iter_text(
                 yield sentences, starts
 
 
-# -- which files -------------------------------------------------------------------------------------------------------
+# -- paths -------------------------------------------------------------------------------------------------------------
 
 
 def _text_files(paths: PathLike | Iterable[PathLike]) -> Iterator[Path]:
@@ -104,7 +103,7 @@ def _text_files(paths: PathLike | Iterable[PathLike]) -> Iterator[Path]:
             raise FileNotFoundError(f"There is no file or folder {file}.")
         if kind := describe_unreadable(file):
             raise ValueError(
-                f"{file} is {kind}, not a regular file. Save what it gives to a file, or {_FROM_SENTENCES}: "
+                f"{file} is {kind}, not a regular file. Save its content to a file, or {_FROM_SENTENCES}: "
                 "from_sentences(open(path)) or from_sentences(sys.stdin)."
             )
     return iter(found)
@@ -122,26 +121,26 @@ def _files_at(path: Path) -> list[Path]:
     return sorted(found, key=lambda file: file.relative_to(path).parts)  # parts: the same order on every system
 
 
-# -- what they hold ----------------------------------------------------------------------------------------------------
+# -- contents ----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _opened(file: Path) -> Iterator[BinaryIO]:
-    """Open a file, decompressed; say which one is damaged."""
+    """Open a file, decompressed; errors of damaged files name the file."""
     suffix = file.suffix.lower()
     if suffix == ".zst":
-        raise ValueError(f"{file} is compressed with zstd, which is not read. Decompress it first: zstd -d.")
+        raise ValueError(f"{file} is compressed with zstd, which is not supported. Decompress it first: zstd -d.")
     try:
         with cast(BinaryIO, _OPENERS.get(suffix, open)(file, "rb")) as raw:
             yield raw
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         if getattr(error, "errno", None) is not None or suffix not in _OPENERS:
-            raise  # of the disk, not of what the file holds
+            raise  # an error of the disk, not of the content
         raise ValueError(f"{file} is damaged or not a complete {suffix} file: {error}") from error
 
 
 def _check_beginning(file: Path, encoding: str, *, may_be_json: bool) -> None:
-    """Refuse a file that begins as one that is no text, or has another encoding, or no line feeds."""
+    """Refuse a file that is not text, has another encoding or has no line feeds, judging by its first bytes."""
     with _opened(file) as raw:
         head = raw.read(_HEAD_SIZE)
     for mark, suffix in _COMPRESSED.items():
@@ -150,7 +149,7 @@ def _check_beginning(file: Path, encoding: str, *, may_be_json: bool) -> None:
     for mark, kind in _BEGINNINGS.items():
         if head.startswith(mark):
             raise ValueError(
-                f"{file} looks like {kind}, not text. Open it with a library for that, and {_FROM_SENTENCES}."
+                f"{file} looks like {kind}, not text. Read it with a library for that format, and {_FROM_SENTENCES}."
             )
     try:
         text = head.decode(encoding, "ignore")
@@ -161,23 +160,23 @@ def _check_beginning(file: Path, encoding: str, *, may_be_json: bool) -> None:
         raise ValueError(f"{file} looks like {wide[:6].upper()}. Pass encoding={wide!r}.")
     if "\n" not in text and "\r" in text.rstrip("\r"):
         raise ValueError(
-            f"{file} has carriage returns but no line feeds, as files of old Macs have, so it would be one sentence. "
+            f"{file} has carriage returns but no line feeds (old Mac line ends), so it would be one sentence. "
             "Convert its line ends first, for example with mac2unix."
         )
     if not may_be_json and _is_json(text):
         raise ValueError(
-            f"{file} looks like JSON lines, not text. Read it with a library for that, and {_FROM_SENTENCES}."
+            f"{file} looks like JSON lines, not text. Read it with the module json, and {_FROM_SENTENCES}."
         )
 
 
 def _wide_encoding(head: bytes) -> str:
-    """Return the encoding of a text that has two or four bytes for every character, or ""."""
+    """Return the likely encoding of UTF-16 or UTF-32 text, else ""."""
     for mark, encoding in _WIDE_MARKS.items():
         if head.startswith(mark):
             return encoding
     zeros = np.flatnonzero(np.frombuffer(head, np.uint8) == 0)
     if 50 * len(zeros) < len(head) or not len(zeros):
-        return ""  # there would be more of them: a line feed every hundred bytes is one
+        return ""  # too few zero bytes for UTF-16, where each line feed has one
     if 2 * len(zeros) > len(head):
         return "utf-32-le" if (zeros % 4 == 3).sum() > (zeros % 4 == 0).sum() else "utf-32-be"
     odd = (zeros % 2).mean()
@@ -185,19 +184,19 @@ def _wide_encoding(head: bytes) -> str:
 
 
 def _is_json(text: str) -> bool:
-    """Whether the first line is an object of JSON."""
+    """Whether the first line is a JSON object."""
     line, end, _ = text.lstrip("\ufeff\r\n").partition("\n")
     if not line.startswith("{"):
         return False
     try:
         return isinstance(json.loads(line), dict)
     except ValueError:
-        return not end and line.startswith('{"')  # longer than what is looked at
+        return not end and line.startswith('{"')  # the line is longer than `text`
 
 
 def _iter_bytes(file: Path) -> Iterator[Text]:
     """Yield whole lines as they stand in the file."""
-    pieces: list[bytes] = []  # of a line that is longer than what is read at a time
+    pieces: list[bytes] = []  # of a line longer than READ_SIZE
     with _opened(file) as raw:
         piece = raw.read(max(READ_SIZE, len(codecs.BOM_UTF8))).removeprefix(codecs.BOM_UTF8)
         while piece or (piece := raw.read(READ_SIZE)):
@@ -234,7 +233,7 @@ def _iter_lines(file: Path, encoding: str) -> Iterator[list[str]]:
 
 
 def _check_whole(file: Path) -> None:
-    """Read a compressed file to its end, where it says whether it is damaged: then what it gave before is no text."""
+    """Read a compressed file to its end, where its checksum is; a damaged file raises an error here."""
     if file.suffix.lower() in _OPENERS:
         with _opened(file) as raw:
             while raw.read(READ_SIZE):
@@ -242,10 +241,10 @@ def _check_whole(file: Path) -> None:
 
 
 def decoding_message(file: Path, encoding: str, error: UnicodeError | None = None) -> str:
-    """Say where the first bytes are that cannot be decoded, or the first NUL character."""
+    """Return the message for the first bytes that cannot be decoded, or for the first NUL character."""
     _check_whole(file)
     advice = "If the text has another encoding, pass it, for example encoding='{}'."
-    nul = "has a NUL character, which no text has: the file is damaged, or is not text. " + advice.format("utf-16-le")
+    nul = "has a NUL character: the file is damaged or is not text. " + advice.format("utf-16-le")
     if "\n".encode(encoding) == b"\n":
         # The decoder counts from the start of its own buffer, so find the line by reading again.
         with _opened(file) as raw:

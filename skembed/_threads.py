@@ -15,14 +15,14 @@ def count_threads(n_jobs: int | None) -> int:
     """Return how many threads `n_jobs` means, as scikit-learn and joblib count them, but no more than there are cores.
 
     The results are the same for any number, and threads that wait for a core only cost time. Where joblib would start
-    processes, its rule for threads counts: a daemon, as the workers of celery and multiprocessing are, has no children,
-    but it may have threads.
+    processes, its rule for threads applies: daemon processes, such as workers of celery and multiprocessing, may not
+    start processes but may start threads.
     """
     from joblib import cpu_count  # takes a while to import
     from joblib.parallel import ThreadingBackend, get_active_backend
 
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be a number of threads, -1 for one on each core, or None. Got {n_jobs!r}.")
+        raise ValueError(f"n_jobs must be a number of threads, -1 for one per core, or None. Got {n_jobs!r}.")
     backend, n_jobs_of_context = get_active_backend()
     if not getattr(backend, "supports_sharedmem", False):
         backend = ThreadingBackend(nesting_level=backend.nesting_level)

@@ -117,7 +117,7 @@ class Tokenizer:
         return all(same_option(getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__)
 
     def difference(self, other: Tokenizer) -> str:
-        """Name the options that have other values than those of another tokenizer, for a message."""
+        """List the options that differ from those of another tokenizer, for a message."""
         names = [
             name for name in self.__dataclass_fields__ if not same_option(getattr(self, name), getattr(other, name))
         ]
@@ -186,10 +186,10 @@ class Tokenizer:
         names = sorted(name.removesuffix("_stemmer") for name in modules if name.endswith("_stemmer"))
         if self.stemmer not in names:
             raise ValueError(f"There is no stemmer called {brief(self.stemmer)}. The names are: {', '.join(names)}.")
-        # A stemmer object keeps state while it works, so each caller gets its own.
+        # A stemmer object has state, so each caller gets its own.
         module = import_module(f"snowballstemmer.{self.stemmer}_stemmer")
         in_python: _Stemmer = getattr(module, self.stemmer.title().replace("_", "") + "Stemmer")().stemWord
-        return _in_c(self.stemmer, in_python) or in_python
+        return _c_stemmer(self.stemmer, in_python) or in_python
 
     def options(self) -> dict[str, Any]:
         """Return the options as a dictionary that JSON can hold; a callable becomes ``{"callable": "module:name"}``."""
@@ -246,11 +246,11 @@ class Tokenizer:
         return cls(**known)
 
 
-def _in_c(language: str, in_python: _Stemmer) -> _Stemmer | None:
-    """Return the same stemmer of PyStemmer, which is some twenty times as fast, where it is installed.
+def _c_stemmer(language: str, in_python: _Stemmer) -> _Stemmer | None:
+    """Return the stemmer of PyStemmer, about twenty times as fast, or None if it is missing or has another version.
 
-    Both libraries are made from the rules of Snowball, and bear its version. Rules change from one version to the next,
-    and stems must not depend on what else is installed: so what counts is the version of snowballstemmer.
+    Both libraries are generated from the Snowball rules and have its version. Rules change between versions, and stems
+    must not depend on whether PyStemmer is installed, so its version must equal that of snowballstemmer.
     """
     try:
         from Stemmer import Stemmer
@@ -260,7 +260,7 @@ def _in_c(language: str, in_python: _Stemmer) -> _Stemmer | None:
         return None
     if mine != other:
         return None
-    stem = Stemmer(language, 0).stemWord  # without its cache: each word comes once
+    stem = Stemmer(language, 0).stemWord  # without cache: each word is stemmed once
 
     def stem_word(word: str) -> str:
         try:

@@ -17,7 +17,7 @@ from ._coverage import check_kept
 from ._kernels import fill_uniform
 from ._known_words import EncodedSentences
 from ._limits import INT64_MAX, integers
-from ._memory import estimate, explaining_lack
+from ._memory import estimate, explaining_memory_error
 from ._pooled import POOLING_CONSTRAINTS, PooledVectorizer
 from ._runs import EncodedText, split_long_sentences
 from ._scikit_learn import CallbackSupportMixin, fit_context
@@ -88,7 +88,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             Sentences in reading order. Any iterable is read once. Where the parameter `corpus` is given, that is
             learned from and `X` is not.
         y : array-like of shape (n_sentences,), default=None
-            Not used, present by convention. A method that learns from neighbouring sentences warns of it, see Warns.
+            Not used, present by convention. Methods that learn from neighbouring sentences may warn, see Warns.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence; a change from one sentence to the next begins a new document. None means
             that all sentences are one document.
@@ -106,20 +106,20 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
             weights diverge; then the estimator is as it was before.
         MemoryError
-            If there is less memory than the fit needs; says how much that is, and of which parameters.
+            If there is less memory than the fit needs; says how much it needs and for which parameters.
 
         Warns
         -----
         UserWarning
-            If a method that learns from neighbouring sentences is given `y`, and neither `groups` nor a corpus:
+            If a method that learns from neighbouring sentences gets `y` but neither `groups` nor a corpus, because
             labelled sentences are seldom in reading order. If more than half of the sentences are alone in their
-            document. If there was nothing to predict.
+            document. If there was nothing to predict. With `warm_start`, if few words of `X` are in the vocabulary.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
         if self._needs_order:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
         keep = self.warm_start and hasattr(self, "vocabulary_")
-        with explaining_lack(self, corpus, keep=keep):
+        with explaining_memory_error(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
             self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
         return self
@@ -144,10 +144,20 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         -------
         self : object
             The fitted estimator.
+
+        Raises
+        ------
+        MemoryError
+            If there is less memory than the fit needs.
+
+        Warns
+        -----
+        UserWarning
+            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
         keep = hasattr(self, "vocabulary_")
-        with explaining_lack(self, corpus, keep=keep):
+        with explaining_memory_error(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
         return self
@@ -206,8 +216,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         """Fitted attributes of an earlier fit, to go on from; weights are copied, so a failure costs nothing."""
         if corpus.tokenizer != self._tokenizer:
             raise ValueError(
-                f"X was split with {corpus.tokenizer.difference(self._tokenizer)}, the vocabulary with "
-                f"{self._tokenizer.difference(corpus.tokenizer)}."
+                f"X was tokenized with {corpus.tokenizer.difference(self._tokenizer)}, the vocabulary with "
+                f"{self._tokenizer.difference(corpus.tokenizer)}. Use the same options."
             )
         if not hasattr(self, "_layout"):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
@@ -229,8 +239,8 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         for name, value in getattr(self, "_layout", now).items():
             if name != but and now[name] != value:
                 raise ValueError(
-                    f"{name}={brief(now[name])} differs from {brief(value)}, with which {type(self).__name__} has "
-                    "learned. Fit a new estimator, or with warm_start=False."
+                    f"{name}={brief(now[name])} differs from {brief(value)}, with which {type(self).__name__} was "
+                    "fitted. Fit a new estimator, or set warm_start=False."
                 )
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -265,7 +275,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         words = corpus.vocabulary.words
         vocabulary = fitted["vocabulary_"]
         n_words = len(vocabulary)
-        if not begins_with(words, vocabulary):  # another corpus than the one the vocabulary comes from
+        if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
             ids = np.fromiter((vocabulary.get(word, n_words) for word in words), np.int32, len(words))
             tokens = _remapped(tokens, ids)
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights)
@@ -339,7 +349,7 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         # Not abs(weights), which would be a second copy of them.
         largest = max(float(np.maximum(m.weights.max(), -m.weights.min())) for m in objective.matrices)
         if not max(loss, largest) < LARGEST_SOUND_VALUE or not np.isfinite(loss):
-            # What else makes long steps, or large scores.
+            # Other parameters that cause large steps or scores.
             others = {"n_components": "smaller"} | ({"temperature": "larger"} if hasattr(self, "temperature") else {})
             options = "".join(f", {name}={getattr(self, name)}" for name in others)
             remedy = "".join(f", or a {than} {name}" for name, than in others.items())

@@ -37,7 +37,7 @@ class Matrix(NamedTuple):
 
     weights: np.ndarray  # (n_rows, n_components) float32
     accumulator: np.ndarray  # (n_rows, 2) float32, AdaGrad's sum of squares, and room to count
-    # Gives how often each row is touched, in proportion, (n_rows,) float64; shares rows out to threads.
+    # Returns the relative number of touches of each row, (n_rows,) float64, to divide rows among threads.
     mass: Callable[[], np.ndarray]
 
 
@@ -74,7 +74,7 @@ class Trainer:
 
     @cached_property
     def rows(self) -> list[Rows]:
-        """The weights, with who updates which row."""
+        """The weights, with the thread that updates each row."""
         return [make_rows(m.weights, m.accumulator, m.mass(), self.n_threads) for m in self.objective.matrices]
 
     def compile(self, text: EncodedText) -> None:
@@ -254,7 +254,7 @@ class Progress:
         self._print(f"loss {loss:.4f}{held_out}, {speed:,.0f} words/s, {left:.0f} s left")
 
     def _print(self, text: str) -> None:
-        """Nobody may be listening: a closed pipe, or whatever else stands in for standard output, ends no fit."""
+        """Print a line; if standard output is closed or fails, stop printing but not the fit."""
         try:
             print(f"[{self.name}] epoch {self.epoch + 1}/{self.n_epochs}, {text}", flush=True)
         except Exception:

@@ -95,7 +95,7 @@ def add_scaled(out, i, scale, a, j):
 
 @njit(**INLINE)
 def _mean_square_of_short(a, i):
-    """Of a row of less than sixteen numbers, one after the other."""
+    """Mean square of a row of fewer than sixteen numbers, summed in order."""
     square = np.float32(0.0)
     for c in range(a.shape[1]):
         square += a[i, c] * a[i, c]

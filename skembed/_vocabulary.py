@@ -298,6 +298,6 @@ def _n_kept(counts: np.ndarray, min_count: int, max_features: int | None) -> int
 
 
 def begins_with(words: list[str], vocabulary: dict[str, int]) -> bool:
-    """Whether words, those of a corpus, begin with the words of a vocabulary, which have the same numbers there."""
+    """Whether the words of a corpus begin with a vocabulary, in the same order and with the same ids."""
     n_words = len(vocabulary)
     return list(vocabulary) == words[:n_words] and list(vocabulary.values()) == list(range(n_words))

@@ -246,7 +246,7 @@ class Word2VecObjective:
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"].astype(np.float64)
         keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
-        # To the power of 0.75, which Mikolov et al. found best. Every processor rounds a square root alike.
+        # counts**0.75, as in Mikolov et al.; square roots are rounded alike on every processor.
         drawn = np.sqrt(counts) * np.sqrt(np.sqrt(counts))
         drawn /= max(drawn.sum(), 1e-300)
         kept = keep * counts
@@ -264,7 +264,7 @@ class Word2VecObjective:
         n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]
         n_target = n_tokens + n_sentences * self.draws.negative
-        n_context = min(2 * self.draws.window, longest_sentence(text))  # a window ends with its sentence
+        n_context = min(2 * self.draws.window, longest_sentence(text))  # a window is at most its sentence
         room = width_apart(n_context + self.draws.negative + 1)
         negative_error = make.zeros((n_tokens, padded(self.draws.negative)), np.float32)
         sources = make.zeros((2 * n_tokens, n_components), np.float32)

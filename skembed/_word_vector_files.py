@@ -19,42 +19,42 @@ import numpy as np
 
 from ._paths import describe_unreadable, user_path
 
-_CHUNK = 1 << 20  # bytes of a file that are read at a time, and within which its format is recognised
+_CHUNK = 1 << 20  # bytes read at a time; the first chunk shows the format
 _MAX_WORD = 1 << 16  # a longer word in a binary file means that the file is damaged
 _MAX_LINE = 1 << 24  # a longer line means that the file is not text
-_MAX_PACKED = {b"\x1f\x8b": 1032, b"BZh": 1 << 16, b"\xfd7zXZ\x00": 1 << 14}  # bytes that one byte may stand for
-_LARGEST_IN_BINARY = 1e6  # no model has larger numbers, but bytes that are no floats nearly always give some
+_MAX_PACKED = {b"\x1f\x8b": 1032, b"BZh": 1 << 16, b"\xfd7zXZ\x00": 1 << 14}  # largest compression ratio
+_LARGEST_IN_BINARY = 1e6  # models have smaller numbers; misread bytes almost always give larger ones
 _BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb"\s*(-?\d+)\s+(-?\d+)\s*\Z")
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")  # hardly ever in text, almost always among the bytes of floats
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")  # rare in text, common in the bytes of floats
 _CONTROL_IN_WORD = re.compile(rb"[\x00-\x1f\x7f]")
-_TABLE = "give (words, array), words being a list of str"
-_FOREIGN = {  # what other files begin with, and what to do with them
-    b"PK\x03\x04": "a zip archive, as numpy.savez and torch.save write too. Extract it and give the file of word "
-    f"vectors inside; or load it with what wrote it and {_TABLE}",
-    b"\xba\x16\x4f\x2f": "a fastText model. Give its .vec file, which holds the word vectors as text",
+_TABLE = "pass (words, array) with words as a list of str"
+_FOREIGN = {  # first bytes of other formats, and what to do with them
+    b"PK\x03\x04": "a zip archive, as numpy.savez and torch.save write too. Extract it and pass the file of word "
+    f"vectors inside, or load it with the program that wrote it and {_TABLE}",
+    b"\xba\x16\x4f\x2f": "a fastText model. Give its .vec file, which has the word vectors as text",
     **{
         bytes([0x80, protocol]): "a pickle, as joblib, gensim's save and old versions of torch write too. Load it with "
-        "what wrote it and give the object"
+        "the library that wrote it and pass the object"
         for protocol in range(2, 6)
     },
     b"\x93NUMPY": f"a NumPy array without words. Load it with numpy.load and {_TABLE}",
-    b"PAR1": "a Parquet file. Read it with pandas.read_parquet and give the DataFrame with the words as its index",
-    b"ARROW1": "an Arrow file. Read it with pandas.read_feather and give the DataFrame with the words as its index",
-    b"FEA1": "a Feather file. Read it with pandas.read_feather and give the DataFrame with the words as its index",
-    b"\x89HDF": "an HDF5 file. Read it with pandas.read_hdf and give the DataFrame with the words as its index",
+    b"PAR1": "a Parquet file. Read it with pandas.read_parquet and pass the DataFrame with the words as its index",
+    b"ARROW1": "an Arrow file. Read it with pandas.read_feather and pass the DataFrame with the words as its index",
+    b"FEA1": "a Feather file. Read it with pandas.read_feather and pass the DataFrame with the words as its index",
+    b"\x89HDF": "an HDF5 file. Read it with pandas.read_hdf and pass the DataFrame with the words as its index",
     b"SQLite format 3\x00": f"an SQLite database. Read the words and the vectors from it and {_TABLE}",
     b"\x28\xb5\x2f\xfd": "compressed by Zstandard. Unpack it first",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive. Extract it and give the file inside",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive. Extract it and pass the file inside",
     codecs.BOM_UTF16_LE: "text in UTF-16 or UTF-32. Save it as UTF-8",
     codecs.BOM_UTF16_BE: "text in UTF-16. Save it as UTF-8",
 }
 _File = IO[bytes] | Any
-_Rows = Iterator[tuple[int, bytes, Any]]  # line or byte where a row begins, its word, its numbers as they are stored
+_Rows = Iterator[tuple[int, bytes, Any]]  # line or byte offset, word and stored numbers of a row
 
 
 class Choice(NamedTuple):
-    """Which rows of a file are kept, and how their words are decoded."""
+    """Which rows of a file are read, and how words are decoded."""
 
     encoding: str = "utf-8"
     errors: str = "strict"
@@ -63,14 +63,14 @@ class Choice(NamedTuple):
 
 
 def read_file(path: str, choice: Choice) -> tuple[list[str], np.ndarray]:
-    """Recognise the format of a file and read the words and vectors that are chosen.
+    """Recognise the format of a file and read the chosen words and vectors.
 
     Raises
     ------
     FileNotFoundError
         If there is no file at the path.
     ValueError
-        If the file is none of the formats, cut short or damaged, or none of its words is chosen.
+        If the file is not in one of the formats, is truncated or damaged, or has none of the chosen words.
     """
     path = os.fspath(user_path(path))
     if kind := describe_unreadable(Path(path)):
@@ -84,7 +84,7 @@ def read_file(path: str, choice: Choice) -> tuple[list[str], np.ndarray]:
 
 
 def _read_packed(raw: IO[bytes], magic: bytes, max_bytes: int, path: str, choice: Choice) -> Any:
-    import bz2  # some builds of Python lack these two
+    import bz2  # missing in some builds of Python
     import lzma
 
     opener: Any = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}.get(magic, lzma.open)
@@ -96,7 +96,7 @@ def _read_packed(raw: IO[bytes], magic: bytes, max_bytes: int, path: str, choice
 
 
 def _read_stream(file: _File, max_bytes: int, path: str, choice: Choice) -> tuple[list[str], np.ndarray]:
-    """Read a file of which nothing has been read yet; it unpacks to at most `max_bytes`."""
+    """Read an open file from its start; it unpacks to at most `max_bytes`."""
     head = file.read(_CHUNK)
     _refuse_foreign(head, path)
     skip = len(_BOM) if head.startswith(_BOM) else 0
@@ -127,13 +127,13 @@ def _refuse_foreign(head: bytes, path: str) -> None:
     if head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < 1 << 32:
         raise ValueError(f"{path} is a file of safetensors. Load it with safetensors.numpy.load_file and {_TABLE}.")
     if head[257:262] == b"ustar":
-        raise ValueError(f"{path} is a tar archive. Extract it and give the file inside.")
+        raise ValueError(f"{path} is a tar archive. Extract it and pass the file inside.")
 
 
 def _gather(
     rows: _TextRows | _BinaryRows, n_components: int, n_rows: int | None, path: str, choice: Choice
 ) -> tuple[list[str], np.ndarray]:
-    """Collect the words and vectors of a file in memory that grows by no more than what is kept of it."""
+    """Collect the chosen words and vectors; memory grows only with what is kept."""
     words: list[str] = []
     places = array("Q")
     n_read, first_words = 0, []
@@ -167,7 +167,7 @@ def _gather(
         )
     if not words:
         raise ValueError(
-            f"{path} has none of the {len(choice.words or ())} words. Its own are like {first_words!r:.80}."
+            f"{path} has none of the {len(choice.words or ())} words asked for. It begins with {first_words!r:.80}."
         )
     vectors.resize((len(words), n_components), refcheck=False)
     rows.check(words, vectors, places)
@@ -212,9 +212,9 @@ def _guess_n_components(head: bytes, path: str) -> int:
 
 
 class _TextRows:
-    """The lines "word number ... number" of a file from a line on; what stands before the numbers is the word."""
+    """Rows "word number ... number" of a text file; the word is all text before the last `n_components` fields."""
 
-    advice = "Give encoding or errors to skembed.read_word_vectors, and word_vectors what it returns."
+    advice = "Call skembed.read_word_vectors(path, encoding=..., errors=...) and pass the result as word_vectors."
 
     def __init__(self, file: _File, n_components: int, first_line: int, path: str) -> None:
         self.file, self.n_components, self.first_line, self.path = file, n_components, first_line, path
@@ -250,20 +250,20 @@ class _TextRows:
             raise ValueError(f"{where}: {bad[:40].decode('utf-8', 'replace')!r} is not a number.") from None
 
     def check(self, words: list[str], vectors: np.ndarray, places: array[int]) -> None:
-        """Nothing is left to check: each line was complete."""
+        """Nothing to check: each line was checked when it was read."""
 
 
 class _BinaryRows:
-    """What the word2vec program writes: a word, a space, little-endian floats and possibly a line end.
+    """Rows of the word2vec binary format: a word, a space, little-endian floats and possibly a line end.
 
-    Nothing marks where a row begins. After a word with a space, or where a program has changed line ends, all that
-    follows is read from the wrong byte; what is found there is no word, or no vector.
+    Nothing marks the start of a row. After a word with a space, or a changed line end, all following rows are read at
+    the wrong offset; the checks of words and numbers detect that.
     """
 
     advice = (
-        "A word with a space, or changed line ends, would shift all rows from there on. Get the vectors as text, or "
-        "write the file again without spaces in words; if only words are cut, give errors='replace' to "
-        "skembed.read_word_vectors."
+        "A word with a space, or changed line ends, shift all following rows. Get the vectors as text, or write the "
+        "file again without spaces in words; if words are cut within a character, use skembed.read_word_vectors(path, "
+        "errors='replace')."
     )
 
     def __init__(self, file: _File, n_components: int, n_rows: int, path: str) -> None:
@@ -283,7 +283,7 @@ class _BinaryRows:
                     raise ValueError(f"{self.path}: no end of a word after {row} words. {self.advice}")
                 more = self.file.read(max(_CHUNK, n_bytes))
                 if not more:
-                    return  # with fewer rows than promised
+                    return  # the caller reports the missing rows
                 buffer, position, start = buffer[start:] + more, position + start, 0
                 space = buffer.find(b" ", 0, _MAX_WORD)
             word = buffer[start:space].removeprefix(b"\n")
@@ -306,7 +306,7 @@ class _BinaryRows:
         return floats
 
     def check(self, words: list[str], vectors: np.ndarray, places: array[int]) -> None:
-        """Refuse numbers that no model has."""
+        """Refuse implausibly large numbers."""
         step = max(1, _CHUNK // self.n_components)
         for start in range(0, len(words), step):
             part = vectors[start : start + step]

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from ._corpus import SentenceCorpus
 from ._word_vector_files import Choice, read_file
 
-_LARGEST = 1e30  # sums of larger numbers over the words of a sentence could leave the range of float32
+_LARGEST = 1e30  # sums of larger numbers over a sentence could overflow float32
 _ACCEPTED = (
     "a dict of word -> vector, a tuple (words, array), a DataFrame with the words as its index, gensim KeyedVectors or "
     "a gensim model with .wv, a fitted estimator with vocabulary_ and word_vectors_, or the path of a file in word2vec "
@@ -36,25 +36,25 @@ def read_word_vectors(
 ) -> tuple[list[str], NDArray[np.float32]]:
     r"""Read words and their vectors from a file, for the parameter `word_vectors`.
 
-    :class:`MeanEmbeddingVectorizer` takes the path of a file too. Read the file yourself if it needs one of the options
-    below, or to read it once for many fits: the array that is returned is read-only, so no estimator, no clone and no
-    fold of a cross-validation makes a copy of it.
+    :class:`MeanEmbeddingVectorizer` also takes the path of a file. Use this function to set one of the options below,
+    or to read the file once for many fits: the returned array is read-only, so estimators and clones share it without
+    a copy.
 
     Parameters
     ----------
     path : str or os.PathLike
         A file in word2vec text format (first line "n_words n_components"), word2vec binary format or GloVe text format
-        (no first line), also compressed as .gz, .bz2 or .xz. The content of the file decides which one it is, not its
-        name. ``~`` is the home directory.
+        (no first line), also compressed as .gz, .bz2 or .xz. The format is recognised from the content, not from the
+        name. A leading ``~`` is the home folder.
     encoding : str, default="utf-8"
-        Encoding of the words. One in which ASCII characters are single bytes: not UTF-16.
+        Encoding of the words. It must encode ASCII characters as single bytes, so UTF-16 is not possible.
     errors : str, default="strict"
-        What to do with bytes that are no text in this encoding, as in :meth:`bytes.decode`. "strict" refuses them.
-        "replace" and "ignore" may make two words equal, of which the first is kept; "surrogateescape" does not.
+        What to do with bytes that are invalid in this encoding, as in :meth:`bytes.decode`. "strict" refuses them.
+        "replace" and "ignore" may make two words equal; then the first is kept. "surrogateescape" keeps them distinct.
     limit : int or None, default=None
         Read only this many rows from the beginning of the file. Most files have the most frequent words first.
     words : collection of str, SentenceCorpus or None, default=None
-        Keep only these words, or those of the corpus. Memory is needed for what is kept alone.
+        Keep only these words, or those of the corpus. Other rows take no memory.
 
     Returns
     -------
@@ -70,15 +70,15 @@ def read_word_vectors(
     TypeError
         If an argument has the wrong type.
     ValueError
-        If the file is of another format (the message says which it looks like), is cut short or damaged, if a word
-        cannot be decoded, if a vector has NaN, infinity or a number beyond 1e30, or if none of `words` is in the file.
-        In a binary file words with control characters and numbers beyond 1e6 are refused too: a word with a space in
-        it shifts all that follows.
+        If the file is truncated, damaged or in another format (the message says which), if a word cannot be decoded,
+        if a vector has NaN, infinity or a number beyond 1e30, if none of `words` is in the file, or if an option is
+        invalid. In a binary file, words with control characters and numbers beyond 1e6 are refused too: they show that
+        rows are shifted, for example after a word with a space.
 
     Warns
     -----
     UserWarning
-        If words occur more than once; the first vector of each is kept.
+        If a word occurs more than once; its first vector is kept.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def _choice(encoding: str, errors: str, limit: int | None, words: Any) -> Choice
         if "a 1".encode(encoding) != b"a 1":
             raise LookupError(f"{encoding} has other bytes for ASCII characters. Save the file as UTF-8")
     except LookupError as error:
-        raise ValueError(f"encoding and errors must be names of Python's codecs: {error}.") from None
+        raise ValueError(f"encoding and errors must be names that Python knows: {error}.") from None
     if limit is not None and (not isinstance(limit, Integral) or limit < 1):
         raise ValueError(f"limit must be a positive integer or None, got {limit!r:.50}.")
     if isinstance(words, SentenceCorpus):
@@ -121,7 +121,7 @@ def _choice(encoding: str, errors: str, limit: int | None, words: Any) -> Choice
 
 
 def read_source(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
-    """Read words and their vectors from whatever `word_vectors` may be, but for a list.
+    """Read words and their vectors from any value of `word_vectors` except a list.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def read_source(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     words : list of str
         Distinct words in the order of the source.
     vectors : ndarray of shape (n_words, n_components), dtype float32
-        C-contiguous and finite. A copy, but for the array of (words, array) if that is float32, C-contiguous and
-        read-only: then the array itself.
+        C-contiguous and finite. A copy, except of a read-only, C-contiguous float32 array in (words, array), which is
+        returned as it is.
     counts : ndarray of shape (n_words,), dtype int64, or None
         How often each word occurred, None where the source does not know: files never do, and the counts that gensim
         makes up for vectors read from a file (n_words, ..., 2, 1) are left out where there are more than ten words.
@@ -152,12 +152,12 @@ def read_source(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
         If the source is none of the above, or a word is not a str.
     ValueError
         If the source has no words or vectors of length zero, if vectors differ in length, are not numbers, not finite
-        or beyond 1e30; and what :func:`read_word_vectors` says of files.
+        or beyond 1e30; for files, see :func:`read_word_vectors`.
 
     Warns
     -----
     UserWarning
-        If words occur more than once; the first vector of each is kept.
+        If a word occurs more than once; its first vector is kept.
 
     Examples
     --------
@@ -166,13 +166,13 @@ def read_source(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     >>> words, vectors, counts
     (['cat', 'dog'], array([[1., 2.], [3., 4.]], dtype=float32), None)
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # what is infinite as float32 is refused by what follows
+    with np.errstate(over="ignore", invalid="ignore"):  # _checked refuses infinite numbers
         found = _find(source)
     return _checked(*found)
 
 
 def is_table(source: Any) -> bool:
-    """Whether `word_vectors` is one source (words, array), and no tuple of sources."""
+    """Whether `word_vectors` is one source (words, array), not a tuple of sources."""
     if not isinstance(source, tuple) or len(source) != 2:
         return False
     words, vectors = source
@@ -184,7 +184,7 @@ def is_table(source: Any) -> bool:
 def _checked(
     words: Sequence[Any], vectors: np.ndarray, counts: Any, name: str
 ) -> tuple[list[str], np.ndarray, np.ndarray | None]:
-    """Refuse what is no word or no sound vector, and keep the first of rows that repeat a word."""
+    """Refuse invalid words and vectors, and keep the first of rows that repeat a word."""
     if not len(words) or vectors.shape[1] == 0:
         raise ValueError(f"{name} has {len(words)} words and vectors of length {vectors.shape[1]}. Give at least one.")
     for word in words:
@@ -198,7 +198,7 @@ def _checked(
             row = start + int(bad[0])
             fault = "has numbers beyond 1e30. Divide all vectors by a constant"
             if not np.isfinite(vectors[row]).all():
-                fault = "has NaN or infinity (as float32). Remove or mend it"
+                fault = "has NaN or infinity (as float32). Remove or correct it"
             raise ValueError(f"{name}: the vector of {words[row]!r:.50} {fault}.")
     counts = None if counts is None else _as_counts(counts, len(words), name)
 
@@ -269,7 +269,7 @@ def _read_mapping(source: Mapping[Any, Any], name: str) -> _Found:
 
 
 def _read_estimator(source: Any, name: str) -> _Found:
-    source = copy(source)  # as it is now, whatever a fit in another thread makes of it
+    source = copy(source)  # a snapshot: another thread may fit it
     vocabulary = source.vocabulary_
     words = sorted(vocabulary, key=vocabulary.__getitem__)
     if [vocabulary[word] for word in words] != list(range(len(words))):
@@ -279,9 +279,9 @@ def _read_estimator(source: Any, name: str) -> _Found:
 
 
 def _as_vectors(vectors: Any, n_words: int, more_rows: bool, name: str, *, shared: bool = False) -> np.ndarray:
-    """Return a float32 copy of the first `n_words` rows, or say what is wrong with the shape or the type.
+    """Return a float32 copy of the first `n_words` rows; check shape and type.
 
-    With `shared` it is no copy but the array itself, where nobody can write to it.
+    With `shared`, a read-only float32 array is returned without a copy.
     """
     vectors = np.asarray(vectors)
     n_rows = len(vectors) if vectors.ndim == 2 and vectors.dtype.kind in "fiub" else -1

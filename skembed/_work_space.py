@@ -1,4 +1,4 @@
-"""The arrays of a work space, made for a fit or counted for `estimate_memory`: one description of their shapes."""
+"""Allocation of work buffers for a fit, or counting of their bytes for `estimate_memory`."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ._limits import INT32_MAX
 
 
 class Arrays:
-    """Makes the arrays."""
+    """Allocates arrays."""
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        if shape[0] > INT32_MAX:  # what lies in rows is numbered by int32
+        if shape[0] > INT32_MAX:  # rows have int32 numbers
             raise MemoryError
         return zeros_apart(shape, dtype)
 
     def values(self, n: int, dtype: Any, numbers: Callable[[], np.ndarray]) -> Any:
-        """``n`` numbers that a function gives."""
+        """Return the ``n`` numbers that a function computes."""
         if n > INT32_MAX:
             raise MemoryError
         return numbers().astype(dtype, copy=False)
 
 
 class Sizes(Arrays):
-    """Makes nothing, and counts the bytes."""
+    """Counts bytes instead of allocating."""
 
     def __init__(self) -> None:
         self.n_bytes = 0
@@ -43,7 +43,7 @@ class Sizes(Arrays):
 
 
 class Outline:
-    """The shape of an array that was not made."""
+    """Shape of an array that is not allocated."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
@@ -55,7 +55,7 @@ class Outline:
         return Outline((len(range(len(self))[rows]), *self.shape[1:]))
 
     def reshape(self, _: int) -> Outline:
-        """Only to one dimension."""
+        """Flatten to one dimension."""
         return Outline((math.prod(self.shape),))
 
 

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from sklearn.utils.validation import check_array
 
 from ._input import as_matrix, as_scores, check_same_length
-from ._norms import near_one
+from ._norms import rescaled
 
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
 
@@ -57,7 +57,7 @@ def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     )
     if A.shape != B.shape:
         raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
-    A, B = near_one(A), near_one(B)
+    A, B = rescaled(A), rescaled(B)
     if both_sparse:
         dots, squares_a, squares_b = (
             np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in ((A, B), (A, A), (B, B))
@@ -141,10 +141,10 @@ def _checked_scores(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:
-    x, y = near_one(x[None])[0], near_one(y[None])[0]
+    x, y = rescaled(x[None])[0], rescaled(y[None])[0]
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return 0.0
     x, y = x - x.mean(), y - y.mean()
-    # Scaled again: numbers that differ little are small now, and their squares would leave the range of float64.
+    # Scaled again: centred values may be small, and their squares would underflow float64.
     x, y = x / np.abs(x).max(), y / np.abs(y).max()
     return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))

@@ -66,11 +66,11 @@ def test_coverage_needs_a_fit(cls):
 
 STRANGERS = {
     "capitals": (str.title, {}, "The vectors are of words with capitals, .* lowercase=False"),
-    "ConceptNet": ("/c/en/{}".format, {}, "Take the prefix '/c/en/' off"),
-    "parts of speech": ("/c/en/{}/n".format, {}, "Take the prefix '/c/en/' off"),
-    "BERT": ("##{}".format, {}, "are of pieces of words, with marks such as '##'"),
-    "SentencePiece": ("\u2581{}".format, {}, "are of pieces of words"),
-    "tags": ("{}_NOUN".format, {}, "Take the part of speech off"),
+    "ConceptNet": ("/c/en/{}".format, {}, "Remove the prefix '/c/en/'"),
+    "parts of speech": ("/c/en/{}/n".format, {}, "Remove the prefix '/c/en/'"),
+    "BERT": ("##{}".format, {}, "are of word pieces, with marks such as '##'"),
+    "SentencePiece": ("\u2581{}".format, {}, "are of word pieces"),
+    "tags": ("{}_NOUN".format, {}, "Remove the part of speech"),
     "stemmed text": (str, {"stemmer": lambda word: word[:3] + "*"}, "The text is stemmed: give vectors of stems"),
     "small letters": (str, {"lowercase": False, "analyzer": lambda text: text.upper().split()}, "lowercase=True"),
     "another language": (lambda word: word[::-1] + "x", {}, "Both must be of one language and prepared alike"),
@@ -92,13 +92,13 @@ def test_vectors_that_share_no_word_with_the_text(change, options, reason):
 
 def test_the_error_shows_what_words_look_like():
     model = MeanEmbeddingVectorizer(word_vectors=vectors(["Boat", "x" * 1000]))
-    expected = "The text has words such as 'the', 'boat', word_vectors 'Boat', 'xxxxxxxxxxxxxxxxxxxx'[.]"
+    expected = "Words of the text: 'the', 'boat'. Words of word_vectors: 'Boat', 'xxxxxxxxxxxxxxxxxxxx'[.]"
     with pytest.raises(ValueError, match=expected):
         model.fit(["the boat the"])
 
 
 def test_vectors_of_stems():
-    with pytest.raises(ValueError, match="The vectors seem to be those of stems: set stemmer"):
+    with pytest.raises(ValueError, match="The vectors seem to be of stems: set stemmer"):
         MeanEmbeddingVectorizer(word_vectors=vectors(["hous", "sail", "walk"])).fit(["houses sailing walked"])
 
 

@@ -398,11 +398,11 @@ P = Bunch(data=PAIRS, target=SCORES)
         (
             lambda: nested_classification(BAGS, X, ["a", *Y[1:]]),
             TypeError,
-            "y mixes labels of the kinds text and number",
+            "y mixes labels of the types text and number",
         ),
         (lambda: nested_classification(BAGS, X, dict(enumerate(Y))), TypeError, "y must be a list, .* got a dict"),
         (lambda: nested_classification(BAGS, X, "labels"), TypeError, "y must be a list, .* got a str"),
-        (lambda: nested_classification(BAGS, X, [[y] for y in Y]), TypeError, "y must have one value a row"),
+        (lambda: nested_classification(BAGS, X, [[y] for y in Y]), TypeError, "y must have one value per row"),
         (
             lambda: nested_classification(BAGS, X, pd.DataFrame({"a": Y, "b": Y})),
             TypeError,

@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer
-from skembed._norms import near_one, row_norms
+from skembed._norms import rescaled, row_norms
 from skembed.inspection import NormProfileDisplay
 from skembed.metrics import paired_cosine_similarity
 
@@ -302,10 +302,10 @@ def test_vectors_of_any_magnitude(scale, options):
 def test_row_norms(dtype):
     rows = np.random.default_rng(0).normal(size=(50, 7)).astype(dtype)
     assert row_norms(rows).tobytes() == np.linalg.norm(rows, axis=1).tobytes()
-    assert near_one(rows) is rows
+    assert rescaled(rows) is rows
     largest, smallest = float(np.finfo(dtype).max) / 8, float(np.finfo(dtype).tiny)
     for scale in (largest / 8, smallest):
         scaled = (rows * dtype(scale)).astype(dtype)
         np.testing.assert_allclose(row_norms(scaled) / dtype(scale), np.linalg.norm(rows, axis=1), rtol=1e-5)
-        np.testing.assert_allclose(paired_cosine_similarity(near_one(scaled), rows), 1, rtol=1e-5)
+        np.testing.assert_allclose(paired_cosine_similarity(rescaled(scaled), rows), 1, rtol=1e-5)
     assert row_norms(np.zeros((2, 3), dtype)).tolist() == [0, 0]

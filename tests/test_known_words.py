@@ -16,7 +16,7 @@ import skembed._known_words as module
 import skembed._sentences as sentences_module
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 from skembed._known_words import KnownTokens
-from skembed._sharing import beside
+from skembed._sharing import side_state
 from skembed._tokenizer import Tokenizer
 
 WAYS = {
@@ -98,7 +98,7 @@ def test_memory_stays_bounded(monkeypatch, way):
     for _ in range(40):
         new = [f"{word} cat nr{number}" for word, number in zip(TEXT[:30], rng.integers(10**6, size=30))]
         rows = model.transform(new)
-        met = beside(model).known_tokens._met
+        met = side_state(model).known_tokens._seen
         assert met.n_kept <= most
         assert bits(rows) == bits(pickle.loads(pickle.dumps(model)).transform(new))
 

@@ -190,7 +190,7 @@ def test_the_advice_for_a_table_names_its_columns(name):
     for one in (table, pl.DataFrame({"review": TEXT}), pa.table({"review": TEXT})):
         with pytest.raises(ValueError, match=r'X\["review"\]\. In a ColumnTransformer.* "review", not \["review"\]\.'):
             make(name).fit(one)
-    with pytest.raises(ValueError, match=r'for example X\["a"\]\. They are \[\'a\', 0\]\.'):
+    with pytest.raises(ValueError, match=r'for example X\["a"\]\. The columns are \[\'a\', 0\]\.'):
         make(name).fit(pd.DataFrame({"a": TEXT, 0: TEXT}))
     with pytest.raises(ValueError, match=r'name the column "review", not \["review"\]'):
         ColumnTransformer([("text", make(name), ["review"])]).fit(table)

@@ -17,7 +17,7 @@ SMALL = {"n_components": 4, "min_count": 1, "max_iter": 1, "random_state": 0}
 CONTEXT = [CBOSVectorizer, SiameseCBOWVectorizer]
 TRAP = (
     r"^{} learns from neighbouring sentences, but sentences with labels y are seldom in reading order\. "
-    r"If X is, .*groups.*corpus=SentenceCorpus\.from_sentences.*Sent2VecVectorizer"
+    r"If X is in reading order, .*groups.*corpus=SentenceCorpus\.from_sentences.*Sent2VecVectorizer"
 )
 by_name = {"ids": lambda cls: cls.__name__}
 

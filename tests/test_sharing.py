@@ -19,7 +19,7 @@ from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVec
 from skembed._base import TextVectorizer
 from skembed._bow_pca import BOWPCA as Bags
 from skembed._pooled import PooledVectorizer
-from skembed._sharing import beside
+from skembed._sharing import side_state
 
 ROOT = Path(__file__).resolve().parent.parent
 HANGS_AFTER = 120  # seconds; far above what any of these takes
@@ -234,20 +234,20 @@ def test_what_lies_beside_an_estimator_is_no_part_of_it(name):
     before, size = set(vars(estimator)), len(pickle.dumps(estimator))
     estimator.transform(OTHER_TEXT)
     assert set(vars(estimator)) == before and len(pickle.dumps(estimator)) == size
-    assert beside(estimator).known_tokens is not None
+    assert side_state(estimator).known_tokens is not None
     for other in (copy.copy(estimator), copy.deepcopy(estimator), clone(estimator)):
-        assert beside(other) is not beside(estimator) and beside(other).known_tokens is None
+        assert side_state(other) is not side_state(estimator) and side_state(other).known_tokens is None
 
 
 def test_nothing_is_kept_of_an_estimator_that_is_gone():
-    from skembed._sharing import _BESIDE
+    from skembed._sharing import _SIDE_STATES
 
     estimator = make("CBOSVectorizer").fit(TEXT)
     estimator.transform(TEXT)
-    n_before = len(_BESIDE)
-    assert id(estimator) in _BESIDE
+    n_before = len(_SIDE_STATES)
+    assert id(estimator) in _SIDE_STATES
     del estimator
-    assert len(_BESIDE) < n_before
+    assert len(_SIDE_STATES) < n_before
 
 
 # -- derived classes -------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ _PARAPHRASE_GROUPS = {"msrp_distribute": ("msrp_groups", 859), "opinosis_distrib
 _GROUPS_HEADER = "phrase_index,paraphrase_group_index"
 _TOPIC_FILE = re.compile(r"(?:.*/)?topics/([^/]+)\.txt\.data")
 _OPINOSIS_TOPICS, _OPINOSIS_SENTENCES = 51, 7086
-_MOST_BYTES = 64 << 20  # that an archive may have unpacked; the published ones have less than 2 MB
+_MOST_BYTES = 64 << 20  # largest unpacked size of an archive; the published archives unpack to less than 2 MB
 
 
 class _Archive:
@@ -51,13 +51,13 @@ class _Archive:
     def _check_size(self, members: list[zipfile.ZipInfo]) -> None:
         n_bytes = sum(info.file_size for info in members)
         if n_bytes > _MOST_BYTES:
-            raise ValueError(f"{self.path} unpacks to {n_bytes:,} bytes, more than the {_MOST_BYTES:,} that are read")
+            raise ValueError(f"{self.path} unpacks to {n_bytes:,} bytes, more than the limit of {_MOST_BYTES:,}")
 
     def _read(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-        """Unpack a member, no more than the size that the archive says it has."""
+        """Unpack a member, at most to the size declared in the archive."""
         is_encrypted = info.flag_bits & 1
         if is_encrypted or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ValueError(f"{self.path / info.filename} is encrypted, or packed by another method than deflate")
+            raise ValueError(f"{self.path / info.filename} is encrypted or not compressed with deflate")
         with archive.open(info) as member:
             return member.read(info.file_size)
 

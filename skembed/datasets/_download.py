@@ -29,7 +29,7 @@ from skembed.datasets._files import PathLike
 BASE_URL = "https://raw.githubusercontent.com"
 # A server that accepts a connection and then says nothing must not hang the program.
 SILENCE_SECONDS = 30.0
-SLOWEST = 1000  # bytes a second, on the whole: nor must one that says a byte now and then
+SLOWEST = 1000  # bytes a second on average: a slower download times out
 _PIECE = 1 << 16  # bytes that are read at a time
 
 _logger = logging.getLogger("skembed.datasets")
@@ -94,12 +94,12 @@ def _content(source: Source) -> bytes:
 
 
 def _download(source: Source, path: Path, n_retries: int, delay: float) -> None:
-    """Put the published file at `path`, whole or not at all."""
+    """Download the published file to `path`; write it completely or not at all."""
     for n_left in range(n_retries, -1, -1):
         try:
             content = _content(source)
             break
-        except (URLError, HTTPException, TimeoutError, ConnectionError):  # what may pass
+        except (URLError, HTTPException, TimeoutError, ConnectionError):  # a retry may succeed
             if not n_left:
                 raise
             warnings.warn(f"Retry downloading from url: {source.url}", stacklevel=4)
@@ -123,7 +123,7 @@ def _by_hand(folder: Path, wanted: dict[Source, str]) -> str:
 
 
 class Download(TypedDict, total=False):
-    """The options that all functions have that download."""
+    """The options of all functions that download."""
 
     data_home: PathLike | None
     download_if_missing: bool
@@ -157,7 +157,7 @@ def fetch_files(
         except (OSError, HTTPException) as error:  # no network, no such page, another file, a full disk
             reason = f"Could not download {source.file} from {source.url}: {error}"
             if isinstance(error, HTTPError):
-                error.close()  # it holds the connection
+                error.close()  # it keeps the connection open
             raise OSError(f"{reason}\n{_by_hand(folder, wanted)}") from error
         del wanted[source]
     return folder

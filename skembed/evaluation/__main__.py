@@ -125,8 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0, or 1 after an error that a user can mend; its message goes to standard error. 130 and 141, as of other
-        programs, after Ctrl-C and where nobody reads the tables any more, as with ``| head``; they are in the folder.
+        0, or 1 after an error that the user can fix; its message goes to standard error. 130 after Ctrl-C, and 141 if
+        standard output is closed early, as by ``| head``; the tables are in the folder all the same.
     """
     parser = make_parser()
     options = parser.parse_args(arguments)
@@ -143,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         run(options, tables)
     except BrokenPipeError:
-        # Python writes what is left when it ends, and would complain once more.
+        # Python flushes standard output at exit and would raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (ValueError, OSError) as error:
@@ -188,7 +188,7 @@ def run(options: argparse.Namespace, tables: Sequence[str]) -> None:
     remark = REMARK.format(sentences=corpus().n_sentences, words=corpus().n_tokens)
     names = [candidate.name for candidate in candidates]
     writer = Report(store, data, options.out, names, baseline, options.seed)
-    written = [writer.write(table, remark) for table in tables]  # all of them, before a reader may have had enough
+    written = [writer.write(table, remark) for table in tables]  # before printing, which may fail
     report(f"tables are in {options.out}")
     print(*written, sep="\n", flush=True)
 

@@ -24,7 +24,7 @@ __all__ = ["nested_classification", "pair_classification", "split_classification
 
 # Widely spaced: the length of rows differs by a factor of a hundred between methods.
 C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
-# Up to so many weights Newton's method takes as long as others where columns are well scaled, and far less elsewhere.
+# Up to this many weights Newton's method is as fast as others on well-scaled columns, and much faster on other columns.
 _NEWTON_WEIGHTS_OF_TWO = 1001
 _NEWTON_WEIGHTS = 320
 
@@ -70,8 +70,8 @@ def nested_classification(
     Raises
     ------
     ValueError
-        If `X` and `y` differ in length, a label is missing, there is only one, or all have fewer sentences than there
-        are folds.
+        If `X` and `y` differ in length, a label is missing, there is only one distinct label, or every label has fewer
+        sentences than there are folds.
     TypeError
         If a sentence is missing, or `y` mixes numbers and strings.
 
@@ -116,9 +116,8 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
     ----------
     model : estimator
         If it is not fitted, a clone learns from the training sentences.
-    train, test : :class:`~sklearn.utils.Bunch`, or what has these fields
-        `data`, sentences, and `target`, their labels: a Bunch, for instance of :func:`~skembed.datasets.fetch_trec`, a
-        mapping, a data frame with these columns, or the tuple ``(data, target)``.
+    train, test : Bunch, mapping, data frame or (data, target) tuple
+        Sentences as `data` and their labels as `target`, for example from :func:`~skembed.datasets.fetch_trec`.
     inner_cv : int, default=10
         Number of folds of the training set that choose the penalty.
     n_jobs : int, default=None
@@ -167,11 +166,11 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
     ----------
     model : estimator
         If it is not fitted, a clone learns from the training sentences.
-    train, test : :class:`~sklearn.utils.Bunch`, or what has these fields
-        `data`, two sentences each, and `target`, their labels: a Bunch, for instance of
-        :func:`~skembed.datasets.fetch_msrp`, a mapping, a data frame, or the tuple ``(data, target)``. The pairs may be
-        a list, a zip, an array or a table of two columns; a data frame may have the columns `sentence1` and `sentence2`
-        in place of `data`. The sentences of a corpus in a column are its words with blanks between them.
+    train, test : Bunch, mapping, data frame or (data, target) tuple
+        Pairs of sentences as `data` and their labels as `target`, for example from
+        :func:`~skembed.datasets.fetch_msrp`. The pairs may be a list, a zip, an array or a table of two columns. A data
+        frame may have the columns `sentence1` and `sentence2` instead of `data`. A corpus as a column is read as text:
+        the words of each sentence joined by spaces.
     inner_cv : int, default=10
         Number of folds of the training set that choose the penalty.
     n_jobs : int, default=None
@@ -212,7 +211,7 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
 
 
 def _read_split(train: Any, test: Any, *, pairs: bool = False) -> tuple[Bunch, Bunch]:
-    """Both parts with `data` as a list and `target` as an array, checked."""
+    """Return both parts, checked, with `data` as a list or corpus and `target` as an array."""
     train, test = as_labelled(train, "train", pairs=pairs), as_labelled(test, "test", pairs=pairs)
     for name, part in (("train", train), ("test", test)):
         part.target = as_labels(part.target, f"target of {name}")
@@ -239,19 +238,19 @@ def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) ->
     logistic = LogisticRegression(solver=solver, max_iter=1000, random_state=0)
     folds = StratifiedKFold(inner_cv, shuffle=True, random_state=0)
     with warnings.catch_warnings():
-        # Where Newton's method cannot go on, L-BFGS does; scikit-learn says so.
+        # Where Newton's method fails, scikit-learn falls back to L-BFGS.
         warnings.simplefilter("ignore", LinAlgWarning)
         warnings.filterwarnings("ignore", "Line search of Newton solver", ConvergenceWarning)
         return GridSearchCV(logistic, {"C": C_GRID}, cv=folds, n_jobs=n_jobs).fit(X, y)
 
 
 def _choose_solver(X: Any, n_labels: int) -> str:
-    """The fastest solver for a table of this shape; the scores are the same within noise."""
+    """Return the fastest solver for features of this shape; the scores are the same within noise."""
     two = n_labels == 2
     if issparse(X):
         return "liblinear" if two else "newton-cg"
-    # A step of Newton's method costs the square of the number of weights, but there are few. L-BFGS needs hundreds
-    # where columns differ in scale, or are far from zero.
+    # The cost of a Newton step grows with the square of the number of weights, but few steps are needed. L-BFGS needs
+    # hundreds of steps if columns differ in scale or are far from zero.
     n_weights = (X.shape[1] + 1) * (1 if two else n_labels)
     if n_weights <= (_NEWTON_WEIGHTS_OF_TWO if two else _NEWTON_WEIGHTS):
         return "newton-cholesky"
@@ -259,7 +258,7 @@ def _choose_solver(X: Any, n_labels: int) -> str:
 
 
 def _result(y: np.ndarray, predictions: np.ndarray, penalties: list[float], known: np.ndarray) -> Bunch:
-    """Accuracy and F1; of two labels, even where the test has one, that of the larger."""
+    """Return accuracy and F1. With two labels, F1 is that of the larger label, even if the test set has only one."""
     labels = np.unique(known)
     f1: dict[str, Any] = {"pos_label": labels[-1]} if len(labels) == 2 else {"average": "macro"}
     return Bunch(

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from .._brief import brief
 from .._corpus import SentenceCorpus
 from .._input import as_list, as_matrix, as_sentences, columns_of, iter_texts
-from .._norms import near_one
+from .._norms import rescaled
 from ..metrics import paired_cosine_similarity
 from ._pairs import embed
 
@@ -73,8 +73,8 @@ class MTEBEncoder:
         Parameters
         ----------
         inputs : iterable of dict, or of str
-            Batches with sentences under "text", in any form that :func:`semantic_classification` takes; or the
-            sentences themselves, a corpus too.
+            Batches with sentences under "text", in any form that :func:`semantic_classification` accepts; or the
+            sentences themselves, also as a corpus.
         task_metadata, hf_split, hf_subset, prompt_type
             What mteb says about the task; not used.
         **kwargs : dict
@@ -120,7 +120,7 @@ class MTEBEncoder:
             Cosines.
         """
         first, second = _rows(embeddings1, "embeddings1"), _rows(embeddings2, "embeddings2")
-        return cosine_similarity(near_one(first), near_one(second))
+        return cosine_similarity(rescaled(first), rescaled(second))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> NDArray[Any]:
         """Cosine of each row with the same row; 0 where one is zero.
@@ -148,6 +148,6 @@ class MTEBEncoder:
 
 
 def _rows(embeddings: Any, name: str) -> Any:
-    """One row or some, as a table."""
+    """Return one row or several rows as a matrix."""
     is_one = len(getattr(embeddings, "shape", (0, 0))) == 1 and columns_of(embeddings) is None
     return np.reshape(embeddings, (1, -1)) if is_one else as_matrix(embeddings, name)

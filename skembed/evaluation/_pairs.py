@@ -35,7 +35,7 @@ def embed(model: Any, X: Any) -> Any:
 
 
 def scored_pairs(part: Any, name: str, optional: Sequence[str] = (), least: int = 2) -> Any:
-    """Bunch of `data`, a list of pairs, and `target`, their scores; two or more, as a correlation needs them."""
+    """Return a Bunch of `data`, a list of pairs, and `target`, their scores. A correlation needs two pairs or more."""
     pairs = as_labelled(part, name, pairs=True, optional=optional)
     pairs.target = as_scores(pairs.target, f"target of {name}")
     check_same_length({"data": pairs.data, "target": pairs.target}, of=name)
@@ -65,7 +65,7 @@ def pair_features(A: Any, B: Any) -> NDArray[Any] | Any:
     Parameters
     ----------
     A, B : array-like, data frame or sparse matrix of shape (n_pairs, n_features)
-        Sentence vectors. Rows and columns of data frames are taken in their order.
+        Sentence vectors. Rows and columns of data frames are taken by position.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def pair_features(A: Any, B: Any) -> NDArray[Any] | Any:
     Raises
     ------
     ValueError
-        If the shapes differ, or one of them is no table.
+        If the shapes differ, or `A` or `B` is not two-dimensional.
 
     References
     ----------

@@ -106,7 +106,7 @@ def describe(model: Any) -> str:
 
 
 def report(line: str) -> None:
-    """Print a line of progress, if anybody is listening."""
+    """Print a line of progress; ignore a closed standard error."""
     with suppress(OSError, ValueError):  # a closed pipe, a closed file
         print(line, file=sys.stderr, flush=True)
 

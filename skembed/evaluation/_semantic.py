@@ -43,8 +43,8 @@ def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = Non
         learns from the training folds alone, as the paper does for its bags of words: what a transform learns from the
         test fold would be worth some points.
     X : iterable of str, or SentenceCorpus, of length n_sentences
-        Sentences: a list, an array, a Series of pandas or polars, an Arrow array, a generator. A corpus goes to an
-        estimator of this package as it is; another model gets its words with blanks between them.
+        Sentences: a list, an array, a pandas or polars Series, an Arrow array or a generator. An estimator of this
+        package takes a corpus directly; another model gets the words of each sentence joined by spaces.
     y : array-like of shape (n_sentences,)
         Group of each: numbers, or strings.
     classifier : estimator, default=None
@@ -123,7 +123,7 @@ def _check_folds(folds: Sequence[Any], n_sentences: int) -> None:
     """Each sentence is predicted once; what no fold predicts would be left over from memory."""
     empty = next((number for number, (_, test) in enumerate(folds) if not np.size(test)), None)
     if empty is not None:
-        raise ValueError(f"cv has no sentence in test fold {empty}, so there is no accuracy of it.")
+        raise ValueError(f"cv has no sentence in test fold {empty}. Every test fold needs sentences.")
     times = np.zeros(n_sentences, np.int64)
     for _, test in folds:
         np.add.at(times, test, 1)
@@ -146,8 +146,8 @@ def error_agreement(y_true: Any, predictions: Any) -> Bunch:
     y_true : array-like of shape (n_samples,)
         The truth.
     predictions : mapping of name to array-like, data frame, or array-like of shape (n_models, n_samples)
-        What each model says: a mapping, a data frame with a column a model, (name, answers) tuples, or rows without
-        names. The paper takes one test fold; all folds together use all sentences.
+        Predictions of each model: a mapping, a data frame with one column per model, (name, answers) tuples, or rows
+        without names. The paper takes one test fold; all folds together use all sentences.
 
     Returns
     -------
@@ -169,9 +169,9 @@ def error_agreement(y_true: Any, predictions: Any) -> Bunch:
     Raises
     ------
     ValueError
-        If a model has not one prediction a sample, or a label is missing.
+        If the number of predictions of a model is not n_samples, or a label is missing.
     TypeError
-        If the answers of a model are strings and the truth is numbers, or the other way round.
+        If the predictions of a model are strings and `y_true` is numbers, or the other way round.
 
     References
     ----------

@@ -25,10 +25,10 @@ def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
     ----------
     model : object with `transform`
         A fitted estimator, or anything else that makes rows of sentences.
-    **subsets : :class:`~sklearn.utils.Bunch`, or what has these fields
-        Pairs under their names: ``test=fetch_sick(subset="test")``, with the fields `data` and `target`, in the forms
-        that :func:`pair_classification` takes. Where `train` and `test` are given, a row for both together is added,
-        which is what the table of [1]_ shows.
+    **subsets : Bunch, mapping, data frame or (data, target) tuple
+        Pairs by name, such as ``test=fetch_sick(subset="test")``, with the fields `data` and `target`, in the forms
+        that :func:`pair_classification` accepts. If `train` and `test` are given, a row for both together is added,
+        as in the table of [1]_.
 
     Returns
     -------
@@ -38,8 +38,8 @@ def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
     Raises
     ------
     ValueError
-        If the `data` and the `target` of a subset differ in length, a field is missing, a score is no finite number,
-        or there are fewer than two pairs.
+        If the `data` and the `target` of a subset differ in length, a field is missing, a score is not finite, or there
+        are fewer than two pairs.
 
     References
     ----------
@@ -97,9 +97,8 @@ def sick_relatedness(
     ----------
     model : object with `transform`
         A fitted estimator, or anything else that makes dense rows of sentences.
-    train, trial, test : :class:`~sklearn.utils.Bunch`, or what has these fields
-        Pairs, as :func:`~skembed.datasets.fetch_sick` returns them, or in the forms that :func:`pair_classification`
-        takes.
+    train, trial, test : Bunch, mapping, data frame or (data, target) tuple
+        Pairs from :func:`~skembed.datasets.fetch_sick`, or in the forms that :func:`pair_classification` accepts.
     alphas : sequence of float, default=(1e-2, 3e-3, 1e-3, 3e-4)
         Penalties to choose from.
     regressor : RelatednessRegressor, default=None
@@ -120,7 +119,7 @@ def sick_relatedness(
         If the rows are sparse: one column a word is no input for a layer of some units.
     ValueError
         If `alphas` is empty, the `data` and the `target` of one of the three differ in length, a field is missing, a
-        score is no finite number, or there are fewer than two pairs.
+        score is not finite, or there are fewer than two pairs.
 
     References
     ----------

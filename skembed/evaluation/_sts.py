@@ -39,8 +39,8 @@ def sts_similarities(model: Any, sets: Any) -> list[Bunch]:
         A fitted estimator, or anything else that makes rows of sentences, dense or sparse.
     sets : mapping of a year, or another name, to Bunch; or (name, Bunch) tuples
         Pairs as :func:`~skembed.datasets.fetch_sts` returns them: `data`, a list of two sentences each; `target`, what
-        people say; and where it has subsets `subset`, the name of the subset of each pair. In place of a Bunch, the
-        forms that :func:`pair_classification` takes.
+        people say; and where it has subsets `subset`, the name of the subset of each pair. Other forms as in
+        :func:`pair_classification`.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def sts_similarities(model: Any, sets: Any) -> list[Bunch]:
     TypeError
         If `sets` is no mapping of names to pairs, for instance the pairs of one year without the year.
     ValueError
-        If `data`, `target` and `subset` differ in length, a field is missing, or a score is no finite number.
+        If `data`, `target` and `subset` differ in length, a field is missing, or a score is not finite.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def sts_similarities(model: Any, sets: Any) -> list[Bunch]:
     """
     similarities = []
     years, parts = as_named(sets, "sets")
-    if years is None or "target" in years:  # a Bunch and a table have names too, of their fields
+    if years is None or "target" in years:  # one Bunch or table: its names are fields
         raise TypeError(
             "sets must be a mapping of a year, or another name, to pairs, such as {2012: fetch_sts(year=2012)}; got "
             + (f"{describe(sets)}." if years is None else "the pairs without a name.")
@@ -149,7 +149,7 @@ def sts_scores(similarities: Any) -> list[dict[str, Any]]:
 
 
 def _read(similarities: Any, name: str, more: Sequence[str] = ()) -> list[Any]:
-    """Similarities as a list of Bunches with arrays, each checked."""
+    """Return similarities as a list of checked Bunches of arrays."""
     found = []
     for i, record in enumerate(as_records(similarities, name)):
         fields = as_fields(record, f"{name}[{i}]", ("year", "set", "cosine", "target", *more))
@@ -164,7 +164,7 @@ def _read(similarities: Any, name: str, more: Sequence[str] = ()) -> list[Any]:
 
 
 def _read_models(models: Any) -> dict[str, list[Any]]:
-    """Similarities by model, of the same pairs for each."""
+    """Return similarities by model; check that all are of the same pairs."""
     names, rows = as_named(models, "models")
     if names is None and rows:
         raise TypeError(f"models must be a mapping of names to similarities, got {describe(models)}.")
@@ -226,8 +226,8 @@ def sts_intervals(
     Raises
     ------
     ValueError
-        If the models have not seen the same pairs, there is no model or no set, a set has fewer than two pairs, or
-        `n_resamples` or `confidence_level` is out of range.
+        If the models were not compared on the same pairs, there is no model or no set, a set has fewer than two pairs,
+        or `n_resamples` or `confidence_level` is out of range.
 
     Examples
     --------
@@ -305,7 +305,7 @@ def sts_comparison(a: Any, b: Any) -> list[dict[str, Any]]:
     Raises
     ------
     ValueError
-        If the models have not seen the same pairs, there is no set, or a set has fewer than two pairs.
+        If the models were not compared on the same pairs, there is no set, or a set has fewer than two pairs.
 
     References
     ----------
@@ -375,7 +375,7 @@ def bootstrap_means(
             x = similarity.cosine - similarity.cosine.mean()
             sum_x, sum_y, sum_xy, sum_xx, sum_yy = (counts @ np.column_stack([x, y, x * y, x * x, y * y])).T / n
             variance_x, variance_y = sum_xx - sum_x**2, sum_yy - sum_y**2
-            # A draw of one pair again and again has no variance; what rounding leaves of it would be a correlation.
+            # A draw that repeats one pair has no variance; rounding errors would give it a correlation.
             varies = (variance_x > 1e-12 * sum_xx) & (variance_y > 1e-12 * sum_yy)
             root = np.sqrt(np.where(varies, variance_x * variance_y, 1.0))
             covariance = np.where(varies, sum_xy - sum_x * sum_y, 0.0)

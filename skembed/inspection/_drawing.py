@@ -1,4 +1,4 @@
-"""What the displays share: axes to draw on, the part of a pipeline to look at, colours, names, tables of numbers."""
+"""Shared by the displays: axes, the fitted part of a pipeline, colours, text of names, tables of numbers."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from skembed._brief import brief
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999", "#882255")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
-# What a user calls things is text: a dollar sign begins no mathematics, a backslash no TeX.
+# Names are drawn as plain text: no mathematics after a dollar sign, no TeX after a backslash.
 AS_TEXT = {"parse_math": False, "usetex": False}
-_LONGEST_NAME = 40  # characters that are shown of a name
-_NOT_TO_BE_DRAWN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # controls but the line feed, surrogates
+_LONGEST_NAME = 40  # characters; longer names are cut
+_UNDRAWABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # controls but the line feed, surrogates
 _NO_SPACE = "\u200b"
 
 
 def as_text(name: Any) -> str:
-    """What is drawn of a user's name: one that is long is cut, and what no font can draw is replaced."""
+    """Return a name as it is drawn: cut if long, with undrawable characters replaced."""
     text = str(name).replace("\r\n", "\n").replace("\t", " ")
-    text = _NOT_TO_BE_DRAWN.sub("\ufffd", text)
+    text = _UNDRAWABLE.sub("\ufffd", text)
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
 
 def as_label(text: str) -> str:
-    """The label of a curve or of points that shows as this text in any legend.
+    """Return a label that any legend shows as this text.
 
-    matplotlib reads dollar signs in labels as mathematics, and leaves labels out that are empty or begin with "_".
+    matplotlib reads dollar signs in labels as mathematics, and omits labels that are empty or begin with "_".
     """
     label = text.replace("$", r"\$")
     return _NO_SPACE + label if not label or label.startswith("_") else label
 
 
 def draw_legend(ax: Any, **legend_kw: Any) -> None:
-    """Draw the legend of all labels; a label that :func:`as_label` made is the name again, as text."""
+    """Draw the legend, with labels from :func:`as_label` turned back into plain text."""
     for shown in ax.legend(**legend_kw).get_texts():
         label = shown.get_text()
-        if label.count("$") == label.count(r"\$"):  # else it is mathematics of a curve that the user drew
+        if label.count("$") == label.count(r"\$"):  # otherwise mathematics in a label of the user
             shown.set(text=label.removeprefix(_NO_SPACE).replace(r"\$", "$"), **AS_TEXT)
 
 
@@ -64,7 +64,7 @@ def fitted_part(estimator: Any, attribute: str, caller: str) -> Any:
     check_is_fitted(estimator)
     for part in [estimator, *(step for _, step in getattr(estimator, "steps", []))]:
         if hasattr(part, attribute):
-            return copy(part)  # as it is now, whatever a fit in another thread makes of it
+            return copy(part)  # a snapshot: another thread may fit it
     raise ValueError(
         f"{caller}.from_estimator needs an estimator, or a pipeline with a step, that has `{attribute}`, as "
         f"CBOSVectorizer does; {type(estimator).__name__} has none."
@@ -72,7 +72,7 @@ def fitted_part(estimator: Any, attribute: str, caller: str) -> Any:
 
 
 def with_grey(cmap: Any) -> Any:
-    """The colours, and grey for what has no value."""
+    """Return the colormap with grey for missing values."""
     from matplotlib import colormaps
     from matplotlib.colors import Colormap
 
@@ -116,7 +116,7 @@ def draw_table(
 
 
 def table_size(row_names: Sequence[str], column_names: Sequence[str]) -> tuple[float, float]:
-    """Width and height in inches of a figure in which the cells of a table and their names can be read."""
+    """Return width and height in inches of a figure that keeps a table and its names readable."""
     longest_row, longest_column = (max(0, *map(len, names), 20) - 20 for names in (row_names, column_names))
     width = max(5.0, 2.5 + 0.6 * len(column_names)) + 0.09 * longest_row
     return width, max(3.0, 1.6 + 0.4 * len(row_names)) + 0.07 * longest_column

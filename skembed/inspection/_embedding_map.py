@@ -33,8 +33,8 @@ class EmbeddingMapDisplay:
     coordinates : array-like or data frame of shape (n_sentences, 2)
         Places on the map.
     labels : array-like of shape (n_sentences,), default=None
-        A colour and a mark for each label, of any kind; real numbers (dtype float) become a scale of colours. Sentences
-        whose label is missing (None, NaN) are grey.
+        Labels of any type; each has a colour and a marker. Float labels are drawn on a colour scale. Sentences with a
+        missing label (None, NaN) are grey.
     axis_names : pair of str, default=("dimension 1", "dimension 2")
         What the two axes say.
 
@@ -45,7 +45,7 @@ class EmbeddingMapDisplay:
     figure_ : matplotlib Figure
         Figure with the map.
     points_ : list of matplotlib PathCollection
-        The sentences, label by label in sorted order, those without a label last.
+        One collection per label in sorted order, sentences without a label last.
 
     Raises
     ------
@@ -100,7 +100,7 @@ class EmbeddingMapDisplay:
             :class:`~sklearn.preprocessing.Normalizer` behind the model to map directions, which are what the cosine
             compares, and not lengths.
         X : iterable of str, or SentenceCorpus
-            Sentences. An estimator of this package takes a corpus as it is, another its words with blanks between them.
+            Sentences. Only an estimator of this package takes a corpus directly; others get words joined by spaces.
         y : array-like of shape (n_sentences,), default=None
             Label of each sentence.
         reducer : transformer with two components, default=None
@@ -121,7 +121,7 @@ class EmbeddingMapDisplay:
         NotFittedError
             If the estimator has not learned yet.
         ValueError
-            If the estimator has no `transform`, the reducer makes other than two columns, or there is one sentence.
+            If the estimator has no `transform`, the reducer does not return two columns, or there is one sentence.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "transform"):
@@ -133,7 +133,7 @@ class EmbeddingMapDisplay:
         if reducer is None and vectors.shape[0] < 2:
             raise ValueError(f"A map needs two sentences or more, got {vectors.shape[0]}.")
         reducer = PCA(2) if reducer is None else clone(reducer)
-        with np.errstate(invalid="ignore"):  # equal sentences have no variance to explain a share of
+        with np.errstate(invalid="ignore"):  # equal sentences have no variance
             coordinates = reducer.fit_transform(vectors)
         name = "component" if isinstance(reducer, PCA) else type(reducer).__name__
         names = [f"{name} 1", f"{name} 2"]
@@ -158,7 +158,7 @@ class EmbeddingMapDisplay:
         ax : matplotlib Axes, default=None
             Axes to plot on. None makes a new figure.
         target_names : sequence of str, default=None
-            Names for integer labels: label i is named by the i-th of them.
+            Names for integer labels: the name of label i is ``target_names[i]``.
         cmap : str or matplotlib Colormap, default="viridis"
             Colours of labels that are real numbers.
         scatter_kw : dict, default=None
@@ -202,7 +202,7 @@ class EmbeddingMapDisplay:
         return self
 
     def _label_names(self, target_names: Any) -> dict[Any, str]:
-        """Distinct labels, sorted, the missing one last, and what the legend calls them."""
+        """Return distinct labels, sorted with the missing one last, and their names in the legend."""
         distinct = set() if self.labels is None else set(self.labels.tolist())
         missing = {None: ""} if None in distinct else {}
         labels = _sorted(distinct - {None})
@@ -217,7 +217,7 @@ class EmbeddingMapDisplay:
 
 
 def _one_kind_of_missing(labels: np.ndarray) -> np.ndarray:
-    """Labels with None for each that is missing; real numbers keep NaN, which has a place beside a scale of colours."""
+    """Return labels with None for each missing one; float labels keep NaN, which the colour scale shows as grey."""
     if labels.dtype != object:
         return labels
     known = [label for label in labels if not is_missing(label)]

@@ -124,8 +124,8 @@ class ErrorAgreementDisplay:
         Parameters
         ----------
         errors : array-like of shape (n_models, n_samples), dtype bool, or mapping or data frame
-            Whether each model got each sample wrong: rows, or a mapping from name to such a row, a data frame with a
-            column a model, or (name, row) tuples.
+            Whether each model got each sample wrong: rows, a mapping from name to such a row, a data frame with one
+            column per model, or (name, row) tuples.
         names : sequence of str, default=None
             Names of the models. None numbers them.
         ax : matplotlib Axes, default=None
@@ -166,8 +166,8 @@ class ErrorAgreementDisplay:
         y_true : array-like of shape (n_samples,)
             The right answers.
         predictions : array-like of shape (n_models, n_samples), or mapping or data frame
-            What each model answered: rows, or a mapping from name to answers, a data frame with a column a model, or
-            (name, answers) tuples.
+            Predictions of each model: rows, a mapping from name to predictions, a data frame with one column per
+            model, or (name, predictions) tuples.
         names : sequence of str, default=None
             Names of the models. None numbers them.
         ax : matplotlib Axes, default=None
@@ -200,11 +200,11 @@ class ErrorAgreementDisplay:
         Parameters
         ----------
         estimators : sequence or mapping of fitted classifiers
-            The models, such as pipelines of an embedding and a classifier; a mapping gives their names, and so do
-            (name, classifier) tuples.
+            The models, such as pipelines of an embedding and a classifier. A mapping or (name, classifier) tuples give
+            their names.
         X : iterable of str, SentenceCorpus, or array-like of shape (n_samples, ...)
-            Samples that none of them has learned from. A pipeline that begins with an estimator of this package takes a
-            corpus as it is, another its words with blanks between them.
+            Samples that no model was fitted on. Only a pipeline that begins with an estimator of this package takes a
+            corpus directly; other models get the words of each sentence joined by spaces.
         y : array-like of shape (n_samples,)
             The right answers.
         names : sequence of str, default=None

@@ -45,7 +45,7 @@ class LearningCurveDisplay:
     Raises
     ------
     ValueError
-        If there is no loss, one is not finite, or the curves differ in length.
+        If there is no loss, a loss is not finite, or the curves differ in length.
 
     Notes
     -----

@@ -59,8 +59,7 @@ class NormProfileDisplay:
     Raises
     ------
     ValueError
-        If the arrays differ in length, are empty, or hold a frequency that is not above 0 and at most 1, or a length
-        that is not finite.
+        If the arrays differ in length or are empty, a frequency is not in (0, 1], or a norm is not finite.
 
     References
     ----------

@@ -49,7 +49,7 @@ class SimilarityHeatmapDisplay:
     Raises
     ------
     ValueError
-        If a sentence has no word, or the table has not one row and one column for each word, or a number in it is not
+        If a sentence has no word, the shape of `contributions` does not match the words, or a contribution is not
         finite.
 
     See Also
