@@ -325,7 +325,8 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         TypeError
             If `word_vectors` is none of the things that it may be.
         ValueError
-            If no word of the text has a given vector, in one of the joined models or at all, or these are not sound; says which.
+            If no word of the text has a given vector, at all or in one of the joined models, or the vectors are not
+            sound; says which.
         MemoryError
             If `n_removed_components` or joined vectors need a matrix that is larger than the memory of the machine.
 
