@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from ._brief import brief
 from ._corpus import SentenceCorpus
-from ._coverage import Coverage
+from ._coverage import Coverage, warn_at_user
 from ._encoder import Encoder
 from ._known_words import EncodedSentences, KnownTokens
 from ._limits import INT64_MAX, integers
@@ -135,13 +135,11 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
             self._check_agreement(X, "X")
             return X
         if y is not None and groups is None and self._needs_order_for:
-            warnings.warn(
+            warn_at_user(
                 f"{self._needs_order_for} learns from neighbouring sentences, but sentences with labels y are seldom "
                 "in reading order. If X is in reading order, pass groups. Otherwise pass ordered text, "
                 "corpus=SentenceCorpus.from_sentences(...), or use a method that does not need it, such as "
-                "Sent2VecVectorizer.",
-                UserWarning,
-                stacklevel=5,
+                "Sent2VecVectorizer."
             )
         tokenizer = self._tokenizer_of_options()
         return SentenceCorpus.from_sentences(

@@ -93,7 +93,7 @@ def known_share(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
     return float(corpus.vocabulary.counts[ids[ids >= 0]].sum() / max(1, corpus.n_tokens))
 
 
-def check_given(corpus: SentenceCorpus, words: Collection[str]) -> float:
+def check_given(corpus: SentenceCorpus, words: Collection[str], name: str = "word_vectors") -> float:
     """Return the share of the tokens of a text that have a given vector; warn if it is small.
 
     Raises
@@ -108,11 +108,11 @@ def check_given(corpus: SentenceCorpus, words: Collection[str]) -> float:
     """
     share = known_share(corpus, words)
     if corpus.n_tokens and share < _FEW:
-        text = f"Words of the text: {_examples(corpus.vocabulary.words)}. Words of word_vectors: {_examples(words)}."
+        text = f"Words of the text: {_examples(corpus.vocabulary.words)}. Words of {name}: {_examples(words)}."
         reason = _reason(words, corpus.vocabulary.words, corpus.vocabulary.counts, corpus.tokenizer)
         if share == 0:
             raise ValueError(f"None of the words of the text has a vector. {text} {reason}")
-        _warn(f"Only {share:.0%} of the words of the text have a vector. {text} {reason}")
+        warn_at_user(f"Only {share:.0%} of the words of the text have a vector. {text} {reason}")
     return share
 
 
@@ -137,7 +137,7 @@ def _least_share(estimator: Any) -> float:
 
 
 def _warn_of_unknown_words(text: str, share: float, estimator: Any, words: Iterable[str], reason: str) -> None:
-    _warn(
+    warn_at_user(
         f"Only {share:.0%} of the words of {text} are in the vocabulary of {type(estimator).__name__}; of the text it "
         f"was fitted on, {estimator.coverage_:.0%} are. Unknown words: {_examples(words)}. Words of the vocabulary: "
         f"{_examples(estimator.vocabulary_)}. {reason}"
@@ -201,7 +201,7 @@ def _examples(words: Iterable[str]) -> str:
     return ", ".join(f"{word[:20]!r}" for word in islice(words, 4))
 
 
-def _warn(message: str) -> None:
+def warn_at_user(message: str) -> None:
     """Warn with the line of the user's code, outside of skembed and scikit-learn."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("skembed", "sklearn"):

@@ -35,7 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._common_components import no_moments, strongest_directions
 from ._corpus import SentenceCorpus
-from ._coverage import check_given
+from ._coverage import check_given, known_share
 from ._pooled import SIF_A
 from ._word_vectors import read_source
 
@@ -105,11 +105,14 @@ def join_word_vectors(
     Raises
     ------
     ValueError
-        If there is no source, or no word of the text has a vector to go by.
+        If there is no source, or no word of the text has a vector in one of them.
     """
     if not sources:
         raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")
     found = [_weighed(source) if whiten else read_source(source)[:2] for source in sources]
+    for number, (words, _) in enumerate(found):
+        if known_share(corpus, words) == 0:  # of few words the others may make up, of none its columns are noise
+            check_given(corpus, words, f"word_vectors[{number}]")
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
     joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)
     check_given(corpus, rows)

@@ -325,7 +325,8 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         TypeError
             If `word_vectors` has a type that is not supported.
         ValueError
-            If no word of the text has a given vector, or a vector is invalid; names the word.
+            If no word of the text has a vector, or none in one of the joined models, or a vector is invalid; names
+            which.
         MemoryError
             If there is less memory than the fit, `n_removed_components` or joined vectors need.
 

@@ -93,7 +93,7 @@ def iter_text(
 def _text_files(paths: PathLike | Iterable[PathLike]) -> Iterator[Path]:
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    elif isinstance(paths, (set, frozenset, dict, bytes)) or not isinstance(paths, Iterable):
+    elif isinstance(paths, (set, frozenset, dict, bytes, io.IOBase)) or not isinstance(paths, Iterable):
         raise TypeError(f"path must be a path or a list of paths, got {brief(paths)} of type {type(paths).__name__}.")
     found = [file for path in paths for file in _files_at(user_path(path))]
     if not found:

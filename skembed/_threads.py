@@ -26,7 +26,8 @@ def count_threads(n_jobs: int | None) -> int:
     backend, n_jobs_of_context = get_active_backend()
     if not getattr(backend, "supports_sharedmem", False):
         backend = ThreadingBackend(nesting_level=backend.nesting_level)
-    return int(min(backend.effective_n_jobs(n_jobs_of_context if n_jobs is None else n_jobs), cpu_count()))
+    n_threads = backend.effective_n_jobs(n_jobs_of_context if n_jobs is None else n_jobs)
+    return 1 if n_threads == 1 else int(min(n_threads, cpu_count()))  # joblib reads files to count the cores
 
 
 class ThreadChoice:

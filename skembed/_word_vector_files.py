@@ -128,6 +128,11 @@ def _refuse_foreign(head: bytes, path: str) -> None:
         raise ValueError(f"{path} is a file of safetensors. Load it with safetensors.numpy.load_file and {_TABLE}.")
     if head[257:262] == b"ustar":
         raise ValueError(f"{path} is a tar archive. Extract it and pass the file inside.")
+    if b"\n" not in head and b"\r" in head.rstrip():
+        raise ValueError(
+            f"{path} has carriage returns but no line feeds, as files of old Macs have. Convert its line ends first, "
+            "for example with mac2unix."
+        )
 
 
 def _gather(
@@ -204,6 +209,8 @@ def _guess_n_components(head: bytes, path: str) -> int:
         meaning = "is empty or has no word vectors: its first lines must be a word and numbers each"
         if head.lstrip()[:1] in (b"{", b"["):
             meaning = "looks like JSON. Load it with json.load and give the dict of words and vectors"
+        elif b"\0" in head:
+            meaning = "has NUL characters, which no text in UTF-8 has. If it is in UTF-16, save it as UTF-8"
         elif _is_number(lines[0].rpartition(b",")[2]):
             meaning = "looks like a table with commas. Read it with pandas.read_csv and give the DataFrame with the "
             meaning += "words as its index"
@@ -239,6 +246,8 @@ class _TextRows:
             parts = fields[0].split()
             if len(parts) > 1 and parts[-1].rstrip(b".")[-1:].isdigit() and _is_number(parts[-1]):
                 raise ValueError(f"{where}: more than {n_components} numbers after the word, {expected}.")
+            if b"\0" in fields[0]:
+                raise ValueError(f"{where}: the word has a NUL character, which no text has: the file is damaged.")
             yield number, fields[0].strip(), fields[1:]
 
     def vector(self, fields: list[bytes], line: int) -> np.ndarray:

@@ -230,3 +230,10 @@ def test_limits_of_a_corpus():
                 SentenceCorpus.from_sentences(TEXT, **{option: value})
     whole = SentenceCorpus.from_sentences(TEXT, GROUPS, max_features=2**63 - 1)
     assert whole.vocabulary.words == corpus().vocabulary.words
+
+
+@pytest.mark.parametrize("name", TRAINED_CLASSES)
+def test_true_is_no_integer(name):
+    for option in {"n_components", "window", "max_features", "batch_size"} & set(make(name).get_params()):
+        with pytest.raises(ValueError, match=f"'{option}' parameter of .* must be an int .* Got True instead"):
+            make(name, **{option: True}).fit(SENTENCES)

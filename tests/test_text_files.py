@@ -60,7 +60,7 @@ def test_no_path(path):
         SentenceCorpus.from_file(path)
 
 
-@pytest.mark.parametrize("path", [{"a.txt", "b.txt"}, {"a.txt": 1}, b"a.txt", None, 3])
+@pytest.mark.parametrize("path", [{"a.txt", "b.txt"}, {"a.txt": 1}, b"a.txt", None, 3, io.StringIO("a.txt")])
 def test_what_is_no_path(path):
     with pytest.raises(TypeError, match="path must be a path or a list of paths"):
         SentenceCorpus.from_file(path)

@@ -229,6 +229,14 @@ def test_n_jobs_counts_as_everywhere(n_jobs, expected, four_cores):
     assert count_threads(n_jobs) == expected
 
 
+def test_cores_are_not_counted_for_one_thread(monkeypatch):
+    def count():
+        raise AssertionError("reads files, which takes a third of the time of a transform of one sentence")
+
+    monkeypatch.setattr("joblib.cpu_count", count)
+    assert count_threads(None) == count_threads(1) == 1
+
+
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "2", (), np.bool_(True)])
 def test_what_is_no_number_of_threads(n_jobs):
     with pytest.raises(ValueError, match="n_jobs must be a number of threads"):
