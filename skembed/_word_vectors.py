@@ -236,7 +236,10 @@ def _find(source: Any) -> _Found:
             words = list(keyed.index_to_key)
             return words, _as_vectors(keyed.vectors, len(words), False, name), _gensim_counts(keyed), name
         if hasattr(source, "fit"):
-            raise NotFittedError(f"This {name} has no word_vectors_. Call fit first, or give another estimator.")
+            raise NotFittedError(
+                f"This {name} has no word_vectors_. Call fit first, or pass the estimator that has them, such as the "
+                "first step of a pipeline."
+            )
     got = repr(source) if isinstance(source, type) else name
     raise TypeError(f"Word vectors are read from {_ACCEPTED}. Got {got}.")
 
