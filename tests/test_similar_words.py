@@ -193,12 +193,16 @@ def test_similarity_of_any_collections(model):
         (["man", None], ["man", "king"], TypeError, "^a: Row 1 is missing"),
         (["man"], iter([5]), TypeError, "^b: Row 0 is 5"),
         (["man"], ["man", "king"], ValueError, "^a has 1 sentences and b has 2"),
-        (["man"], SentenceCorpus.from_sentences(["a"], stemmer=str.upper), ValueError, "^b was made with"),
     ],
 )
 def test_errors_of_similarity_name_the_side(model, a, b, error, message):
     with pytest.raises(error, match=message):
         model.similarity(a, b)
+
+
+def test_a_corpus_that_was_split_otherwise_is_named(model):
+    with pytest.raises(ValueError, match="^b was made with"):
+        model.similarity(["man"], SentenceCorpus.from_sentences(["a"], stemmer=str.upper))
 
 
 def test_explain_names_the_side(model):

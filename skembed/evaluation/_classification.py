@@ -235,6 +235,8 @@ def _classify(X: Any, y: np.ndarray, X_test: Any, y_test: np.ndarray, inner_cv: 
 
 def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) -> Any:
     solver = _choose_solver(X, len(np.unique(y)))
+    if solver == "newton-cholesky":
+        X = np.asarray(X, np.float64)  # scikit-learn 1.6 cannot fall back to L-BFGS with float32
     logistic = LogisticRegression(solver=solver, max_iter=1000, random_state=0)
     folds = StratifiedKFold(inner_cv, shuffle=True, random_state=0)
     with warnings.catch_warnings():
