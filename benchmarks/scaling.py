@@ -18,7 +18,7 @@ from reporting import report
 from threads import TEXTS, cut_anew
 
 from skembed import SentenceCorpus
-from skembed._touches import FETCH, N_PARTS, SHELF, share_rows
+from skembed._training.updates import FETCH, N_PARTS, SHELF, share_rows
 
 THREADS = (1, 2, 4, 8, 16, 32, 64)
 # Sentences of a block and of a run, and whether rows are summed by halves: the defaults, and what a larger block would

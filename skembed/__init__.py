@@ -8,13 +8,13 @@ __version__ = "0.1.0"
 # Name -> file. The methods are loaded when they are first asked for, so that `import skembed` stays quick: the files
 # with compiled kernels import numba.
 _HOMES = {
-    "BOWPCA": "_bow_pca",
-    "CBOSVectorizer": "_cbos",
-    "MeanEmbeddingVectorizer": "_mean_embedding",
-    "Sent2VecVectorizer": "_sent2vec",
-    "SentenceCorpus": "_corpus",
-    "SiameseCBOWVectorizer": "_siamese_cbow",
-    "read_word_vectors": "_word_vectors",
+    "BOWPCA": "_methods.bow_pca",
+    "CBOSVectorizer": "_methods.cbos",
+    "MeanEmbeddingVectorizer": "_methods.mean_embedding",
+    "Sent2VecVectorizer": "_methods.sent2vec",
+    "SentenceCorpus": "_corpus.corpus",
+    "SiameseCBOWVectorizer": "_methods.siamese_cbow",
+    "read_word_vectors": "_word_vectors.read",
 }
 
 __all__ = [
@@ -29,13 +29,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from ._bow_pca import BOWPCA as BOWPCA
-    from ._cbos import CBOSVectorizer as CBOSVectorizer
-    from ._corpus import SentenceCorpus as SentenceCorpus
-    from ._mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
-    from ._sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
-    from ._siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
-    from ._word_vectors import read_word_vectors as read_word_vectors
+    from ._corpus.corpus import SentenceCorpus as SentenceCorpus
+    from ._methods.bow_pca import BOWPCA as BOWPCA
+    from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
+    from ._methods.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
+    from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
+    from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
+    from ._word_vectors.read import read_word_vectors as read_word_vectors
 
 
 def __getattr__(name: str) -> Any:

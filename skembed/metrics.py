@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_array
 
-from ._input import as_matrix, as_scores, check_same_length
-from ._norms import rescaled
+from ._compiled.norms import rescaled
+from ._corpus.input import as_matrix, as_scores, check_same_length
 
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
 

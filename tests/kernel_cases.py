@@ -6,12 +6,13 @@ import numba
 import numpy as np
 import reference
 
-from skembed import _blocks, _kernels, _negatives
-from skembed._kernels import SYNC_SIZE
-from skembed._negatives import ALIAS, CERTAIN, THRESHOLD, WORD
-from skembed._runs import EncodedText, Plan
-from skembed._touches import COUNT, Update
-from skembed._training import Trainer
+from skembed._compiled import sync
+from skembed._compiled.sync import SYNC_SIZE
+from skembed._training import negatives, sentence_blocks
+from skembed._training.encoded_text import EncodedText, Plan
+from skembed._training.negatives import ALIAS, CERTAIN, THRESHOLD, WORD
+from skembed._training.trainer import Trainer
+from skembed._training.updates import COUNT, Update
 
 
 def for_python(function):
@@ -21,9 +22,9 @@ def for_python(function):
     return numba.jit(**{**function.targetoptions, "no_cpython_wrapper": False})(function.py_func)
 
 
-below, draw_negative = for_python(_kernels.below), for_python(_negatives.draw_negative)
-random_bits, uniform = for_python(_kernels.random_bits), for_python(_kernels.uniform)
-draw_targets = for_python(_blocks.draw_targets)
+below, draw_negative = for_python(sync.below), for_python(negatives.draw_negative)
+random_bits, uniform = for_python(sync.random_bits), for_python(sync.uniform)
+draw_targets = for_python(sentence_blocks.draw_targets)
 
 # 21 numbers are one vector and five more, which overlap.
 N_WORDS, N_COMPONENTS, SEED = 9, 21, 11

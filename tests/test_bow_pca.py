@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from skembed import BOWPCA, _bow_pca
+from skembed import BOWPCA
+from skembed._methods import bow_pca
 
 PATTERN = r"(?u)\b\w+\b"
 
@@ -130,7 +131,7 @@ def test_too_many_components(n_components):
 @pytest.mark.parametrize("exact_size", [10**6, 1])
 @pytest.mark.parametrize("fit", ["fit", "partial_fit"])
 def test_equal_sentences_have_no_variance_to_explain(monkeypatch, fit, exact_size, weighting):
-    monkeypatch.setattr(_bow_pca, "_EXACT_SIZE", exact_size)  # ARPACK cannot start without variance
+    monkeypatch.setattr(bow_pca, "_EXACT_SIZE", exact_size)  # ARPACK cannot start without variance
     model = getattr(BOWPCA(2, weighting=weighting, random_state=0), fit)(["a b c d"] * 9)
     np.testing.assert_array_equal(model.explained_variance_ratio_, [0, 0])
     np.testing.assert_allclose(model.transform(["a b c d", "nothing known"]), np.zeros((2, 2)), atol=1e-6)
@@ -140,6 +141,6 @@ def test_equal_sentences_have_no_variance_to_explain(monkeypatch, fit, exact_siz
 
 
 def test_a_large_table_of_nearly_equal_sentences(monkeypatch):
-    monkeypatch.setattr(_bow_pca, "_EXACT_SIZE", 1)
+    monkeypatch.setattr(bow_pca, "_EXACT_SIZE", 1)
     model = BOWPCA(1, random_state=0).fit([*["a b c d"] * 9, "a a"])
     np.testing.assert_allclose(model.explained_variance_ratio_, [1.0])

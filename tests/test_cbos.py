@@ -25,10 +25,10 @@ from kernel_cases import (
 from reference import Text, cbos_block, numeric_gradient, take_steps
 
 from skembed import CBOSVectorizer, SiameseCBOWVectorizer
-from skembed._kernels import SYNC_SIZE
-from skembed._runs import Plan
-from skembed._touches import Update
-from skembed._training import Trainer
+from skembed._compiled.sync import SYNC_SIZE
+from skembed._training.encoded_text import Plan
+from skembed._training.trainer import Trainer
+from skembed._training.updates import Update
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 

@@ -10,19 +10,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-import skembed._sentences as sentences_module
-import skembed._text_files as text_files_module
-from skembed._bytes import line_feeds
-from skembed._corpus import SentenceCorpus
-from skembed._corpus_files import HEADER, Arrays
-from skembed._encoder import Encoder
-from skembed._sentences import iter_batches
-from skembed._strings import Room, join_strings
-from skembed._text import _N_CHARACTERS, PADDING, lowered_characters
-from skembed._threads import Threads
-from skembed._tokenizer import TOKEN_PATTERN, Tokenizer
-from skembed._word_scan import KnownWords, Scanner, table_of, words_of
-from skembed._word_table import new_words
+import skembed._text.files as text_files_module
+import skembed._text.sources as sentences_module
+from skembed._compiled.threads import Threads
+from skembed._corpus.corpus import SentenceCorpus
+from skembed._corpus.storage import HEADER, Arrays
+from skembed._text.batches import _N_CHARACTERS, PADDING, lowered_characters
+from skembed._text.encoder import Encoder
+from skembed._text.scanner import KnownWords, Scanner, table_of, words_of
+from skembed._text.sources import iter_batches
+from skembed._text.strings import Room, join_strings
+from skembed._text.tokenizer import TOKEN_PATTERN, Tokenizer
+from skembed._text.utf8 import line_feeds
+from skembed._text.word_table import new_words
 
 # Without JIT, NumPy says so where integers wrap.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
@@ -155,10 +155,10 @@ def test_threads_change_nothing(sentences, n_threads, size):
         patch.setattr(sentences_module, "BATCH_LENGTH", 30)
         for module in ("_encoder", "_corpus_content"):
             patch.setattr(f"skembed.{module}.LEAST_BATCHES", 1)
-        patch.setattr("skembed._vocabulary.LEAST_WORDS", 1)
+        patch.setattr("skembed._text.vocabulary.LEAST_WORDS", 1)
         assert_twins(sentences, n_threads)
         # A corpus gives no numbers before all is read: then the words of all tables are ordered.
-        patch.setattr("skembed._corpus_content.count_threads", lambda n_jobs: n_jobs)
+        patch.setattr("skembed._corpus.content.count_threads", lambda n_jobs: n_jobs)
         sentences = [*sentences, "a b a"]
         one, some = (SentenceCorpus.from_sentences(sentences, n_jobs=n_jobs) for n_jobs in (1, n_threads))
         assert some == one and some.vocabulary == one.vocabulary
@@ -194,7 +194,7 @@ def test_threads_give_the_same_corpus(monkeypatch, tmp_path):
 )
 def test_threads_leave_out_the_same_words(options, monkeypatch, tmp_path):
     monkeypatch.setattr(sentences_module, "BATCH_SIZE", 50)
-    monkeypatch.setattr("skembed._corpus_content.count_threads", lambda n_jobs: n_jobs)  # more than there are cores
+    monkeypatch.setattr("skembed._corpus.content.count_threads", lambda n_jobs: n_jobs)  # more than there are cores
     rng = np.random.default_rng(1)
     sentences = [" ".join(f"W{i}" for i in rng.zipf(1.4, 8) % 900) + " \u03a3" * (k % 97 == 0) for k in range(1000)]
     with monkeypatch.context() as patch:
@@ -280,10 +280,10 @@ def columns():
 def test_columns(monkeypatch):
     monkeypatch.setattr(sentences_module, "BATCH_SIZE", 4)
     monkeypatch.setattr(sentences_module, "BATCH_LENGTH", 16)
-    monkeypatch.setattr("skembed._encoder.LEAST_BATCHES", 1)
+    monkeypatch.setattr("skembed._text.encoder.LEAST_BATCHES", 1)
     groups = [i // 4 for i in range(len(COLUMN))]
     expected = SentenceCorpus.from_sentences(COLUMN, groups)
-    monkeypatch.setattr("skembed._word_scan.join_strings", None)  # no Python strings are made
+    monkeypatch.setattr("skembed._text.scanner.join_strings", None)  # no Python strings are made
     for column in columns():
         for n_jobs in (None, 2):
             assert SentenceCorpus.from_sentences(column, groups, n_jobs=n_jobs) == expected, type(column)

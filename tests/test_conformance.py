@@ -31,7 +31,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skembed import SentenceCorpus
-from skembed._threads import ThreadChoice
+from skembed._compiled.threads import ThreadChoice
 
 every = pytest.mark.parametrize("name", NAMES)
 every_trained = pytest.mark.parametrize("name", TRAINED)
@@ -266,8 +266,8 @@ def test_change_of_threads_within_a_fit_changes_no_bit(name, solver, monkeypatch
         used.append(next(pieces))
         return used[-1]
 
-    monkeypatch.setattr("skembed._training.TOKENS_PER_CALL", 200)
-    monkeypatch.setattr("skembed._trained.count_threads", lambda n_jobs: n_jobs)  # whatever the machine has
+    monkeypatch.setattr("skembed._training.trainer.TOKENS_PER_CALL", 200)
+    monkeypatch.setattr("skembed._base.trained.count_threads", lambda n_jobs: n_jobs)  # whatever the machine has
     monkeypatch.setattr(ThreadChoice, "next_part", next_part)
     assert learned(make(name, **options, n_jobs=2).fit(TEXT, groups=GROUPS)) == expected
     assert len(used) > 9, "several pieces in each pass"

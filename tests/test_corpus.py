@@ -25,9 +25,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from skembed import CBOSVectorizer
-from skembed._corpus import SentenceCorpus
-from skembed._tokenizer import Tokenizer
-from skembed._vocabulary import Vocabulary
+from skembed._corpus.corpus import SentenceCorpus
+from skembed._text.tokenizer import Tokenizer
+from skembed._text.vocabulary import Vocabulary
 
 TEXT = ["The cat sat.", "The cat slept!", "", "A dog", "Rain, rain, rain.", "the end"]
 GROUPS = [0, 0, 0, "b", "b", 0]
@@ -382,7 +382,7 @@ def test_nothing_of_the_test_fold_is_left(corpus):
 
 
 def test_large_selection_in_blocks(monkeypatch):
-    monkeypatch.setattr("skembed._corpus_content._row_blocks.__defaults__", (5,))
+    monkeypatch.setattr("skembed._corpus.content._row_blocks.__defaults__", (5,))
     sentences = [list("abcdefgh"[: i % 9]) for i in range(200)]
     corpus = check(SentenceCorpus.from_sentences(sentences, analyzer=as_is))
     rows = np.random.default_rng(0).permutation(200)
@@ -525,6 +525,6 @@ def test_relative_path_survives_another_folder(tmp_path, monkeypatch):
 
 def test_no_leaked_imports():
     """Reading text needs neither numba nor scikit-learn."""
-    code = "import skembed._corpus, sys; print([m for m in ('numba', 'sklearn', 'joblib') if m in sys.modules])"
+    code = "import skembed._corpus.corpus, sys; print([m for m in ('numba', 'sklearn', 'joblib') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import skembed._text_files as text_files_module
-from skembed._corpus import SentenceCorpus
-from skembed._corpus_files import Arrays, GrowingArray
-from skembed._text import side_by_side
+import skembed._text.files as text_files_module
+from skembed._corpus.corpus import SentenceCorpus
+from skembed._corpus.storage import Arrays, GrowingArray
+from skembed._text.batches import side_by_side
 
 TEXT = ["The cat sat.", "The cat slept!", "", "A dog", "Rain, rain, rain.", "the end"]
 GROUPS = [0, 0, 0, 1, 1, 2]

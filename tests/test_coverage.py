@@ -8,7 +8,7 @@ from estimators import CLASSES, NAMES, TEXT, corpus, fitted, make
 from sklearn.pipeline import make_pipeline
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._coverage import Tally
+from skembed._base.coverage import Tally
 
 FRENCH = [
     "Le chat dort sur le tapis de la cuisine.",

@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer
-from skembed._norms import rescaled, row_norms
+from skembed._compiled.norms import rescaled, row_norms
 from skembed.inspection import NormProfileDisplay
 from skembed.metrics import paired_cosine_similarity
 

@@ -1,9 +1,11 @@
 """The rules that keep the package readable, read from its source.
 
-A file imports only from lines above it, and methods never each other; files are short; public functions have types.
+A package imports only from packages above it in RANKS, and only the modules that those offer; methods never import
+each other, nor do objectives; imports make no circle; files are short; public functions have types.
 """
 
 import ast
+import graphlib
 import json
 import re
 import subprocess
@@ -18,59 +20,23 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skembed"
 MAX_LINES = 420
 
-# One line a rank, lowest first. A file imports from lower ranks only; files of one rank are strangers to each other.
+# One line a rank, lowest first. A package imports from lower ranks only; packages of one rank do not import each other.
 RANKS = [
-    ["_brief", "_paths", "_scikit_learn"],
-    ["_compile", "_limits"],
-    ["_threads"],
-    ["_bytes"],
+    ["_validation"],
+    ["_compiled"],
     ["_text"],
-    ["_strings"],
-    ["_tokenizer"],
-    ["_sentences", "_text_files"],
-    ["_word_table"],
-    ["_word_cut", "_word_order"],
-    ["_word_scan"],
-    ["_sharing"],
-    ["_saving"],
-    ["_encoder"],
-    ["_known_words"],
-    ["_vocabulary"],
-    ["_corpus_files"],
-    ["_corpus_content"],
     ["_corpus"],
-    ["_input"],
-    ["_word_vector_files"],
-    ["_word_vectors"],
-    ["_norms"],
     ["metrics"],
-    ["_coverage", "_inspection", "_showing"],
-    ["_kernels"],
-    ["_work_space"],
-    ["_simd"],
-    ["_vectors"],
-    ["_pooling"],
-    ["_spelling"],
-    ["_parameters"],
-    ["_base"],
-    ["_pooled"],
-    ["_common_components"],
-    ["_joined_vectors"],
-    ["_given_vectors"],
-    ["_touches"],
-    ["_negatives"],
-    ["_runs"],
-    ["_blocks"],
     ["_training"],
-    ["_memory"],
-    ["_trained"],
-    ["_sent2vec_kernel", "_word2vec"],
-    ["_cbos", "_sent2vec", "_siamese_cbow", "_mean_embedding", "_bow_pca"],
+    ["_encoders", "_objectives"],
+    ["_base"],
+    ["_word_vectors"],
+    ["_methods"],
     ["datasets"],
     ["evaluation"],
     ["inspection"],
-    ["io"],
 ]
+SIBLINGS = ["_methods", "_objectives", "_encoders"]  # packages whose files do not import each other
 RANK = {unit: rank for rank, units in enumerate(RANKS) for unit in units}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -80,8 +46,8 @@ def unit_of(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def imported_units(path, tree):
-    """Yield (line, unit) for every import of a part of skembed, at the top of the file or inside a function."""
+def imported_modules(path, tree):
+    """Yield (line, names below skembed) for every import from skembed, at the top of the file or inside a function."""
     package = ["skembed", *path.relative_to(PACKAGE).parts[:-1]]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -95,22 +61,34 @@ def imported_units(path, tree):
         for name in names:
             parts = name.split(".")
             if parts[0] == "skembed":
-                yield node.lineno, parts[1] if len(parts) > 1 else ""
+                yield node.lineno, parts[1:] or [""]
+
+
+def offered_modules(unit):
+    """Return `__all__` of a package: the modules that other packages may import."""
+    tree = ast.parse((PACKAGE / unit / "__init__.py").read_text(encoding="utf-8"))
+    values = [node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"]
+    return ast.literal_eval(values[0])
 
 
 def import_errors(path, source):
     unit, errors = unit_of(path), []
     if unit == "__init__":
         return errors
-    for line, other in imported_units(path, ast.parse(source)):
-        if other in (unit, "__version__"):
+    for line, (other, *rest) in imported_modules(path, ast.parse(source)):
+        if other == "__version__":
             continue
         if other not in RANK:
             errors.append(f"line {line}: imports skembed.{other}; name the file it comes from")
+        elif other == unit:
+            if unit in SIBLINGS and rest:
+                errors.append(f"line {line}: files of {unit} must not import each other")
         elif RANK[other] == RANK[unit]:
             errors.append(f"line {line}: {unit} and {other} have one rank and must not import each other")
         elif RANK[other] > RANK[unit]:
             errors.append(f"line {line}: {unit} stands below {other} and must not import it")
+        elif other.startswith("_") and (not rest or rest[0] not in offered_modules(other)):
+            errors.append(f"line {line}: {'.'.join([other, *rest[:1]])} is not offered in {other}/__init__.py")
     return errors
 
 
@@ -128,20 +106,43 @@ def test_file_imports_only_from_lines_above(path):
 @pytest.mark.parametrize(
     ("name", "source", "n_errors"),
     [
-        ("_base.py", "from ._corpus import SentenceCorpus\nimport skembed.metrics\nfrom . import _tokenizer", 0),
-        ("_base.py", "from . import _cbos", 1),
-        ("_cbos.py", "from skembed._sent2vec import Sent2VecVectorizer", 1),
-        ("_cbos.py", "def fit(self):\n    from .io import save", 1),
-        ("_cbos.py", "import skembed", 1),
-        ("_cbos.py", "from . import CBOSVectorizer", 1),
-        ("_cbos.py", "from numba import njit\nimport numpy.random", 0),
-        ("evaluation/_sts.py", "from .._cbos import CBOSVectorizer\nfrom ..metrics import pearson", 0),
-        ("evaluation/_sts.py", "from ..io import load", 1),
-        ("io.py", "from skembed import __version__", 0),
+        ("_base/text.py", "from .._corpus.corpus import SentenceCorpus\nimport skembed.metrics", 0),
+        ("_base/text.py", "from . import saving\nfrom .coverage import Coverage", 0),
+        ("_base/text.py", "from .._methods.cbos import CBOSVectorizer", 1),
+        ("_base/text.py", "from .._text import tokenizer", 0),
+        ("_base/text.py", "from .._text.word_table import find", 1),
+        ("_base/text.py", "from .. import _text", 1),
+        ("_methods/cbos.py", "from skembed._methods.sent2vec import Sent2VecVectorizer", 1),
+        ("_methods/cbos.py", "from .sent2vec import Sent2VecVectorizer", 1),
+        ("_methods/cbos.py", "from . import sent2vec", 1),
+        ("_objectives/cbos.py", "from .sent2vec import add_ngrams", 1),
+        ("_objectives/cbos.py", "from .._encoders.bag import sum_rows", 1),
+        ("_methods/cbos.py", "def fit(self):\n    from ..evaluation import data", 1),
+        ("_methods/cbos.py", "import skembed", 1),
+        ("_methods/cbos.py", "from .. import CBOSVectorizer", 1),
+        ("_methods/cbos.py", "from numba import njit\nimport numpy.random", 0),
+        ("_compiled/rows.py", "from .._text.batches import offsets", 1),
+        ("_text/sources.py", "from .._corpus.corpus import SentenceCorpus", 1),
+        ("_corpus/corpus.py", "from .._base.text import TextVectorizer", 1),
+        ("_training/trainer.py", "from .._objectives.cbos import CBOSObjective", 1),
+        ("_word_vectors/join.py", "from .._methods.cbos import CBOSVectorizer", 1),
+        ("evaluation/_sts.py", "from .._methods.cbos import CBOSVectorizer\nfrom ..metrics import pearson", 0),
+        ("evaluation/_sts.py", "from ..inspection import NormProfileDisplay", 1),
+        ("metrics.py", "from skembed import __version__", 0),
     ],
 )
 def test_the_rule_is_read_right(name, source, n_errors):
     assert len(import_errors(PACKAGE / name, source)) == n_errors
+
+
+@pytest.mark.parametrize("package", [unit for unit in RANK if unit.startswith("_")])
+def test_files_of_a_package_import_each_other_in_no_circle(package):
+    """Ranks order the packages; inside one, any order will do that exists."""
+    above = {}
+    for path in (PACKAGE / package).glob("*.py"):
+        modules = imported_modules(path, ast.parse(path.read_text(encoding="utf-8")))
+        above[path.stem] = {rest[0] for _, (other, *rest) in modules if other == package and rest}
+    assert list(graphlib.TopologicalSorter(above).static_order())
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
@@ -165,7 +166,7 @@ def public_functions(tree):
 def test_public_functions_are_typed(path):
     untyped = []
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    if path.stem.startswith("_"):  # of a private file only the classes are public
+    if any(part.startswith("_") for part in path.relative_to(PACKAGE).parts):  # only its classes are public
         tree.body = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     for function in public_functions(tree):
         arguments = function.args
@@ -187,7 +188,8 @@ def calls_from_python(tree, inner):
     known = compiled_functions(tree, "njit")
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            known |= {name.asname or name.name for name in node.names if name.name in inner.get(node.module, ())}
+            module = (node.module or "").rpartition(".")[2]
+            known |= {name.asname or name.name for name in node.names if name.name in inner.get(module, ())}
     compiled = compiled_functions(tree, "njit|kernel|lean_kernel")
     compiled |= set(re.findall(r"\bkernel\((\w+)", ast.unparse(tree)))
     for node in tree.body:
@@ -198,13 +200,15 @@ def calls_from_python(tree, inner):
 
 def test_python_calls_no_inner_function():
     """They are compiled without what Python needs to call them, so Python would crash."""
-    trees = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.glob("*.py")}
-    inner = {name: compiled_functions(tree, "njit") for name, tree in trees.items()}
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+    inner = {}
+    for path, tree in trees.items():
+        inner.setdefault(path.stem, set()).update(compiled_functions(tree, "njit"))
     assert sum(map(len, inner.values())) > 40
-    for name, tree in trees.items():
+    for path, tree in trees.items():
         wrong = [f"line {call.lineno}: {ast.unparse(call)}" for call in calls_from_python(tree, inner)]
-        assert not wrong, name
-    example = ast.parse("from ._bytes import decode as d\ndef f():\n    return d(1)")
+        assert not wrong, path
+    example = ast.parse("from ._text.utf8 import decode as d\ndef f():\n    return d(1)")
     assert len(list(calls_from_python(example, inner))) == 1
 
 

@@ -16,7 +16,16 @@ from kernel_cases import below, bits, draw_targets, encode, for_python, uniform
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from skembed._blocks import (
+from skembed._compiled.sync import (
+    ABORTED,
+    SYNC_SIZE,
+    barrier,
+    fill_uniform,
+    share,
+    zeros_apart,
+)
+from skembed._training.encoded_text import EncodedText, Plan, block_runs, place_runs, share_runs
+from skembed._training.sentence_blocks import (
     HALVED_FROM,
     asking_target,
     list_sentences,
@@ -25,16 +34,8 @@ from skembed._blocks import (
     random_target,
     sum_parts,
 )
-from skembed._kernels import (
-    ABORTED,
-    SYNC_SIZE,
-    barrier,
-    fill_uniform,
-    share,
-    zeros_apart,
-)
-from skembed._runs import EncodedText, Plan, block_runs, place_runs, share_runs
-from skembed._touches import (
+from skembed._training.trainer import Trainer
+from skembed._training.updates import (
     COUNT,
     FETCH,
     TOUCHES,
@@ -50,7 +51,6 @@ from skembed._touches import (
     take_step,
     update_rows,
 )
-from skembed._training import Trainer
 
 barrier, share, shrink, take_step = map(for_python, (barrier, share, shrink, take_step))
 block_runs, share_runs = map(for_python, (block_runs, share_runs))
@@ -211,7 +211,7 @@ def test_threads_share_out_words_as_a_text_has_them(exponent, n_threads):
 def test_rows_that_are_looked_at_in_steps_have_the_same_parts_and_owners(n_rows, monkeypatch):
     mass = np.random.default_rng(n_rows).pareto(1.0, n_rows)
     at_once = [share_rows(mass, n_threads) for n_threads in (2, 3, 5)]
-    monkeypatch.setattr("skembed._touches._STEP", 32)
+    monkeypatch.setattr("skembed._training.updates._STEP", 32)
     for n_threads, (part, owner) in zip((2, 3, 5), at_once):
         for found, expected in zip(share_rows(mass, n_threads), (part, owner)):
             np.testing.assert_array_equal(found, expected)

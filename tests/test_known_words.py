@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from estimators import GROUPS, OTHER_TEXT, TEXT, bits, dense, make
 
-import skembed._known_words as module
-import skembed._sentences as sentences_module
+import skembed._text.known_words as module
+import skembed._text.sources as sentences_module
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._known_words import KnownTokens
-from skembed._sharing import side_state
-from skembed._tokenizer import Tokenizer
+from skembed._base.sharing import side_state
+from skembed._text.known_words import KnownTokens
+from skembed._text.tokenizer import Tokenizer
 
 WAYS = {
     "stemmer": {},

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import skembed
 from skembed import SentenceCorpus
-from skembed._runs import EncodedText, split_long_sentences
+from skembed._training.encoded_text import EncodedText, split_long_sentences
 
 SPLITTING = ["CBOSVectorizer", "SiameseCBOWVectorizer", "Sent2VecVectorizer"]
 splitting = pytest.mark.parametrize("name", SPLITTING)

@@ -31,7 +31,7 @@ from reference import keep_probability, numeric_gradient, sif, take_steps, word2
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._runs import Plan
+from skembed._training.encoded_text import Plan
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 PLAIN = {"pooling": "mean", "weighting": None, "n_removed_components": 0, "unknown": "zero"}
@@ -49,7 +49,7 @@ MODELS = [
 @pytest.fixture(autouse=True)
 def two_parts(monkeypatch):
     """Words of so small a vocabulary would all be in one shelf, and so in one part of the rows."""
-    monkeypatch.setattr("skembed._touches.SHELF", 1)
+    monkeypatch.setattr("skembed._training.updates.SHELF", 1)
 
 
 def make_objective(**options):
@@ -288,7 +288,7 @@ def test_a_call_that_fails_changes_nothing(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skembed._common_components.strongest_directions", interrupt)
+    monkeypatch.setattr("skembed._word_vectors.common_components.strongest_directions", interrupt)
     for method in (model.partial_fit, model.fit):
         with pytest.raises(KeyboardInterrupt):
             method(X)

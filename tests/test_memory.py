@@ -10,7 +10,7 @@ import pytest
 from estimators import GROUPS, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, corpus, fitted, learned, make
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._vocabulary import Vocabulary
+from skembed._text.vocabulary import Vocabulary
 
 HERE = Path(__file__).resolve().parent
 MATRICES = ("word_vectors_", "_source_vectors", "target_vectors_")

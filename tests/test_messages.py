@@ -9,8 +9,8 @@ from estimators import CLASSES, GROUPS, TEXT, fitted, make
 from sklearn.compose import ColumnTransformer
 
 from skembed import CBOSVectorizer, SentenceCorpus
-from skembed._brief import brief
-from skembed._tokenizer import Tokenizer
+from skembed._text.tokenizer import Tokenizer
+from skembed._validation.messages import brief
 from skembed.evaluation import RelatednessRegressor, published_results
 from skembed.inspection import NormProfileDisplay
 

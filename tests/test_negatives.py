@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kernel_cases import bits, draw_negative, for_python, negative_probability
 from scipy import stats
 
-from skembed._negatives import alias_table, first_of_second_part, make_negatives
+from skembed._training.negatives import alias_table, first_of_second_part, make_negatives
 
 first_of_second_part = for_python(first_of_second_part)
 

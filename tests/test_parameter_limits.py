@@ -10,7 +10,8 @@ from estimators import CLASSES, GROUPS, TEXT, TRAINED, TRAINED_CLASSES, bits, co
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skembed import SentenceCorpus, _work_space
+from skembed import SentenceCorpus
+from skembed._compiled import buffers
 
 SENTENCES, DOCUMENTS = TEXT[9:29], GROUPS[9:29]
 ROOM = 2**28  # bytes: a larger array is refused, as on a small machine
@@ -85,14 +86,14 @@ def changes(draw, name):
 
 
 def small_machine(monkeypatch):
-    zeros_apart = _work_space.zeros_apart
+    zeros_apart = buffers.zeros_apart
 
     def guarded(shape, dtype):
         if np.prod([float(n) for n in shape]) * np.dtype(dtype).itemsize > ROOM:
             raise MemoryError
         return zeros_apart(shape, dtype)
 
-    monkeypatch.setattr(_work_space, "zeros_apart", guarded)
+    monkeypatch.setattr(buffers, "zeros_apart", guarded)
 
 
 @pytest.mark.parametrize("skip", [False, True])
@@ -198,7 +199,7 @@ def test_what_the_text_does_not_need_takes_no_memory_and_changes_no_bit(name, op
 
 @pytest.mark.parametrize("name", TRAINED_CLASSES)
 def test_estimate_takes_no_memory_for_what_it_counts(name, monkeypatch):
-    monkeypatch.setattr(_work_space.Arrays, "zeros", None)
+    monkeypatch.setattr(buffers.Arrays, "zeros", None)
     options = {"n_components": 2**31 - 1, "batch_size": 10**9}
     options |= {"ngram_range": (1, 2), "n_buckets": 2**31 - 1000} if name == "Sent2VecVectorizer" else {}
     memory = make(name, **options).estimate_memory(corpus())

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, dense, fitted, learned, make
 
-from skembed import _compile
+from skembed._compiled import compile as compiling
 
 HERE = Path(__file__).resolve().parent
 
@@ -166,7 +167,8 @@ def test_nowhere_to_keep_compiled_code(tmp_path):
     name = "CBOSVectorizer"
     shutil.copytree(HERE.parent / "skembed", tmp_path / "skembed", ignore=shutil.ignore_patterns("__pycache__"))
     # Nobody, not even root, can make a folder here or below os.devnull.
-    (tmp_path / "skembed" / "__pycache__").write_text("")
+    for folder in [path for path in (tmp_path / "skembed").rglob("*") if path.is_dir()]:
+        (folder / "__pycache__").write_text("")
     code = f"""
 sys.path[:0] = [{str(tmp_path)!r}]
 import skembed
@@ -180,15 +182,25 @@ for name in skembed.__all__:
 
 
 def test_compiled_code_belongs_to_all_its_sources(tmp_path, monkeypatch):
-    monkeypatch.setattr(_compile, "__file__", str(tmp_path / "_compile.py"))
-    (tmp_path / "_compile.py").write_text("")
-    digests = set()
-    for source in ("from numba import njit", "from numba import njit\nSCALE = 2"):
-        (tmp_path / "_helper.py").write_text(source)
-        digests.add(_compile._digest_of_sources())
-    assert len(digests) == 2
-    (tmp_path / "_text.py").write_text("no compiled function")
-    assert _compile._digest_of_sources() in digests
+    """An edit in any package with kernels, or a move of a file, gives a new digest; other edits do not."""
+    package = tmp_path / "skembed"
+    shutil.copytree(HERE.parent / "skembed", package, ignore=shutil.ignore_patterns("__pycache__", "data"))
+    monkeypatch.setattr(compiling, "__file__", str(package / "_compiled" / "compile.py"))
+    digests = [compiling._digest_of_sources()]
+    with_kernels = {}
+    for path in sorted(package.rglob("*.py")):
+        if re.search(r"^@(njit|kernel|lean_kernel)\b|\bintrinsic\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+            with_kernels.setdefault(path.relative_to(package).parts[0], path)
+    assert {"_compiled", "_text", "_encoders", "_training", "_objectives"} <= set(with_kernels)
+    for path in with_kernels.values():
+        path.write_text(path.read_text(encoding="utf-8") + "\nSCALE = 2\n", encoding="utf-8")
+        digests.append(compiling._digest_of_sources())
+    moved = with_kernels["_training"]
+    moved.rename(moved.with_name("another_name.py"))
+    digests.append(compiling._digest_of_sources())
+    assert len(set(digests)) == len(digests)
+    (package / "_text" / "without_kernels.py").write_text("no compiled function")
+    assert compiling._digest_of_sources() == digests[-1]
 
 
 def test_full_disk_does_not_end_a_fit(tmp_path):
@@ -197,7 +209,7 @@ import numba.core.caching
 def full(*args, **kwargs):
     raise OSError(28, "No space left on device")
 numba.core.caching.IndexDataCacheFile.save = full
-from skembed._compile import kernel
+from skembed._compiled.compile import kernel
 @kernel
 def double(x):
     return 2 * x

@@ -9,9 +9,11 @@ from numba.core.registry import CPUDispatcher
 from test_processes import digest_of, run
 
 import skembed
-from skembed import _siamese_cbow, _touches, _vectors, _word2vec
+from skembed._compiled import rows
+from skembed._objectives import siamese_cbow, word2vec
+from skembed._training import updates
 
-MODULES = [vars(module) for module in (_siamese_cbow, _touches, _vectors, _word2vec)]
+MODULES = [vars(module) for module in (siamese_cbow, updates, rows, word2vec)]
 # Vectors of less than sixteen numbers have code of their own; 21 numbers are one vector and five more.
 MODELS = [
     (name, {"n_components": n_components, "solver": "adagrad", "learning_rate": 0.1})

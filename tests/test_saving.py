@@ -12,7 +12,7 @@ import skops.io
 from estimators import NAMES, OTHER_TEXT, TEXT, bits, fitted, learned, make
 from sklearn.exceptions import InconsistentVersionWarning
 
-import skembed._saving as saving_module
+import skembed._base.saving as saving_module
 from skembed import CBOSVectorizer, Sent2VecVectorizer
 
 OPTIONS = {"ngram_range": (1, 2), "min_count": 1, "random_state": 0, "subsample": 1e-2, "max_iter": 1}

@@ -29,10 +29,10 @@ from kernel_cases import (
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
 from skembed import Sent2VecVectorizer
-from skembed._runs import Plan
-from skembed._sent2vec_kernel import list_features
-from skembed._touches import make_touches
-from skembed._training import Trainer
+from skembed._objectives.sent2vec import list_features
+from skembed._training.encoded_text import Plan
+from skembed._training.trainer import Trainer
+from skembed._training.updates import make_touches
 
 list_features = for_python(list_features)
 
@@ -50,7 +50,7 @@ MODELS = [
 @pytest.fixture(autouse=True)
 def two_parts(monkeypatch):
     """Words of so small a vocabulary would all be in one shelf, and so in one part of the rows."""
-    monkeypatch.setattr("skembed._touches.SHELF", 1)
+    monkeypatch.setattr("skembed._training.updates.SHELF", 1)
 
 
 def make_objective(**options):

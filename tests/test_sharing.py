@@ -16,10 +16,10 @@ from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, bits, dense, fitted, lea
 from sklearn.base import clone
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
-from skembed._base import TextVectorizer
-from skembed._bow_pca import BOWPCA as Bags
-from skembed._pooled import PooledVectorizer
-from skembed._sharing import side_state
+from skembed._base.pooled import PooledVectorizer
+from skembed._base.sharing import side_state
+from skembed._base.text import TextVectorizer
+from skembed._methods.bow_pca import BOWPCA as Bags
 
 ROOT = Path(__file__).resolve().parent.parent
 HANGS_AFTER = 120  # seconds; far above what any of these takes
@@ -104,7 +104,7 @@ def test_the_names_of_the_columns_are_those_of_the_rows(monkeypatch):
 def test_vectors_and_words_taken_from_an_estimator_are_of_one_fit(monkeypatch):
     source = Sent2VecVectorizer(8, min_count=1, random_state=0).fit(TEXT)
     expected = MeanEmbeddingVectorizer(word_vectors=[source]).fit(TEXT)
-    import skembed._word_vectors as module
+    import skembed._word_vectors.read as module
 
     stop = Stop(monkeypatch, module, "_as_vectors")
     model = MeanEmbeddingVectorizer(word_vectors=[source])
@@ -202,7 +202,7 @@ import os, sys, threading, warnings
 sys.path[:0] = {[str(ROOT / "tests"), str(ROOT)]}
 warnings.simplefilter("ignore")  # Python warns of forks with threads
 from estimators import TEXT, make
-from skembed._base import TextVectorizer
+from skembed._base.text import TextVectorizer
 estimator = make("CBOSVectorizer-stem").fit(TEXT)
 rows = estimator.transform(TEXT).tobytes()
 inside, go_on = threading.Event(), threading.Event()
@@ -240,7 +240,7 @@ def test_what_lies_beside_an_estimator_is_no_part_of_it(name):
 
 
 def test_nothing_is_kept_of_an_estimator_that_is_gone():
-    from skembed._sharing import _SIDE_STATES
+    from skembed._base.sharing import _SIDE_STATES
 
     estimator = make("CBOSVectorizer").fit(TEXT)
     estimator.transform(TEXT)

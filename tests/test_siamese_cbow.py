@@ -24,7 +24,7 @@ from reference import cosine, numeric_gradient, siamese_block, take_steps
 from sklearn.exceptions import NotFittedError
 
 from skembed import SiameseCBOWVectorizer
-from skembed._runs import Plan
+from skembed._training.encoded_text import Plan
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 

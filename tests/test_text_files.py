@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from skembed import SentenceCorpus
-from skembed._text_files import READ_SIZE
+from skembed._text.files import READ_SIZE
 
 LINES = "The cat sat on the mat.\nThe cat slept.\n\nThe dog barked at Ünö.\n" * 20
 

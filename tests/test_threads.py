@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from estimators import GROUPS, TEXT, make
 
-import skembed._sentences as sentences_module
+import skembed._text.sources as sentences_module
 from skembed import MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._threads import ThreadChoice, Threads, count_threads
+from skembed._compiled.threads import ThreadChoice, Threads, count_threads
 
 
 def use(choice, seconds, n_pieces):
@@ -152,7 +152,7 @@ def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
             other_is_busy.set()
             assert may_end.wait(timeout=60)
 
-    monkeypatch.setattr("skembed._threads.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("skembed._compiled.threads.ThreadPoolExecutor", Pool)
     results = Threads(2).in_order(work, range(100))
     next(results)
     results.close()
@@ -188,7 +188,7 @@ def test_small_texts_start_no_threads(monkeypatch):
     sentences = ["the cat", "a dog"] * 500
     model = MeanEmbeddingVectorizer(word_vectors={"cat": [1.0], "dog": [2.0]}).fit(sentences).set_params(n_jobs=2)
     one, rows = SentenceCorpus.from_sentences(sentences), model.transform(sentences)
-    monkeypatch.setattr("skembed._threads.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("skembed._compiled.threads.ThreadPoolExecutor", Pool)
     for module in ("_base", "_corpus_content"):
         monkeypatch.setattr(f"skembed.{module}.count_threads", lambda n_jobs: n_jobs or 1)  # whatever cores there are
     assert SentenceCorpus.from_sentences(sentences, n_jobs=2) == one

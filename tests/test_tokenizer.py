@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skembed._encoder import Encoder, WordIds
-from skembed._sentences import BATCH_SIZE, iter_pieces, iter_sentences
-from skembed._tokenizer import Tokenizer
+from skembed._text.encoder import Encoder, WordIds
+from skembed._text.sources import BATCH_SIZE, iter_pieces, iter_sentences
+from skembed._text.tokenizer import Tokenizer
 
 # Every kind of character that has broken a text program: surrogates, NUL, combining marks, final sigma, dotted I,
 # line separators that are not line feeds, ideographs and digits of other scripts.
@@ -173,7 +173,7 @@ def test_stems_do_not_depend_on_another_version_of_pystemmer(monkeypatch, versio
 
     monkeypatch.setitem(sys.modules, "Stemmer", types.SimpleNamespace(Stemmer=Stemmer))
     found = dict(zip(("PyStemmer", "snowballstemmer"), versions))
-    monkeypatch.setattr("skembed._tokenizer.version", found.__getitem__)
+    monkeypatch.setattr("skembed._text.tokenizer.version", found.__getitem__)
     assert Tokenizer(stemmer="english").build_stemmer()("cats") == ("cats, by PyStemmer" if is_used else "cat")
 
 

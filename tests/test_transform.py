@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-import skembed._base as base_module
-import skembed._sentences as sentences_module
+import skembed._base.text as base_module
+import skembed._text.sources as sentences_module
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 
 WORDS = ["the", "cat", "dog", "é_x", "a", "long" * 9]

@@ -5,7 +5,7 @@ import pytest
 from kernel_cases import for_python
 from scipy.special import expit, log_softmax
 
-from skembed._vectors import (
+from skembed._compiled.rows import (
     add_scaled,
     blend,
     combine,

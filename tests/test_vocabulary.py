@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skembed._threads import Threads
-from skembed._vocabulary import Vocabulary, check_limits, decode_words, encode_words
+from skembed._compiled.threads import Threads
+from skembed._text.vocabulary import Vocabulary, check_limits, decode_words, encode_words
 
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)
 
@@ -43,7 +43,7 @@ def test_order_and_limits(counts, min_count, max_features):
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 @pytest.mark.parametrize("n_words", [1, 40, 3000])
 def test_order_of_words_that_begin_alike(n_words, n_threads, monkeypatch):
-    monkeypatch.setattr("skembed._vocabulary.LEAST_WORDS", 1)
+    monkeypatch.setattr("skembed._text.vocabulary.LEAST_WORDS", 1)
     rng = np.random.default_rng(n_words)
     parts = [
         "a",
@@ -71,7 +71,7 @@ def test_order_of_words_that_begin_alike(n_words, n_threads, monkeypatch):
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 @pytest.mark.parametrize("n_different", [1, 7, 400])
 def test_words_that_are_the_same_are_joined(n_different, n_threads, monkeypatch):
-    monkeypatch.setattr("skembed._vocabulary.LEAST_WORDS", 1)
+    monkeypatch.setattr("skembed._text.vocabulary.LEAST_WORDS", 1)
     rng = np.random.default_rng(n_different)
     different = [f"{'eightbyt' * (i % 4)}{i}" for i in range(n_different)]
     words = rng.choice(different, 1000).tolist()

@@ -24,9 +24,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-import skembed._word_vector_files as module
+import skembed._word_vectors.files as module
 from skembed import MeanEmbeddingVectorizer, SentenceCorpus, read_word_vectors
-from skembed._word_vectors import read_source
+from skembed._word_vectors.read import read_source
 
 WORDS = ["the", "naïve", "猫", "7", "a-b"]
 VECTORS = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)

@@ -15,7 +15,13 @@ import numpy as np
 from numba import njit
 from sklearn.utils._param_validation import Interval
 
-from skembed._blocks import (
+from skembed._base.trained import TrainedVectorizer
+from skembed._compiled.buffers import ARRAYS
+from skembed._compiled.compile import LEAN, lean_kernel
+from skembed._compiled.rows import combine, dots, logistic
+from skembed._compiled.sync import barrier, share
+from skembed._training.encoded_text import block_runs, place_runs
+from skembed._training.sentence_blocks import (
     Scores,
     Slots,
     add_losses,
@@ -27,14 +33,8 @@ from skembed._blocks import (
     random_target,
     sum_sentences,
 )
-from skembed._compile import LEAN, lean_kernel
-from skembed._kernels import barrier, share
-from skembed._runs import block_runs, place_runs
-from skembed._touches import Touches, update_rows
-from skembed._trained import TrainedVectorizer
-from skembed._training import Matrix
-from skembed._vectors import combine, dots, logistic
-from skembed._work_space import ARRAYS
+from skembed._training.trainer import Matrix
+from skembed._training.updates import Touches, update_rows
 
 
 class Pairs(NamedTuple):

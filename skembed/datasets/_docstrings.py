@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_scalar
 
-from skembed._brief import brief
+from skembed._validation.messages import brief
 from skembed.datasets._prose import docstring_prose
 
 __all__ = ["load_docstrings"]

@@ -9,9 +9,9 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-from skembed._brief import brief
-from skembed._paths import PathLike as PathLike
-from skembed._paths import describe_unreadable, user_path
+from skembed._validation.messages import brief
+from skembed._validation.paths import PathLike as PathLike
+from skembed._validation.paths import describe_unreadable, user_path
 
 
 def _printable(code: int) -> str:

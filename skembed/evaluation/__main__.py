@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 
 from .. import __version__
-from .._brief import brief
-from .._corpus import SentenceCorpus
-from .._paths import user_path
+from .._corpus.corpus import SentenceCorpus
+from .._validation.messages import brief
+from .._validation.paths import user_path
 from ._data import EvaluationData
 from ._methods import ALL, DEFAULT_METHODS, METHODS
 from ._report import REMARK, Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import datasets
-from .._paths import user_path
+from .._validation.paths import user_path
 
 STS_YEARS = (2012, 2013, 2014, 2015, 2016)
 SENTEVAL_SETS = ("MR", "CR", "SUBJ", "MPQA")

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._corpus import SentenceCorpus
-from .._input import iter_texts, takes_corpus
+from .._corpus.corpus import SentenceCorpus
+from .._corpus.input import iter_texts, takes_corpus
 
 ALL = ("sts", "sick", "senteval", "semantic")
 
@@ -38,7 +38,7 @@ def _tfidf(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
 
 def _random(**settings: Any) -> Maker:
     def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-        from .._mean_embedding import MeanEmbeddingVectorizer
+        from .._methods.mean_embedding import MeanEmbeddingVectorizer
 
         return MeanEmbeddingVectorizer(word_vectors=random_vectors(corpus, seed), unknown="zero", **settings)
 
@@ -47,10 +47,10 @@ def _random(**settings: Any) -> Maker:
 
 def _trained(name: str, **settings: Any) -> Maker:
     def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-        from .._cbos import CBOSVectorizer
-        from .._mean_embedding import MeanEmbeddingVectorizer
-        from .._sent2vec import Sent2VecVectorizer
-        from .._siamese_cbow import SiameseCBOWVectorizer
+        from .._methods.cbos import CBOSVectorizer
+        from .._methods.mean_embedding import MeanEmbeddingVectorizer
+        from .._methods.sent2vec import Sent2VecVectorizer
+        from .._methods.siamese_cbow import SiameseCBOWVectorizer
 
         classes = {
             "cbos": CBOSVectorizer,
@@ -65,7 +65,7 @@ def _trained(name: str, **settings: Any) -> Maker:
 
 def _bag(n_components: int | None, **settings: Any) -> Maker:
     def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-        from .._bow_pca import BOWPCA
+        from .._methods.bow_pca import BOWPCA
 
         return BOWPCA(n_components=n_components, random_state=seed, **settings)
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import cosine_similarity
 
-from .._brief import brief
-from .._corpus import SentenceCorpus
-from .._input import as_list, as_matrix, as_sentences, columns_of, iter_texts
-from .._norms import rescaled
+from .._compiled.norms import rescaled
+from .._corpus.corpus import SentenceCorpus
+from .._corpus.input import as_list, as_matrix, as_sentences, columns_of, iter_texts
+from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
 from ._pairs import embed
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import hstack, issparse
 
-from .._brief import brief
-from .._input import as_labelled, as_matrix, as_scores, check_same_length, sentences_for
+from .._corpus.input import as_labelled, as_matrix, as_scores, check_same_length, sentences_for
+from .._validation.messages import brief
 
 __all__ = ["pair_features"]
 

@@ -16,9 +16,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._brief import brief
-from .._parameters import validate_parameters
-from .._scikit_learn import fit_context
+from .._base.parameters import validate_parameters
+from .._base.scikit_learn import fit_context
+from .._validation.messages import brief
 
 __all__ = ["RelatednessRegressor"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._paths import naming
+from .._validation.paths import naming
 from ._data import SEMANTIC_SETS, EvaluationData
 from ._semantic import error_agreement
 from ._store import ResultStore

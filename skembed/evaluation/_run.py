@@ -13,9 +13,9 @@ from typing import Any
 import joblib
 from scipy.sparse import issparse
 
-from .._brief import brief
-from .._corpus import SentenceCorpus
-from .._paths import user_path
+from .._corpus.corpus import SentenceCorpus
+from .._validation.messages import brief
+from .._validation.paths import user_path
 from ..metrics import pearson_score, spearman_score
 from ._classification import nested_classification, pair_classification, split_classification
 from ._data import SEMANTIC_SETS, SENTEVAL_SETS, EvaluationData

@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .._input import as_labels, as_named, check_one_kind, check_same_length, sentences_for, take_rows
+from .._corpus.input import as_labels, as_named, check_one_kind, check_same_length, sentences_for, take_rows
 from ._pairs import embed
 
 __all__ = ["error_agreement", "semantic_classification"]

@@ -6,8 +6,8 @@ import json
 import os
 from typing import Any
 
-from .._brief import brief
-from .._paths import describe_unreadable, naming, user_path
+from .._validation.messages import brief
+from .._validation.paths import describe_unreadable, naming, user_path
 
 FORMAT = "skembed evaluation"
 

@@ -11,8 +11,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 from sklearn.utils import Bunch, check_random_state, check_scalar
 
-from .._brief import brief
-from .._input import (
+from .._corpus.input import (
     as_fields,
     as_labels,
     as_named,
@@ -22,6 +21,7 @@ from .._input import (
     describe,
     listed,
 )
+from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
 from ._pairs import count_unknown, embed_pairs, scored_pairs
 

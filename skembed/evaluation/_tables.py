@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._brief import brief
-from .._paths import naming
+from .._validation.messages import brief
+from .._validation.paths import naming
 
 __all__ = ["published_results"]
 

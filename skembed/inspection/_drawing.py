@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
 
-from skembed._brief import brief
+from skembed._validation.messages import brief
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart, without their yellow, which is faint on white, and
 # with a grey and Tol's wine.

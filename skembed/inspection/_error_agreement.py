@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skembed._input import (
+from skembed._corpus.input import (
     as_column,
     as_list,
     as_matrix,

@@ -1,0 +1,15 @@
+"""What all estimators share: input, validation, fitting, transform, queries, pickles, threads.
+
+Knows no method.
+"""
+
+# Modules that other packages of skembed may import.
+__all__ = [
+    "coverage",
+    "parameters",
+    "pooled",
+    "scikit_learn",
+    "sharing",
+    "text",
+    "trained",
+]

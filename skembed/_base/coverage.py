@@ -1,0 +1,209 @@
+"""Share of the words of a text that a model knows, and warnings when it is too small."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._corpus.corpus import SentenceCorpus
+from .._text.batches import offsets
+from .._text.tokenizer import Tokenizer
+from .sharing import of_one_state
+
+_FEW = 1 / 3  # warn at fit if a smaller share of the tokens has a given vector
+_LEAST_TOKENS, _LEAST_SENTENCES = 30, 5  # in a shorter text, few words may be known by chance
+_SAMPLE = 1000  # tokens of a piece of text that are counted
+_MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, compared to find the reason
+
+_OTHERWISE = (
+    "Both must be of one language and prepared alike (lowercase, stemmer, analyzer). The method coverage returns the "
+    "share of known words of each sentence."
+)
+_CHANGES_OF_KEYS: dict[str, Callable[[str], str]] = {
+    "The vectors are of words with capitals, but the text is lowercased: set lowercase=False.": str.lower,
+    "Remove the prefix '/c/en/' from the words of the vectors: word.split('/')[3].": partial(
+        re.compile(r"^/c/[^/]+/([^/]*).*").sub, r"\1"
+    ),
+    "The vectors are of word pieces, with marks such as '##': pass their tokenizer as analyzer.": partial(
+        re.compile("^(##|\u2581|\u0120)|(@@|</w>)$").sub, ""
+    ),
+    "Remove the part of speech from the words of the vectors, as in 'cat_NOUN'.": partial(
+        re.compile(r"[_|/#][A-Z]{1,5}$").sub, ""
+    ),
+}
+
+
+class Coverage:
+    """Adds `coverage` to an estimator with a vocabulary."""
+
+    coverage_: float
+
+    @of_one_state
+    def coverage(self: Any, X: Any) -> NDArray[np.float64]:
+        """Share of the words of each sentence that are in the vocabulary.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_sentences,), dtype float64
+            Between 0 and 1; 0 for a sentence without words. A word counts as often as it occurs. The attribute
+            `coverage_` is the share for the whole text of `fit`.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not learned yet.
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string or a table.
+
+        Examples
+        --------
+        >>> from skembed import MeanEmbeddingVectorizer
+        >>> emb = MeanEmbeddingVectorizer(word_vectors={"a": [1.0], "cat": [2.0]}).fit(["A cat.", "A dog."])
+        >>> emb.coverage_
+        0.75
+        >>> emb.coverage(["A cat and a dog.", "zebra", ""])
+        array([0.6, 0. , 0. ])
+        """
+        check_is_fitted(self)
+        sentences = self._encode(X)
+        n_known = np.diff(offsets(sentences.rows[sentences.ids] >= 0)[sentences.ptr])
+        n_words = np.diff(sentences.ptr)
+        return np.asarray(np.divide(n_known, n_words, out=np.zeros(len(n_words)), where=n_words > 0))
+
+
+def known_share(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
+    """Share of the tokens of a corpus that are in a vocabulary."""
+    ids = corpus.vocabulary.ids_of(vocabulary)
+    return float(corpus.vocabulary.counts[ids[ids >= 0]].sum() / max(1, corpus.n_tokens))
+
+
+def check_given(corpus: SentenceCorpus, words: Collection[str], name: str = "word_vectors") -> float:
+    """Return the share of the tokens of a text that have a given vector; warn if it is small.
+
+    Raises
+    ------
+    ValueError
+        If no token has a vector.
+
+    Warns
+    -----
+    UserWarning
+        If fewer than a third of the tokens have a vector.
+    """
+    share = known_share(corpus, words)
+    if corpus.n_tokens and share < _FEW:
+        text = f"Words of the text: {_examples(corpus.vocabulary.words)}. Words of {name}: {_examples(words)}."
+        reason = _reason(words, corpus.vocabulary.words, corpus.vocabulary.counts, corpus.tokenizer)
+        if share == 0:
+            raise ValueError(f"None of the words of the text has a vector. {text} {reason}")
+        warn_at_user(f"Only {share:.0%} of the words of the text have a vector. {text} {reason}")
+    return share
+
+
+def check_kept(estimator: Any, corpus: SentenceCorpus) -> None:
+    """Warn if an estimator continues to learn from a text with too few known words."""
+    words = estimator.vocabulary_
+    share = known_share(corpus, words)
+    if corpus.n_tokens >= _LEAST_TOKENS and share < _least_share(estimator):
+        reason = _reason(words, corpus.vocabulary.words, corpus.vocabulary.counts, corpus.tokenizer)
+        unknown = (word for word in corpus.vocabulary.words if word not in words)
+        _warn_of_unknown_words("this text", share, estimator, unknown, reason)
+
+
+def _least_share(estimator: Any) -> float:
+    """Half of the share of known words that is expected in a text like that of the first fit.
+
+    The expected share is the Good-Turing estimate: words that occurred once are as frequent as unknown words. A large
+    vocabulary covers a third or more of any text in a related language, a small one half of a text like its own.
+    """
+    counts = estimator.word_counts_
+    return float(estimator.coverage_ * (1 - np.count_nonzero(counts == 1) / max(1, counts.sum())) / 2)
+
+
+def _warn_of_unknown_words(text: str, share: float, estimator: Any, words: Iterable[str], reason: str) -> None:
+    warn_at_user(
+        f"Only {share:.0%} of the words of {text} are in the vocabulary of {type(estimator).__name__}; of the text it "
+        f"was fitted on, {estimator.coverage_:.0%} are. Unknown words: {_examples(words)}. Words of the vocabulary: "
+        f"{_examples(estimator.vocabulary_)}. {reason}"
+    )
+
+
+class Tally:
+    """Counts the known words of a text that is embedded in pieces, by one or more threads.
+
+    It counts only a sample of each piece, so its cost is negligible.
+    """
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[int, int, int]] = []  # sentences, tokens and known tokens of each, estimated
+        self.unknown: list[str] = []
+
+    def add(self, sentences: Any) -> None:
+        """Count the words of an `EncodedSentences`."""
+        step = 1 + len(sentences.ids) // _SAMPLE
+        ids = sentences.ids[::step]
+        unknown = ids[sentences.rows[ids] < 0]
+        if len(self.unknown) < 5:
+            self.unknown += [sentences.words[i - sentences.first_word] for i in unknown[:5].tolist()]
+        self.pieces.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(unknown)) * step))
+
+    def warn(self, estimator: Any) -> None:
+        """Warn if the share of known words is far lower than in the text of the first fit."""
+        n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.pieces))
+        if n_sentences < _LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
+            return
+        if n_known < n_tokens * _least_share(estimator):
+            _warn_of_unknown_words("X", n_known / n_tokens, estimator, self.unknown, _OTHERWISE)
+
+
+def _reason(keys: Collection[str], words: Sequence[str], counts: np.ndarray, tokenizer: Tokenizer) -> str:
+    """Return advice on why so few words of a text are in a vocabulary, found by trying changes of either.
+
+    The words of the text are sorted by falling frequency.
+    """
+    words, counts = words[:_MOST_WORDS], counts[:_MOST_WORDS]
+    keys = list(islice(keys, _MOST_KEYS))
+
+    def share(known: set[str], change: Callable[[str], str] = str) -> float:
+        return float(counts[[change(word) in known for word in words]].sum() / max(1, counts.sum()))
+
+    plain = set(keys)
+    shares = {advice: share({change(key) for key in keys}) for advice, change in _CHANGES_OF_KEYS.items()}
+    stem = tokenizer.build_stemmer()
+    if stem is not None:
+        shares["The text is stemmed: give vectors of stems, or set stemmer=None."] = share(set(map(stem, keys)))
+    else:
+        shares["The vectors seem to be of stems: set stemmer."] = share(
+            {word for word in words if any(word[:n] in plain for n in range(max(3, len(word) - 3), len(word) + 1))}
+        )
+    shares["The vectors are of lowercase words: set lowercase=True."] = share(plain, str.lower)
+    best = max(shares, key=shares.__getitem__)
+    return best if shares[best] >= max(2 * share(plain), 0.1) else _OTHERWISE
+
+
+def _examples(words: Iterable[str]) -> str:
+    return ", ".join(f"{word[:20]!r}" for word in islice(words, 4))
+
+
+def warn_at_user(message: str) -> None:
+    """Warn with the line of the user's code, outside of skembed and scikit-learn."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("skembed", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

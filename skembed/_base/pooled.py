@@ -1,0 +1,184 @@
+"""What the estimators share whose sentence is a sum of vectors: word weights and `transform`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
+from sklearn.utils.validation import check_is_fitted
+
+from .._compiled.norms import row_norms
+from .._corpus.corpus import SentenceCorpus
+from .._text.batches import Batch
+from .._text.known_words import EncodedSentences
+from .._text.sources import advising, iter_sentences, length_of
+from .coverage import Tally
+from .queries import WordVectorInspection
+from .sharing import of_one_state
+from .text import TextVectorizer
+
+SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
+# Fewer pieces are done by one thread before a second one has made up for its start.
+_LEAST_PIECES = 3
+
+POOLING_CONSTRAINTS: dict[str, list[Any]] = {
+    "pooling": [StrOptions({"mean", "sum"})],
+    "weighting": [StrOptions({"idf", "sif"}), None],
+    "unknown": [StrOptions({"zero", "hash"})],
+}
+
+_READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
+
+
+class PooledVectorizer(WordVectorInspection, TextVectorizer):
+    """Base of the estimators whose sentence is a weighted sum or mean of word vectors."""
+
+    pooling: str
+    weighting: str | None
+    unknown: str
+    binary: bool = False  # an option of some
+    word_vectors_: NDArray[np.float32]
+    word_weights_: NDArray[np.float32]
+
+    if TYPE_CHECKING:
+
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]: ...
+
+    def _word_weights(self, corpus: SentenceCorpus, vocabulary: dict[str, int]) -> dict[str, Any]:
+        """Weights of the words in the sentence sum, and of a word that is not in the vocabulary."""
+        if self.weighting is None:
+            return {"word_weights_": np.ones(len(vocabulary), np.float32), "_unknown_weight": np.float32(1.0)}
+        ids = corpus.vocabulary.ids_of(vocabulary)
+        if self.weighting == "sif":
+            counts = np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0)
+            weights, unknown = SIF_A / (SIF_A + counts / max(1, corpus.n_tokens)), 1.0
+        else:
+            n_sentences = corpus.n_sentences
+            frequencies = np.where(ids >= 0, np.append(corpus.sentence_frequencies(), 0)[ids], 0)
+            weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
+            unknown = np.log(1 + n_sentences) + 1
+        return {"word_weights_": weights.astype(np.float32), "_unknown_weight": np.float32(unknown)}
+
+    def _check_transform_parameters(self) -> None:
+        """Those that are read at each `transform` and may have been set after the fit."""
+        constraints = {name: value for name, value in self._parameter_constraints.items() if name in _READ_AT_TRANSFORM}
+        values = {name: getattr(self, name) for name in constraints}
+        validate_parameter_constraints(constraints, values, caller_name=type(self).__name__)
+
+    @of_one_state
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Embed sentences.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences, in any order: the row of a sentence depends on that sentence and the model alone.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_sentences, n_features_out), dtype float32
+            A sentence without a word is a row of zeros; so is one of unknown words alone with ``unknown="zero"``.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not learned yet.
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string or a table.
+
+        Warns
+        -----
+        UserWarning
+            If the share of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
+            words.
+        """
+        check_is_fitted(self)
+        return self._embed(X, "X")
+
+    def _embed(self, X: Any, name: str) -> np.ndarray:
+        if not isinstance(X, SentenceCorpus):
+            iter_sentences(X, name=name)  # checks X before its length is read
+        out = np.empty((length_of(X) or 0, self._summed_vectors.shape[1]), np.float32)
+        tally = Tally()
+
+        def embed(piece: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
+            sentences, first_row = self._encode_piece(*piece), piece[1]
+            tally.add(sentences)
+            n_rows = len(sentences.ptr) - 1
+            # Where it is known how many sentences there are, each thread writes where its rows belong.
+            place = out[first_row : first_row + n_rows]
+            return self._pool(sentences, place if len(place) == n_rows else None)
+
+        with advising(X):
+            embedded = list(self._threads.in_order(embed, self._pieces(X, name), least=_LEAST_PIECES))
+        tally.warn(self)
+        # len(X) may be wrong: the sentences yielded count.
+        return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])
+
+    def _pool(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+        """The rows of some sentences, written to `out` if that is given."""
+        from .._encoders.bag import sum_rows  # numba takes a while to import
+
+        self._check_transform_parameters()
+        rows, weights, is_unknown, ptr = self._features(sentences)
+        vectors = read_only(self._summed_vectors)
+        others = vectors[:0]
+        if is_unknown.any():
+            unknown = np.flatnonzero(is_unknown)
+            rows = rows.copy()
+            if self.unknown == "hash":
+                distinct, places = np.unique(rows[unknown], return_inverse=True)
+                words = [sentences.words[i] for i in (distinct - sentences.first_word).tolist()]
+                others = read_only(self._unknown_vectors(words))
+                rows[unknown] = -1 - places
+            else:
+                rows[unknown] = -1
+        if out is None:
+            out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
+        sum_rows(rows, weights, ptr, vectors, others, self.pooling == "mean", out)
+        return out
+
+    @property
+    def _summed_vectors(self) -> np.ndarray:
+        return self.word_vectors_
+
+    def _unknown_vectors(self, words: list[str]) -> np.ndarray:
+        """Vectors of words that were never learned: a direction that depends on the word's text alone."""
+        from .._encoders.bag import hash_vectors  # numba takes a while to import
+
+        vectors = hash_vectors(words, self._summed_vectors.shape[1])
+        vectors *= self._unknown_length
+        return vectors
+
+    def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """What is summed: row of `word_vectors_` (or, where unknown, position in `words`), weight, unknown?, ptr."""
+        sentences = self._counted(sentences)
+        rows = sentences.rows[sentences.ids]
+        is_unknown = rows < 0
+        weights = np.where(is_unknown, self._unknown_weight, self.word_weights_[rows])
+        return np.where(is_unknown, sentences.ids, rows), weights, is_unknown, sentences.ptr
+
+    def _counted(self, sentences: EncodedSentences) -> EncodedSentences:
+        """The words that count: all, or each once a sentence if the estimator has the option `binary`."""
+        if not self.binary:
+            return sentences
+        from .._encoders.bag import first_of_each  # numba takes a while to import
+
+        ids, ptr = first_of_each(sentences.ids, sentences.ptr)
+        return sentences._replace(ids=ids, ptr=ptr)
+
+    def _length_of_unknown(self, vectors: np.ndarray) -> np.float32:
+        """Length of a hashed vector: the median length of a learned row, so that it neither drowns nor shouts."""
+        parts = (vectors[start : start + 10_000] for start in range(0, len(vectors), 10_000))  # norm makes a copy
+        return np.float32(np.median(np.concatenate([row_norms(part) for part in parts])))
+
+
+def read_only(rows: np.ndarray) -> np.ndarray:
+    """The same numbers as the kernels take them: float32, row after row, not to be written to."""
+    view = np.ascontiguousarray(rows, np.float32).view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,269 @@
+"""What all estimators share: text options, the corpus to learn from, `transform`, names and tags."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+from joblib.hashing import Hasher
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
+
+from .._compiled.threads import Threads, count_threads
+from .._corpus.corpus import SentenceCorpus
+from .._text.batches import Batch
+from .._text.encoder import Encoder
+from .._text.known_words import EncodedSentences, KnownTokens
+from .._text.sources import BATCH_LENGTH, advising, iter_pieces, iter_sentences, iter_slices, length_of
+from .._text.tokenizer import Tokenizer, same_option
+from .._validation.limits import INT64_MAX, integers
+from .._validation.messages import brief
+from .coverage import Coverage, warn_at_user
+from .parameters import CORPUS, WORDS, validate_parameters
+from .saving import Saved
+from .scikit_learn import Transformer
+from .sharing import Shared, one_at_a_time, side_state
+from .showing import QuickDisplay
+
+# joblib.Memory hashes the arguments of each call; the digest of a corpus is computed only once.
+Hasher.dispatch[SentenceCorpus] = lambda hasher, corpus: hasher.save(("skembed.SentenceCorpus", corpus.digest))
+
+
+TEXT_CONSTRAINTS: dict[str, list[Any]] = {
+    "min_count": [integers(1, INT64_MAX)],
+    "max_features": [integers(1, INT64_MAX), None],
+    "analyzer": [StrOptions({"word"}), callable],
+    "token_pattern": [str],
+    "lowercase": ["boolean"],
+    "stop_words": [StrOptions({"english"}), WORDS, None],
+    "stemmer": [callable, str, None],
+    "corpus": [CORPUS, None],
+}
+
+
+class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
+    """Base of all estimators: from text, or a corpus, to word ids."""
+
+    analyzer: Any
+    token_pattern: str
+    lowercase: bool
+    stop_words: Any
+    stemmer: Any
+    min_count: int
+    max_features: int | None
+    corpus: SentenceCorpus | None
+    vocabulary_: dict[str, int]
+    word_counts_: NDArray[np.int64]
+    n_features_out_: int
+    _needs_order = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+    def _validate_params(self) -> None:
+        validate_parameters(self)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_out_
+
+    @property
+    def _needs_order_for(self) -> str | None:
+        """Name of the estimator that learns from neighbouring sentences, or None."""
+        return type(self).__name__ if self._needs_order else None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "vocabulary_")
+
+    @one_at_a_time
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32] | Any:
+        """Learn from `X`, then embed it.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences in reading order.
+        y : ignored
+            Not used, present by convention.
+        **fit_params : dict
+            `groups`, as in `fit`.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_sentences, n_features_out)
+            The same as `fit(X).transform(X)`.
+        """
+        if length_of(X) is None:  # an iterator can be read only once
+            X = list(iter_sentences(X))
+        return self.fit(X, y, **fit_params).transform(X)
+
+    def _check_parameters(self) -> None:
+        """Raise an error for invalid parameters.
+
+        Also where scikit-learn skips the validation, with ``skip_parameter_validation`` and at a second `partial_fit`:
+        compiled kernels do not check their arguments. It takes a fraction of a millisecond.
+        """
+        self._validate_params()
+
+    def _tokenizer_of_options(self) -> Tokenizer:
+        return Tokenizer(
+            analyzer=self.analyzer,
+            token_pattern=self.token_pattern,
+            lowercase=self.lowercase,
+            stop_words=self.stop_words,
+            stemmer=self.stemmer,
+        )
+
+    def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None) -> SentenceCorpus:
+        """`corpus` where it is given, else `X` where it is a corpus already, else `X` encoded."""
+        self._check_parameters()
+        if not isinstance(X, SentenceCorpus):
+            iter_sentences(X)  # here first, where it is called X
+        if self.corpus is not None:
+            self._check_agreement(self.corpus, "corpus")
+            return self.corpus
+        if isinstance(X, SentenceCorpus):
+            if groups is not None:
+                raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
+            self._check_agreement(X, "X")
+            return X
+        if y is not None and groups is None and self._needs_order_for:
+            warn_at_user(
+                f"{self._needs_order_for} learns from neighbouring sentences, but sentences with labels y are seldom "
+                "in reading order. If X is in reading order, pass groups. Otherwise pass ordered text, "
+                "corpus=SentenceCorpus.from_sentences(...), or use a method that does not need it, such as "
+                "Sent2VecVectorizer."
+            )
+        tokenizer = self._tokenizer_of_options()
+        return SentenceCorpus.from_sentences(
+            X,
+            groups,
+            analyzer=tokenizer.analyzer,
+            token_pattern=tokenizer.token_pattern,
+            lowercase=tokenizer.lowercase,
+            stop_words=tokenizer.stop_words,
+            stemmer=tokenizer.stemmer,
+            n_jobs=getattr(self, "n_jobs", None),
+        )
+
+    def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
+        """An option that was changed from its default must be what the corpus was made with."""
+        options = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
+        defaults = {name: default for name in options if (default := self._default_of(name)) is not Parameter.empty}
+        mine, default, theirs = self._tokenizer_of_options(), Tokenizer(**defaults), corpus.tokenizer
+        for option in options:
+            value = getattr(mine, option)
+            if value != getattr(default, option) and not same_option(value, getattr(theirs, option)):
+                raise ValueError(
+                    f"{option}={brief(value)} contradicts {name}, which was made with {option}="
+                    f"{brief(getattr(theirs, option))}. Leave {option} at its default to use that of the corpus, "
+                    "or build the corpus again."
+                )
+        if self.min_count < corpus.min_count and self.min_count != self._default_of("min_count"):
+            raise ValueError(
+                f"min_count={self.min_count} contradicts {name}, which left out words that occur fewer than "
+                f"{corpus.min_count} times."
+            )
+
+    @classmethod
+    def _default_of(cls, option: str) -> Any:
+        """Default of a parameter in the nearest class that has it; `Parameter.empty` without a default."""
+        inits = (vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base))
+        found = (signature(init).parameters.get(option) for init in inits)
+        return next((parameter.default for parameter in found if parameter is not None), Parameter.empty)
+
+    def _learn_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
+        """The words to learn, and the fitted attributes that follow from the text alone."""
+        if corpus.n_sentences == 0:
+            raise ValueError("The corpus has no sentence. Pass at least one.")
+        vocabulary = corpus.vocabulary.prune(self.min_count, self.max_features)
+        return {
+            "vocabulary_": dict(vocabulary.index),
+            "word_counts_": np.array(vocabulary.counts),
+            "coverage_": float(vocabulary.counts.sum() / corpus.n_tokens),
+            "_tokenizer": corpus.tokenizer,
+        }
+
+    @property
+    def _threads(self) -> Threads:
+        return Threads(count_threads(getattr(self, "n_jobs", None)))
+
+    def _encode(self, X: Any) -> EncodedSentences:
+        """All sentences at once."""
+        if isinstance(X, SentenceCorpus):
+            self._check_corpus(X, "X")
+            return EncodedSentences(X.tokens, X.sent_ptr, X.vocabulary.words, self._rows_of(X.vocabulary.words))
+        encoder = Encoder(self._tokenizer, self._threads)
+        iter_sentences(X)
+        with advising(X):
+            ids, ptr = encoder.encode(X)
+        return EncodedSentences(ids, ptr, encoder.words, self._rows_of(encoder.words))
+
+    def _pieces(self, X: Any, name: str) -> Iterator[tuple[EncodedSentences | Batch, int]]:
+        """Some sentences at a time, encoded or yet to be encoded, and the number of the first."""
+        if isinstance(X, SentenceCorpus):
+            self._check_corpus(X, name)
+            words = X.vocabulary.words
+            rows = self._rows_of(words)
+            for part in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words
+                ptr = X.sent_ptr[part.start : part.stop + 1]
+                yield EncodedSentences(X.tokens[ptr[0] : ptr[-1]], ptr - ptr[0], words, rows), part.start
+            return
+        n_rows = 0
+        for batch in iter_pieces(X, self._tokenizer, name=name):
+            # A callable of the user is called in the user's thread.
+            yield batch if self._tokenizer.is_compiled else self._encode_piece(batch, n_rows), n_rows
+            n_rows += len(batch)
+
+    def _encode_piece(self, piece: EncodedSentences | Batch, first_row: int) -> EncodedSentences:
+        return piece if isinstance(piece, EncodedSentences) else self._known_tokens().encode(piece, first_row)
+
+    def _known_tokens(self) -> KnownTokens:
+        """Return the cached word tables, or build them. They are never pickled.
+
+        Not a property: `dir`, and so the HTML display, would build them.
+        """
+        place, of_this = side_state(self), (self.vocabulary_, self._tokenizer)
+        found = place.known_tokens
+        if found is None or not found.fits(*of_this):
+            with place.making:
+                found = place.known_tokens
+                if found is None or not found.fits(*of_this):
+                    found = place.known_tokens = KnownTokens(*of_this)
+        return found
+
+    def _check_corpus(self, X: SentenceCorpus, name: str) -> None:
+        if X.tokenizer != self._tokenizer:
+            raise ValueError(
+                f"{name} was made with {X.tokenizer.difference(self._tokenizer)}, but {type(self).__name__} was fitted "
+                f"with {self._tokenizer.difference(X.tokenizer)}. Build the corpus with the same options."
+            )
+
+    def _rows_of(self, words: Sequence[str]) -> np.ndarray:
+        return np.fromiter((self.vocabulary_.get(word, -1) for word in words), np.int64, len(words))
+
+
+def warn_if_unordered(corpus: SentenceCorpus, longest: int | None, name: str) -> None:
+    """The trap: sentences that lost their neighbours teach a context model nothing.
+
+    One of more than ``longest`` words has its own parts as neighbours.
+    """
+    first = np.asarray(corpus.doc_ptr[:-1])[np.diff(corpus.doc_ptr) == 1]
+    lengths = corpus.sent_ptr[first + 1] - corpus.sent_ptr[first]
+    alone = len(lengths) if longest is None else int((lengths <= longest).sum())
+    if 2 * alone > corpus.n_sentences:
+        warnings.warn(
+            f"{alone} of {corpus.n_sentences} sentences are alone in their document, so {name} has no context to "
+            "learn them from. Shuffled or sampled sentences (as cross-validation makes them) have lost their "
+            "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
+            "only what the next step of the pipeline learns from.",
+            UserWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,393 @@
+"""Base of the estimators that learn their vectors by gradient descent: `fit` and `partial_fit`."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._compiled.buffers import ARRAYS
+from .._compiled.sync import fill_uniform
+from .._compiled.threads import count_threads
+from .._corpus.corpus import SentenceCorpus
+from .._text.known_words import EncodedSentences
+from .._text.vocabulary import begins_with
+from .._training.encoded_text import EncodedText, split_long_sentences
+from .._training.memory import estimate, explaining_memory_error
+from .._training.trainer import LARGEST_SOUND_VALUE, EarlyStopping, EpochTasks, Objective, Progress, Trainer, hold_out
+from .._validation.limits import INT64_MAX, integers
+from .._validation.messages import brief
+from .coverage import check_kept
+from .pooled import POOLING_CONSTRAINTS, PooledVectorizer
+from .scikit_learn import CallbackSupportMixin, fit_context
+from .sharing import of_one_state
+from .text import TEXT_CONSTRAINTS, warn_if_unordered
+
+TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_components": [integers(1)],
+    "solver": [StrOptions({"adagrad", "sgd"})],
+    "learning_rate": [Interval(Real, 1e-12, 1e12, closed="both")],
+    "max_iter": [integers(1, INT64_MAX)],
+    "batch_size": [integers(1), StrOptions({"auto"})],
+    "early_stopping": ["boolean"],
+    "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
+    "n_iter_no_change": [integers(1, INT64_MAX)],
+    "tol": [Interval(Real, 0.0, None, closed="left")],
+    "warm_start": ["boolean"],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+}
+
+
+class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
+    """Base of the estimators that learn their vectors by gradient descent.
+
+    A method adds `_make_objective`, and `_needs_order` if it learns from neighbouring sentences.
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **TEXT_CONSTRAINTS,
+        **POOLING_CONSTRAINTS,
+        **TRAINING_CONSTRAINTS,
+    }
+    _vectors_name = "word_vectors_"
+    _default_batch_size = 64
+    _run_length = 1  # targets are words; of short sentences a run has more
+
+    n_components: int
+    window: int
+    solver: str
+    learning_rate: float
+    max_iter: int
+    batch_size: int | str
+    max_sentence_length: int | None = None  # for methods without this parameter
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
+    warm_start: bool
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    loss_curve_: list[float]
+    validation_loss_curve_: list[float]
+    n_iter_: int
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Learn word vectors from sentences in reading order.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences in reading order. Any iterable is read once. Where the parameter `corpus` is given, that is
+            learned from and `X` is not.
+        y : array-like of shape (n_sentences,), default=None
+            Not used, present by convention. Methods that learn from neighbouring sentences may warn, see Warns.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence; a change from one sentence to the next begins a new document. None means
+            that all sentences are one document.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
+            weights diverge; then the estimator is as it was before.
+        MemoryError
+            If there is less memory than the fit needs; says how much it needs and for which parameters.
+
+        Warns
+        -----
+        UserWarning
+            If a method that learns from neighbouring sentences gets `y` but neither `groups` nor a corpus, because
+            labelled sentences are seldom in reading order. If more than half of the sentences are alone in their
+            document. If there was nothing to predict. With `warm_start`, if few words of `X` are in the vocabulary.
+        """
+        corpus = self._corpus_to_learn_from(X, groups, y)
+        if self._needs_order:
+            warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
+        keep = self.warm_start and hasattr(self, "vocabulary_")
+        with explaining_memory_error(self, corpus, keep=keep):
+            fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
+        return self
+
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Make one pass over some more sentences.
+
+        The first call learns the vocabulary, the word counts and the word weights; later calls keep them, so that
+        a word that was not in the first batch stays unknown. The learning rate does not fall.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences in reading order.
+        y : ignored
+            Not used, present by convention.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        MemoryError
+            If there is less memory than the fit needs.
+
+        Warns
+        -----
+        UserWarning
+            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
+        """
+        corpus = self._corpus_to_learn_from(X, groups, y)
+        keep = hasattr(self, "vocabulary_")
+        with explaining_memory_error(self, corpus, keep=keep):
+            fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+            self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
+        return self
+
+    @of_one_state
+    def estimate_memory(self, X: Any) -> dict[str, int]:
+        """Say how much memory `fit` will need, without learning anything.
+
+        Parameters
+        ----------
+        X : SentenceCorpus, or iterable of str
+            What `fit` is to be given. Sentences are encoded for this, a corpus is only looked at. Where the parameter
+            `corpus` is given, that counts and `X` does not.
+
+        Returns
+        -------
+        memory : dict of str to int
+            Bytes by purpose, and their sum "total":
+
+            - "weights": the vectors that are learned; given `word_vectors` are not counted;
+            - "accumulators": AdaGrad's sums of squares, and a counter for each;
+            - "corpus": the encoded text; 0 where it is memory-mapped;
+            - "copies": what `early_stopping` sets apart (text, and the best weights so far), what `warm_start` begins
+              with, what is left after `n_removed_components`;
+            - "scratch": vocabulary, order of the sentences, work space of a block.
+
+            Python, its libraries and the sentences that `X` holds as strings come on top, as they are there before.
+
+        Examples
+        --------
+        >>> from skembed import CBOSVectorizer, SentenceCorpus
+        >>> corpus = SentenceCorpus.from_sentences(["A cat.", "The cat slept."] * 50)
+        >>> memory = CBOSVectorizer(100).estimate_memory(corpus)
+        >>> memory["weights"]  # 4 words of 100 float32
+        1600
+        >>> memory["corpus"] >= 4 * corpus.n_tokens
+        True
+        """
+        corpus = self._corpus_to_learn_from(X, None)
+        keep = self.warm_start and hasattr(self, "_layout")
+        if keep:
+            self._check_layout()
+        return estimate(self, corpus, keep=keep)
+
+    def _start(self, corpus: SentenceCorpus) -> dict[str, Any]:
+        """Fitted attributes before the first epoch."""
+        fitted = self._learn_vocabulary(corpus)
+        fitted |= self._word_weights(corpus, fitted["vocabulary_"])
+        fitted["_seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
+        fitted["_n_tokens"] = corpus.n_tokens
+        fitted["_layout"] = self._layout_of_options()
+        fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0, "n_features_out_": self.n_components}
+        return fitted | self._start_weights(fitted)
+
+    def _keep_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
+        """Fitted attributes of an earlier fit, to go on from; weights are copied, so a failure costs nothing."""
+        if corpus.tokenizer != self._tokenizer:
+            raise ValueError(
+                f"X was tokenized with {corpus.tokenizer.difference(self._tokenizer)}, the vocabulary with "
+                f"{self._tokenizer.difference(corpus.tokenizer)}. Use the same options."
+            )
+        if not hasattr(self, "_layout"):
+            raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
+        self._check_layout()
+        check_kept(self, corpus)
+        return {
+            name: value.copy() if isinstance(value, np.ndarray) else value
+            for name, value in vars(self).items()
+            if name in self._fitted_names()
+        }
+
+    def _layout_of_options(self) -> dict[str, Any]:
+        """Parameters that decide which rows the weights have; with others, a kernel would reach past their end."""
+        names = (name for name in ("n_components", "ngram_range", "n_buckets") if hasattr(self, name))
+        return {name: tuple(v) if isinstance(v := getattr(self, name), list) else v for name in names}
+
+    def _check_layout(self, *, but: str = "") -> None:
+        now = self._layout_of_options()
+        for name, value in getattr(self, "_layout", now).items():
+            if name != but and now[name] != value:
+                raise ValueError(
+                    f"{name}={brief(now[name])} differs from {brief(value)}, with which {type(self).__name__} was "
+                    "fitted. Fit a new estimator, or set warm_start=False."
+                )
+
+    def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        self._check_layout(but="n_components")
+        return super()._features(sentences)
+
+    def _fitted_names(self) -> set[str]:
+        return {name for name in vars(self) if name.endswith("_") or (name.startswith("_") and "callback" not in name)}
+
+    def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
+        """Shapes of all that is learned: the matrices, and AdaGrad's accumulators, whose names say so."""
+        return {"word_vectors_": (n_words, self.n_components), "_accumulator": (n_words, 2)}
+
+    def _start_weights(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """Small random numbers for the words, zeros for all else."""
+        n_words = len(fitted["word_counts_"])
+        weights = {name: ARRAYS.zeros(shape, np.float32) for name, shape in self._weight_shapes(n_words).items()}
+        fill_uniform(weights[self._vectors_name][:n_words], fitted["_seed"], self._start_limit())
+        return weights
+
+    def _start_limit(self) -> float:
+        """Start values lie between minus this and this."""
+        return 0.5 / self.n_components
+
+    def _make_objective(self, fitted: dict[str, Any]) -> Objective:
+        raise TypeError(f"{type(self).__name__} does not say what it learns.")
+
+    def _encode_text(self, corpus: SentenceCorpus, fitted: dict[str, Any]) -> EncodedText:
+        """The corpus for the kernels, in word ids of the vocabulary."""
+        weights = fitted["word_weights_"]
+        tokens = np.asarray(corpus.tokens)
+        words = corpus.vocabulary.words
+        vocabulary = fitted["vocabulary_"]
+        n_words = len(vocabulary)
+        if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
+            ids = np.fromiter((vocabulary.get(word, n_words) for word in words), np.int32, len(words))
+            tokens = _remapped(tokens, ids)
+        text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights)
+        return split_long_sentences(text, self.max_sentence_length)
+
+    def _train(self, corpus: SentenceCorpus, fitted: dict[str, Any], *, X: Any, n_epochs: int, partial: bool) -> None:
+        """Run the epochs; the estimator changes only when all has gone well."""
+        held_out, whole = None, corpus
+        if self.early_stopping and not partial:
+            corpus, validation_corpus = hold_out(corpus, self.validation_fraction, fitted["_seed"])
+            held_out = self._encode_text(validation_corpus, fitted)
+            del validation_corpus  # its text was encoded
+        text = self._encode_text(corpus, fitted)
+        del corpus
+        trainer = self._make_trainer(fitted)
+        objective = trainer.objective
+        losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
+        fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
+        stopping = EarlyStopping(objective, self.tol, self.n_iter_no_change)
+        tasks = EpochTasks(self, X, 0 if partial else n_epochs)
+        trainer.compile(text)
+        progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens))
+        for epoch in range(n_epochs):
+            tasks.begin_epoch()
+            progress.begin(epoch)
+            rates: tuple[float, ...] = (self.learning_rate, self.learning_rate)
+            if self.solver == "sgd" and not partial:  # the papers' linear decay to zero
+                rates = tuple(self.learning_rate * (1 - done / n_epochs) for done in (epoch, epoch + 1))
+            losses.append(trainer.run_epoch(text, fitted["n_iter_"], rates=rates, on_call=progress.advance))
+            self._check_finite(objective, losses[-1], epoch)
+            fitted["n_iter_"] += 1
+            stop = False
+            if held_out is not None:
+                # The same sentences against the same negatives every time, and nothing is learned.
+                validation.append(trainer.run_epoch(held_out, 2**31, rates=None))
+                stop = validation[-1] > 0 and stopping.should_stop(validation[-1])
+            progress.end(losses[-1], validation[-1] if held_out is not None else None)
+            stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted), whole))
+            if stop:
+                break
+        self._warn_of_nothing(losses, validation)
+        stopping.restore_best()
+        final = self._finish_fit(fitted, whole)
+        self._commit(final)
+        tasks.end(lambda: final)
+
+    def _make_trainer(self, fitted: dict[str, Any]) -> Trainer:
+        return Trainer(
+            self._make_objective(fitted),
+            self.solver == "adagrad",
+            self.learning_rate,
+            self.batch_size if isinstance(self.batch_size, str) else int(self.batch_size),
+            self._default_batch_size,
+            self._run_length,
+            fitted["_seed"],
+            count_threads(self.n_jobs),
+        )
+
+    def _check_parameters(self) -> None:
+        """A context method compares a sentence with others of its block, which must hold more than its neighbours."""
+        super()._check_parameters()
+        if self._needs_order and not isinstance(self.batch_size, str):
+            smallest = 2 * int(self.window) + 2
+            if self.batch_size < smallest:
+                raise ValueError(
+                    f"batch_size={self.batch_size} is too small for window={self.window}: the random "
+                    f"sentences come from the same block. Use at least {smallest}."
+                )
+
+    def _check_finite(self, objective: Objective, loss: float, epoch: int) -> None:
+        # Not abs(weights), which would be a second copy of them.
+        largest = max(float(np.maximum(m.weights.max(), -m.weights.min())) for m in objective.matrices)
+        if not max(loss, largest) < LARGEST_SOUND_VALUE or not np.isfinite(loss):
+            # Other parameters that cause large steps or scores.
+            others = {"n_components": "smaller"} | ({"temperature": "larger"} if hasattr(self, "temperature") else {})
+            options = "".join(f", {name}={getattr(self, name)}" for name in others)
+            remedy = "".join(f", or a {than} {name}" for name, than in others.items())
+            raise ValueError(
+                f"{type(self).__name__} diverged in epoch {epoch + 1} with learning_rate={self.learning_rate}, "
+                f"solver={self.solver!r}{options} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
+                f"learning_rate{remedy}. Nothing of this fit was kept."
+            )
+
+    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
+        """A loss of exactly zero is that of no target at all."""
+        for name, curve, outcome in (
+            ("text", losses, "the last pass changed nothing"),
+            ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
+        ):
+            if curve and curve[-1] == 0.0:
+                warnings.warn(
+                    f"{type(self).__name__} found nothing to predict in the {name}, so {outcome}. Its sentences may be "
+                    "too few or too short, or their words unknown or too rare.",
+                    UserWarning,
+                    stacklevel=6,
+                )
+
+    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
+        """What follows from the learned weights."""
+        vectors = fitted[self._vectors_name][: len(fitted["word_counts_"])]
+        return fitted | {"_unknown_length": self._length_of_unknown(vectors)}
+
+
+def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """`ids[tokens]` and nothing else: numpy would make int64 positions of all tokens at once."""
+    out = np.empty(len(tokens), np.int32)
+    for start in range(0, len(tokens), 1 << 20):
+        part = slice(start, start + (1 << 20))
+        out[part] = ids[tokens[part]]
+    out.flags.writeable = False
+    return out
+
+
+def _copied(fitted: dict[str, Any]) -> dict[str, Any]:
+    return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in fitted.items()}

@@ -1,0 +1,90 @@
+"""How kernels are compiled, and how their code is kept on disk for the next process."""
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from numba import config, njit
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+
+# For functions that only compiled code may call. They are not kept on disk, since their code is part of their callers',
+# and nothing is made that Python or C could call, which is a fifth of the work of compiling.
+# No fastmath: with it the compiler orders sums by the SIMD width, replaces divisions by estimates that differ between
+# processors, and fuses only some products and sums. Fast code uses the vectors of `_simd` instead, with a fixed order
+# and with fused products wherever the processor has them.
+COMPILE = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+# The same without numba's counting of references to arrays, which costs more than the arithmetic between two counts.
+# Such a function makes no array and no slice of one.
+LEAN = {**COMPILE, "_nrt": False}
+# The same, put into its callers: for what is a few instructions long.
+# Numba compiles each of these functions anew for each type of number that it is given. So a counter begins as
+# np.int64(0), since a plain 0 is a type of its own and not the last one, and rows are numbered by int64 alone.
+INLINE = {**LEAN, "forceinline": True}
+# For long functions with one caller in each kernel: numba takes their lines into the caller, so that they are compiled
+# and optimised once, not twice. The code that comes out is the same.
+PASTE = {**LEAN, "inline": "always"}
+
+
+def _digest_of_sources() -> str:
+    """Digest of the path and text of every file with compiled functions."""
+    package = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        source = path.read_bytes()
+        if b"numba" in source or b"compile import" in source:
+            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + source)
+    return digest.hexdigest()[:16]
+
+
+_SOURCES = _digest_of_sources()
+
+
+class _Files(CompileResultCacheImpl):
+    """Names the files of a kernel after all sources.
+
+    numba looks at the file of the kernel itself: after an upgrade it would run old code of the files it calls into.
+    """
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return f"{super().get_filename_base(fullname, abiflags)}-{_SOURCES}"
+
+
+class _KernelCache(FunctionCache):
+    """numba's cache on disk, which here is a help only: a full disk or a damaged file does not end a fit."""
+
+    _impl_class = _Files
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever unpickling makes of half a file
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(sig, data)
+
+
+def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
+    """Compile a function that Python calls, and keep its code on disk for the next process.
+
+    Where neither the folder of the package nor the user's cache folder can be written, every process compiles anew.
+    """
+    compiled = njit(**{**options, "no_cpython_wrapper": False})(function)
+    if not config.DISABLE_JIT:
+        with suppress(RuntimeError):  # "no locator available": nowhere to write
+            compiled._cache = _KernelCache(function)
+    return compiled
+
+
+def lean_kernel(function: Any) -> Any:
+    """Compile a function that Python calls and that makes no array, as the loops over all of a text are."""
+    return kernel(function, LEAN)

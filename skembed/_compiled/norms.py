@@ -1,0 +1,62 @@
+"""Norms and directions of rows whose squares may overflow or underflow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+_SQUARABLE = {"float32": (1e-15, 1e15), "float64": (1e-140, 1e140)}  # range in which sums of squares are accurate
+
+
+def row_norms(rows: np.ndarray) -> np.ndarray:
+    """Norm of each row, without overflow or underflow; equal to that of numpy where numpy has neither.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed._compiled.norms import row_norms
+    >>> rows = np.array([[3, 4], [3e19, 4e19], [3e-30, 4e-30], [0, 0]], np.float32)
+    >>> row_norms(rows)
+    array([5.e+00, 5.e+19, 5.e-30, 0.e+00], dtype=float32)
+    """
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(rows, axis=1)
+    low, high = _SQUARABLE[rows.dtype.name]
+    odd = np.flatnonzero(~((norms >= low) & (norms <= high)))
+    if len(odd):
+        largest = np.abs(rows[odd]).max(axis=1)
+        divisors = np.where(largest > 0, largest, 1)
+        norms[odd] = largest * np.linalg.norm(rows[odd] / divisors[:, None], axis=1)
+    return np.asarray(norms)
+
+
+def rescaled(rows: Any) -> Any:
+    """Return rows of the same directions, scaled where their squares would overflow or underflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed._compiled.norms import rescaled
+    >>> rescaled(np.array([[3, 4], [3e19, 4e19]], np.float32))
+    array([[3.  , 4.  ],
+           [0.75, 1.  ]], dtype=float32)
+    """
+    if not rows.shape[1]:
+        return rows
+    low, high = _SQUARABLE[rows.dtype.name]
+    largest = np.maximum(_dense(rows.max(axis=1)), -_dense(rows.min(axis=1)))
+    odd = (largest > 0) & ((largest < low) | (largest > high))
+    if not odd.any():
+        return rows
+    divisors = np.where(odd, largest, largest.dtype.type(1))
+    if not issparse(rows):
+        return rows / divisors[:, None]
+    rows = rows.copy()
+    rows.data /= np.repeat(divisors, np.diff(rows.indptr))
+    return rows
+
+
+def _dense(column: Any) -> np.ndarray:
+    return np.asarray(column.toarray() if issparse(column) else column).ravel()

@@ -1,0 +1,392 @@
+"""Arithmetic on rows of float32 matrices, and on the scores of rows.
+
+What the kernels do is built from three things: `dots` (one row against several), `combine` (several rows, weighted,
+into one) and `add_scaled` (one row into another), and from the two functions of scores, `softmax` and `logistic`.
+
+Where a row is no multiple of sixteen long, its last vector overlaps the one before; masked stores are slow.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from .compile import INLINE
+from .simd import (
+    WIDTH,
+    divide,
+    larger,
+    load,
+    load_short,
+    multiply_add,
+    power_of_two,
+    prefetch,
+    prefetch_to_write,
+    product,
+    replace_last,
+    splat,
+    store,
+    store_short,
+    store_totals,
+    total,
+    where_negative,
+    zero_first,
+)
+
+ONE = np.float32(1.0)
+ADJACENT = np.int64(1)  # stride of numbers side by side; a plain 1 would have `combine_two` compiled twice
+
+
+@njit(**INLINE)
+def prefetch_row(matrix, row):
+    """Ask for the first 512 bytes of a row; the processor follows the rest by itself."""
+    for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
+        prefetch(matrix, row, c)
+
+
+@njit(**INLINE)
+def prefetch_row_to_write(matrix, row):
+    """The same for a row that will be written to: no other core keeps it."""
+    for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
+        prefetch_to_write(matrix, row, c)
+
+
+@njit(**INLINE)
+def prefetch_all(matrix):
+    """Ask for a small matrix that other threads have written; one cache line after the other would take long."""
+    for row in range(matrix.shape[0]):
+        prefetch_row(matrix, row)
+
+
+@njit(**INLINE)
+def fill_row(out, i, number):
+    """``out[i] = number``."""
+    for c in range(out.shape[1]):
+        out[i, c] = number
+
+
+@njit(**INLINE)
+def copy_scaled(out, i, scale, a, j):
+    """``out[i] = scale * a[j]``."""
+    s, zero = splat(scale), splat(np.float32(0.0))
+    last = out.shape[1] - WIDTH
+    if last < 0:
+        store_short(out, i, multiply_add(s, load_short(a, j), zero))
+        return
+    end = multiply_add(s, load(a, j, last), zero)  # before the others, for both rows may be one
+    for c in range(0, last, WIDTH):
+        store(out, i, c, multiply_add(s, load(a, j, c), zero))
+    store(out, i, last, end)
+
+
+@njit(**INLINE)
+def add_scaled(out, i, scale, a, j):
+    """``out[i] += scale * a[j]``."""
+    s = splat(scale)
+    last = out.shape[1] - WIDTH
+    if last < 0:
+        store_short(out, i, multiply_add(s, load_short(a, j), load_short(out, i)))
+        return
+    end = multiply_add(s, load(a, j, last), load(out, i, last))
+    for c in range(0, last, WIDTH):
+        store(out, i, c, multiply_add(s, load(a, j, c), load(out, i, c)))
+    store(out, i, last, end)
+
+
+@njit(**INLINE)
+def _mean_square_of_short(a, i):
+    """Mean square of a row of fewer than sixteen numbers, summed in order."""
+    square = np.float32(0.0)
+    for c in range(a.shape[1]):
+        square += a[i, c] * a[i, c]
+    return square / np.float32(a.shape[1])
+
+
+@njit(**INLINE)
+def blend(out, i, x, a, j, y, b, k):
+    """``out[i] = x * a[j] + y * b[k]``; returns its mean square."""
+    n = out.shape[1]
+    s, t, zero = splat(x), splat(y), splat(np.float32(0.0))
+    last = n - WIDTH
+    if last < 0:
+        store_short(out, i, multiply_add(s, load_short(a, j), multiply_add(t, load_short(b, k), zero)))
+        return _mean_square_of_short(out, i)
+    end = multiply_add(s, load(a, j, last), multiply_add(t, load(b, k, last), zero))
+    q = zero
+    for c in range(0, last, WIDTH):
+        v = multiply_add(s, load(a, j, c), multiply_add(t, load(b, k, c), zero))
+        store(out, i, c, v)
+        q = multiply_add(v, v, q)
+    store(out, i, last, end)
+    end = zero_first(end, -n % WIDTH)
+    return total(multiply_add(end, end, q)) / np.float32(n)
+
+
+@njit(**INLINE)
+def mean_square(a, i):
+    """Mean over the columns of ``a[i] ** 2``."""
+    n = a.shape[1]
+    if n < WIDTH:
+        return _mean_square_of_short(a, i)
+    s = splat(np.float32(0.0))
+    for c in range(0, n - WIDTH + 1, WIDTH):
+        x = load(a, i, c)
+        s = multiply_add(x, x, s)
+    if n % WIDTH:
+        x = zero_first(load(a, i, n - WIDTH), WIDTH - n % WIDTH)
+        s = multiply_add(x, x, s)
+    return total(s) / np.float32(n)
+
+
+@njit(**INLINE)
+def _next_four(index, first, k, n):
+    """Numbers k to k + 3 of ``n`` numbers from ``first`` on; past the end the last one stands for those."""
+    k1, k2, k3 = min(k + 1, n - 1), min(k + 2, n - 1), min(k + 3, n - 1)
+    return index[first + k], index[first + k1], index[first + k2], index[first + k3]
+
+
+@njit(**INLINE)
+def dots(out, o, a, i, rows, index, first, n):
+    """``out[o, k] = a[i] . rows[index[first + k]]`` for k below ``n``, four rows at a time.
+
+    ``out`` has room for n rounded up to a multiple of four; what is written past n means nothing.
+    """
+    width = a.shape[1]
+    if width < WIDTH:
+        x, zero = load_short(a, i), splat(np.float32(0.0))
+        for k in range(n):
+            out[o, k] = total(multiply_add(x, load_short(rows, index[first + k]), zero))
+        return
+    for k in range(0, n, 4):
+        r0, r1, r2, r3 = _next_four(index, first, k, n)
+        s0 = s1 = s2 = s3 = splat(np.float32(0.0))
+        for c in range(0, width - WIDTH + 1, WIDTH):
+            x = load(a, i, c)
+            s0 = multiply_add(x, load(rows, r0, c), s0)
+            s1 = multiply_add(x, load(rows, r1, c), s1)
+            s2 = multiply_add(x, load(rows, r2, c), s2)
+            s3 = multiply_add(x, load(rows, r3, c), s3)
+        if width % WIDTH:
+            c = width - WIDTH
+            x = zero_first(load(a, i, c), WIDTH - width % WIDTH)
+            s0 = multiply_add(x, load(rows, r0, c), s0)
+            s1 = multiply_add(x, load(rows, r1, c), s1)
+            s2 = multiply_add(x, load(rows, r2, c), s2)
+            s3 = multiply_add(x, load(rows, r3, c), s3)
+        store_totals(out, o, k, s0, s1, s2, s3)
+
+
+@njit(**INLINE)
+def dots_two(out, o, p, a, i, j, rows, index, first, n):
+    """`dots` of two rows, ``a[i]`` into ``out[o]`` and ``a[j]`` into ``out[p]``, with the same rows, read once."""
+    width = a.shape[1]
+    if width < WIDTH:
+        zero = splat(np.float32(0.0))
+        for which in range(2):
+            x, to = load_short(a, j if which else i), p if which else o
+            for k in range(n):
+                out[to, k] = total(multiply_add(x, load_short(rows, index[first + k]), zero))
+        return
+    for k in range(0, n, 4):
+        r0, r1, r2, r3 = _next_four(index, first, k, n)
+        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
+        for c in range(0, width, WIDTH):
+            # Of the last vector only what no vector before it had.
+            d = min(c, width - WIDTH)
+            x, y = zero_first(load(a, i, d), c - d), zero_first(load(a, j, d), c - d)
+            z0, z1, z2, z3 = load(rows, r0, d), load(rows, r1, d), load(rows, r2, d), load(rows, r3, d)
+            s0, t0 = multiply_add(x, z0, s0), multiply_add(y, z0, t0)
+            s1, t1 = multiply_add(x, z1, s1), multiply_add(y, z1, t1)
+            s2, t2 = multiply_add(x, z2, s2), multiply_add(y, z2, t2)
+            s3, t3 = multiply_add(x, z3, s3), multiply_add(y, z3, t3)
+        store_totals(out, o, k, s0, s1, s2, s3)
+        store_totals(out, p, k, t0, t1, t2, t3)
+
+
+@njit(**INLINE)
+def combine(out, i, scale, s, rows, index, first, n):
+    """``out[i] = sum_k scale[s + k] * rows[index[first + k]]`` for k below ``n``; returns its mean square.
+
+    Four vectors at a time stay in registers. The row must not be one of ``rows``.
+    """
+    width = out.shape[1]
+    last = width - WIDTH
+    q = splat(np.float32(0.0))
+    if last < 0:
+        s0 = q
+        for k in range(n):
+            s0 = multiply_add(splat(scale[s + k]), load_short(rows, index[first + k]), s0)
+        store_short(out, i, s0)
+        return _mean_square_of_short(out, i)
+    for c in range(0, width, 4 * WIDTH):
+        # A vector that would go past the end repeats the last one, in part or whole.
+        c0, c1 = min(c, last), min(c + WIDTH, last)
+        c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
+        s0 = s1 = s2 = s3 = splat(np.float32(0.0))
+        for k in range(n):
+            w, r = splat(scale[s + k]), index[first + k]
+            s0 = multiply_add(w, load(rows, r, c0), s0)
+            s1 = multiply_add(w, load(rows, r, c1), s1)
+            s2 = multiply_add(w, load(rows, r, c2), s2)
+            s3 = multiply_add(w, load(rows, r, c3), s3)
+        store(out, i, c0, s0)
+        store(out, i, c1, s1)
+        store(out, i, c2, s2)
+        store(out, i, c3, s3)
+        s0, s1 = zero_first(s0, c - c0), zero_first(s1, c + WIDTH - c1)
+        s2, s3 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(s3, c + 3 * WIDTH - c3)
+        q = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, q))))
+    return total(q) / np.float32(width)
+
+
+@njit(**INLINE)
+def combine_two(out, i, j, scale, s, t, stride, rows, index, first, n):
+    """`combine` for two sums of the same rows, which are read once; returns both mean squares.
+
+    ``out[i]`` has the scales ``scale[s + k * stride]``, ``out[j]`` those from ``t`` on; i and j may be one.
+    """
+    width = out.shape[1]
+    last = width - WIDTH
+    p = q = splat(np.float32(0.0))
+    if last < 0:
+        s0 = t0 = q
+        for k in range(n):
+            x0 = load_short(rows, index[first + k])
+            s0 = multiply_add(splat(scale[s + k * stride]), x0, s0)
+            t0 = multiply_add(splat(scale[t + k * stride]), x0, t0)
+        store_short(out, i, s0)
+        store_short(out, j, t0)
+        return _mean_square_of_short(out, i), _mean_square_of_short(out, j)
+    for c in range(0, width, 4 * WIDTH):
+        c0, c1 = min(c, last), min(c + WIDTH, last)
+        c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
+        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
+        for k in range(n):
+            w, v, r = splat(scale[s + k * stride]), splat(scale[t + k * stride]), index[first + k]
+            x0, x1, x2, x3 = load(rows, r, c0), load(rows, r, c1), load(rows, r, c2), load(rows, r, c3)
+            s0, t0 = multiply_add(w, x0, s0), multiply_add(v, x0, t0)
+            s1, t1 = multiply_add(w, x1, s1), multiply_add(v, x1, t1)
+            s2, t2 = multiply_add(w, x2, s2), multiply_add(v, x2, t2)
+            s3, t3 = multiply_add(w, x3, s3), multiply_add(v, x3, t3)
+        store(out, i, c0, s0)
+        store(out, i, c1, s1)
+        store(out, i, c2, s2)
+        store(out, i, c3, s3)
+        store(out, j, c0, t0)
+        store(out, j, c1, t1)
+        store(out, j, c2, t2)
+        store(out, j, c3, t3)
+        s0, t0 = zero_first(s0, c - c0), zero_first(t0, c - c0)
+        s1, t1 = zero_first(s1, c + WIDTH - c1), zero_first(t1, c + WIDTH - c1)
+        s2, t2 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(t2, c + 2 * WIDTH - c2)
+        s3, t3 = zero_first(s3, c + 3 * WIDTH - c3), zero_first(t3, c + 3 * WIDTH - c3)
+        p = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, p))))
+        q = multiply_add(t0, t0, multiply_add(t1, t1, multiply_add(t2, t2, multiply_add(t3, t3, q))))
+    return total(p) / np.float32(width), total(q) / np.float32(width)
+
+
+@njit(**INLINE)
+def combine_parts(out, i, j, scale, rows, part, index, first, n):
+    """``out[i] = sum_k scale[first + k] * rows[index[first + k]]``: those of part 0, plus those of part 1.
+
+    The bits are those of `add_scaled` of each row to the sum of its part, and of one sum to the other. ``out[j]`` is
+    room to work in.
+    """
+    width = out.shape[1]
+    one, zero = splat(np.float32(1.0)), splat(np.float32(0.0))
+    last = width - WIDTH
+    if last < 0:
+        s0 = t0 = zero
+        for k in range(first, first + n):
+            second = scale[k] * np.float32(part[index[k]])
+            x0 = load_short(rows, index[k])
+            s0, t0 = multiply_add(splat(scale[k] - second), x0, s0), multiply_add(splat(second), x0, t0)
+        store_short(out, i, multiply_add(one, t0, s0))
+        return
+    for c in range(0, width, 4 * WIDTH):
+        # A vector that would go past the end repeats the last one, in part or whole.
+        c0, c1 = min(c, last), min(c + WIDTH, last)
+        c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
+        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = zero
+        for k in range(first, first + n):
+            r = index[k]
+            # A branch would be guessed wrong; a row times zero adds nothing.
+            second = scale[k] * np.float32(part[r])
+            w, v = splat(scale[k] - second), splat(second)
+            x0, x1, x2, x3 = load(rows, r, c0), load(rows, r, c1), load(rows, r, c2), load(rows, r, c3)
+            s0, t0 = multiply_add(w, x0, s0), multiply_add(v, x0, t0)
+            s1, t1 = multiply_add(w, x1, s1), multiply_add(v, x1, t1)
+            s2, t2 = multiply_add(w, x2, s2), multiply_add(v, x2, t2)
+            s3, t3 = multiply_add(w, x3, s3), multiply_add(v, x3, t3)
+        store(out, i, c0, multiply_add(one, t0, s0))
+        store(out, i, c1, multiply_add(one, t1, s1))
+        store(out, i, c2, multiply_add(one, t2, s2))
+        store(out, i, c3, multiply_add(one, t3, s3))
+
+
+_LOG2_E = np.float32(1.44269504)
+_LN_2_HIGH, _LN_2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_ROUNDER = np.float32(12582912.0)  # 1.5 * 2**23: adding it rounds to an integer
+
+
+@njit(**INLINE)
+def _exp(x):
+    """``exp(x)`` for x <= 0, to about 1e-7; below -87 it stays at 1.6e-38.
+
+    ``x = n ln 2 + r`` with |r| <= ln(2) / 2, and ``exp(r)`` is its Taylor series of seven terms.
+    """
+    x = larger(x, splat(np.float32(-87.0)))
+    shifted = multiply_add(x, splat(_LOG2_E), splat(_ROUNDER))
+    n = multiply_add(splat(np.float32(-1.0)), splat(_ROUNDER), shifted)
+    r = multiply_add(n, splat(-_LN_2_HIGH), x)
+    r = multiply_add(n, splat(-_LN_2_LOW), r)
+    p = splat(np.float32(1 / 5040))
+    p = multiply_add(p, r, splat(np.float32(1 / 720)))
+    p = multiply_add(p, r, splat(np.float32(1 / 120)))
+    p = multiply_add(p, r, splat(np.float32(1 / 24)))
+    p = multiply_add(p, r, splat(np.float32(1 / 6)))
+    p = multiply_add(p, r, splat(np.float32(1 / 2)))
+    p = multiply_add(p, r, splat(np.float32(1.0)))
+    p = multiply_add(p, r, splat(np.float32(1.0)))
+    return multiply_add(p, power_of_two(shifted), splat(np.float32(0.0)))
+
+
+def padded(n):
+    """The next multiple of sixteen: how many columns a matrix of scores has."""
+    return n + -n % WIDTH
+
+
+@njit(**INLINE)
+def softmax(scores, i, n):
+    """The first ``n`` scores of row ``i`` become their softmax; returns log(sum(exp(score)))."""
+    top = scores[i, 0]
+    for k in range(1, n):
+        top = max(top, scores[i, k])
+    below_top = splat(-top)
+    z = splat(np.float32(0.0))
+    one = splat(np.float32(1.0))
+    for c in range(0, n, WIDTH):
+        x = replace_last(load(scores, i, c), n - c, np.float32(-np.inf))
+        e = _exp(multiply_add(one, x, below_top))
+        z = multiply_add(one, e, z)
+        store(scores, i, c, e)
+    norm = total(z)
+    for k in range(n):
+        scores[i, k] /= norm
+    return math.log(norm) + top
+
+
+@njit(**INLINE)
+def logistic(scores, i, n):
+    """The first ``n`` scores x of row ``i`` become 1 / (1 + exp(-x)); returns the sum of log(1 + exp(x))."""
+    loss = 0.0
+    zero, one, minus_one = splat(np.float32(0.0)), splat(np.float32(1.0)), splat(np.float32(-1.0))
+    for c in range(0, n, WIDTH):
+        x = replace_last(load(scores, i, c), n - c, np.float32(-np.inf))
+        # With e = exp(-|x|), nothing overflows: log(1 + exp(x)) = max(x, 0) + log(1 + e).
+        size = larger(x, multiply_add(minus_one, x, zero))
+        e = _exp(multiply_add(minus_one, size, zero))
+        loss += total(larger(x, zero)) + math.log(product(multiply_add(one, e, one)))
+        share = divide(one, multiply_add(one, e, one))
+        store(scores, i, c, multiply_add(where_negative(x, e, one), share, zero))
+    return loss

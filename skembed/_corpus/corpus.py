@@ -1,0 +1,419 @@
+"""Sentences as numbers: encode once, then slice, save, memory-map and share between processes."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable, Iterator
+from operator import length_hint
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._text.files import iter_text
+from .._text.sources import advising, iter_batches
+from .._text.tokenizer import TOKEN_PATTERN, Tokenizer
+from .._text.vocabulary import Vocabulary
+from .._validation.paths import PathLike, user_path
+from .content import (
+    Content,
+    as_rows,
+    build,
+    check_content,
+    make_settings,
+    open_content,
+    read_handle,
+    sentence_frequencies,
+    take,
+)
+from .storage import Arrays, digest_of, new_folder, write_folder
+
+
+class SentenceCorpus:
+    """Sentences in reading order, tokenized once and held as arrays of word ids.
+
+    Build one with :meth:`from_sentences` or :meth:`from_file`, or open a saved one with :meth:`load`. A corpus never
+    changes, so a copy of it is the corpus itself. The pickle of a corpus in memory has all its text; that of a
+    memory-mapped corpus has only the path of the folder.
+
+    Sentence i is ``tokens[sent_ptr[i]:sent_ptr[i + 1]]``, document d is the sentences ``doc_ptr[d]:doc_ptr[d + 1]``.
+
+    Parameters
+    ----------
+    tokens : ndarray of shape (n_tokens,), dtype int32
+        Word ids of all sentences, one sentence after the other. The arrays are not copied: do not change them.
+    sent_ptr : ndarray of shape (n_sentences + 1,), dtype int64
+        Where each sentence begins in `tokens`.
+    doc_ptr : ndarray of shape (n_documents + 1,), dtype int64
+        Where each document begins among the sentences. No document is empty.
+    vocabulary : Vocabulary
+        The words, by falling count.
+    tokenizer : Tokenizer or None, default=None
+        How sentences become words; None means the default options.
+    min_count : int, default=1
+        Words that occur less often were dropped when the corpus was built.
+    max_features : int or None, default=None
+        The largest number of words that were kept when the corpus was built.
+
+    Examples
+    --------
+    >>> from skembed import SentenceCorpus
+    >>> corpus = SentenceCorpus.from_sentences(["A cat sat.", "The cat slept.", "Rain!"], groups=[0, 0, 1])
+    >>> corpus
+    SentenceCorpus(n_documents=2, n_sentences=3, n_tokens=7, n_words=6)
+    >>> corpus[1]
+    ['the', 'cat', 'slept']
+    >>> corpus[1:]
+    SentenceCorpus(n_documents=2, n_sentences=2, n_tokens=4, n_words=4)
+    """
+
+    ndim = 0  # for pandas: a scalar, not a column of sentences
+    tokenizer: Tokenizer
+    _loaded: Content | None  # None: a handle from another process, opened at first use
+    _settings: dict[str, Any]  # the options as JSON holds them, min_count and max_features
+    _path: str | None
+    _digest: str | None
+
+    def __init__(
+        self,
+        tokens: NDArray[np.int32],
+        sent_ptr: NDArray[np.int64],
+        doc_ptr: NDArray[np.int64],
+        vocabulary: Vocabulary,
+        *,
+        tokenizer: Tokenizer | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+    ) -> None:
+        self.tokenizer = Tokenizer() if tokenizer is None else tokenizer
+        self._settings = make_settings(self.tokenizer, min_count, max_features)
+        self._loaded = check_content(tokens, sent_ptr, doc_ptr, vocabulary)
+        self._path = self._digest = None
+
+    @classmethod
+    def from_sentences(
+        cls,
+        sentences: Iterable[Any],
+        groups: Iterable[Any] | None = None,
+        *,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        to: PathLike | None = None,
+        n_jobs: int | None = None,
+    ) -> SentenceCorpus:
+        """Build a corpus from sentences in reading order, in one pass.
+
+        Parameters
+        ----------
+        sentences : iterable of str
+            A list, array, pandas or polars Series, generator, ... It is consumed once. With a callable `analyzer` the
+            items may be anything.
+        groups : iterable or None, default=None
+            Document id of each sentence. A new document begins where the id changes. None means one document.
+        analyzer, token_pattern, lowercase, stop_words, stemmer
+            How a sentence becomes words: as the parameters of :class:`CBOSVectorizer` say, and :ref:`words`.
+        min_count : int, default=1
+            Drop words that occur less often.
+        max_features : int or None, default=None
+            Keep only this many of the most frequent words.
+        to : path-like or None, default=None
+            Folder to write the corpus to while it is read, so that it may be larger than memory. The corpus returned is
+            then memory-mapped from there. An older corpus at that place is replaced.
+        n_jobs : int or None, default=None
+            Number of threads of the default analyzer; -1 means all cores. It does not change the result.
+
+        Returns
+        -------
+        corpus : SentenceCorpus
+
+        Raises
+        ------
+        ValueError
+            If there is no sentence or no word, or `groups` has another length than `sentences`.
+        TypeError
+            If a sentence is not a string; names the row.
+        OSError
+            If `to` exists and is not a corpus, or cannot be written; names path and reason.
+        """
+        if isinstance(sentences, SentenceCorpus):
+            raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
+        tokenizer = Tokenizer(
+            analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
+        )
+        batches = iter_batches(sentences, groups, tokenizer)
+        # Elsewhere a length may be wrong, missing, or as much work as the sentences themselves.
+        has_length = isinstance(sentences, (list, tuple, np.ndarray)) or hasattr(sentences, "to_numpy")
+        n_sentences = length_hint(sentences) if has_length else 0
+        with advising(sentences):
+            return _make(*build(batches, tokenizer, to, min_count, max_features, n_jobs, n_sentences))
+
+    @classmethod
+    def from_file(
+        cls,
+        path: PathLike | Iterable[PathLike],
+        *,
+        encoding: str = "utf-8",
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        to: PathLike | None = None,
+        n_jobs: int | None = None,
+    ) -> SentenceCorpus:
+        """Build a corpus from text files with one sentence a line and blank lines between documents.
+
+        Parameters
+        ----------
+        path : path-like, or list of path-like
+            A text file; or a folder, for all files ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it and
+            its subfolders, sorted, without hidden ones; or a list of both, read in that order. A file whose name ends
+            in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Each file begins a new document.
+        encoding : str, default="utf-8"
+            Encoding of the text. A byte order mark is skipped.
+        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
+            As in :meth:`from_sentences`.
+
+        Returns
+        -------
+        corpus : SentenceCorpus
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at `path`.
+        ValueError
+            If there is no sentence or no word, or a file is damaged, not a regular file or not text in that encoding;
+            names the file, and the line and byte if known.
+        """
+        tokenizer = Tokenizer(
+            analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
+        )
+        return _make(*build(iter_text(path, encoding, tokenizer), tokenizer, to, min_count, max_features, n_jobs))
+
+    @property
+    def _content(self) -> Content:
+        if self._loaded is None:
+            assert self._path is not None and self._digest is not None
+            self._loaded = read_handle(self._path, self._digest, self.tokenizer)
+        return self._loaded
+
+    @property
+    def tokens(self) -> NDArray[np.int32]:
+        """Word ids, ndarray of shape (n_tokens,), dtype int32, read-only."""
+        return self._content.tokens
+
+    @property
+    def sent_ptr(self) -> NDArray[np.int64]:
+        """Offsets of the sentences in `tokens`, ndarray of shape (n_sentences + 1,), dtype int64, read-only."""
+        return self._content.sent_ptr
+
+    @property
+    def doc_ptr(self) -> NDArray[np.int64]:
+        """Offsets of the documents among the sentences, ndarray of shape (n_documents + 1,), dtype int64, read-only."""
+        return self._content.doc_ptr
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words and their counts."""
+        return self._content.vocabulary
+
+    @property
+    def min_count(self) -> int:
+        """Words that occur less often were dropped when the corpus was built."""
+        return int(self._settings["min_count"])
+
+    @property
+    def max_features(self) -> int | None:
+        """The largest number of words that were kept when the corpus was built."""
+        return self._settings["max_features"]
+
+    @property
+    def path(self) -> str | None:
+        """Folder that it is memory-mapped from, or None."""
+        return self._path
+
+    @property
+    def n_sentences(self) -> int:
+        """Number of sentences."""
+        return len(self.sent_ptr) - 1
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return len(self.doc_ptr) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens."""
+        return len(self.tokens)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_sentences,)``: scikit-learn asks for it."""
+        return (self.n_sentences,)
+
+    @property
+    def digest(self) -> str:
+        """Hexadecimal digest of the contents, computed once."""
+        if self._digest is None:
+            self._digest = digest_of(self._content.arrays(), self._settings)
+        return self._digest
+
+    def __len__(self) -> int:
+        return self.n_sentences
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """Return a 0-d object array: otherwise NumPy would read all sentences, for example in a parameter search."""
+        array = np.empty((), object)
+        array[()] = self
+        return array if dtype is None else array.astype(dtype)
+
+    def __repr__(self) -> str:
+        try:
+            sizes = self._content.sizes
+        except (FileNotFoundError, ValueError):  # a model that holds it can be printed without it
+            return f"SentenceCorpus(path={self._path!r}, which is gone or was replaced)"
+        return "SentenceCorpus(n_documents={}, n_sentences={}, n_tokens={}, n_words={})".format(*sizes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SentenceCorpus):
+            return NotImplemented
+        if self is other:
+            return True
+        if (self._digest is None or other._digest is None) and self._content.sizes != other._content.sizes:
+            return False  # usually decides, without computing a digest
+        return self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return int(self.digest[:15], 16)
+
+    def doc_of(self) -> NDArray[np.int64]:
+        """Return the number of each sentence's document, ndarray of shape (n_sentences,), dtype int64."""
+        return np.repeat(np.arange(self.n_documents, dtype=np.int64), np.diff(self.doc_ptr))
+
+    def sentence_frequencies(self) -> NDArray[np.int64]:
+        """Return in how many sentences each word occurs, ndarray of shape (n_words,), dtype int64."""
+        return sentence_frequencies(self._content)
+
+    @overload
+    def __getitem__(self, key: int | np.integer[Any]) -> list[str]: ...
+    @overload
+    def __getitem__(self, key: Any) -> SentenceCorpus: ...
+    def __getitem__(self, key: Any) -> list[str] | SentenceCorpus:
+        """Return the words of one sentence, or a new corpus of some sentences.
+
+        An int gives the words of that sentence. A slice, or an array-like of int or bool, gives a corpus in memory of
+        these sentences in this order, whose vocabulary has the words of these sentences only. A document border stands
+        wherever two sentences were not neighbours before.
+        """
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # as scikit-learn indexes arrays
+            key = key[0]
+        if isinstance(key, numbers.Integral) and not isinstance(key, bool):
+            i, words = int(as_rows([key], len(self))[0]), self.vocabulary.words
+            return [words[t] for t in self.tokens[self.sent_ptr[i] : self.sent_ptr[i + 1]].tolist()]
+        return _make(take(self._content, as_rows(key, len(self))), self.tokenizer, self._settings)
+
+    def save(self, path: PathLike) -> None:
+        """Save to a folder, to be opened with :meth:`load`.
+
+        The folder appears only when it is complete; an older corpus at that place is replaced.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder.
+
+        Raises
+        ------
+        OSError
+            If `path` exists and is not a corpus, or cannot be written; names path and reason, and leaves no partial
+            files.
+        """
+        path = user_path(path)
+        if self._path is not None and path.exists() and path.samefile(self._path):
+            return  # it is there already
+        with new_folder(path) as folder:
+            write_folder(folder, self._content.arrays(), self._settings)
+
+    @classmethod
+    def load(
+        cls,
+        path: PathLike,
+        *,
+        mmap: bool = True,
+        verify: bool = True,
+        analyzer: Callable[[Any], Iterable[str]] | None = None,
+        stemmer: Callable[[str], str] | None = None,
+    ) -> SentenceCorpus:
+        """Open a corpus that :meth:`save` or ``to=`` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder.
+        mmap : bool, default=True
+            Memory-map the arrays instead of reading them.
+        verify : bool, default=True
+            Check the contents against the digest. This reads the files once; turn it off for a huge corpus on a disk
+            that you trust.
+        analyzer, stemmer : callable or None, default=None
+            The callables that the corpus was built with, if any: they are not stored.
+
+        Returns
+        -------
+        corpus : SentenceCorpus
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at `path`.
+        ValueError
+            If a file is missing, damaged, or from another version (names the file), or a callable is missing.
+        """
+        return _make(*open_content(path, mmap=mmap, verify=verify, analyzer=analyzer, stemmer=stemmer))
+
+    def __copy__(self) -> SentenceCorpus:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SentenceCorpus:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_loaded": self._content, "_path": None}  # for skops, which stores all arrays
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._path is not None:
+            return _make, (None, self.tokenizer, self._settings, self._path, self.digest)
+        # Plain arrays: joblib writes large ones to a file that all its processes map.
+        return _from_arrays, (tuple(self._content.arrays()), self.tokenizer, self._settings, None, self._digest)
+
+
+def _make(
+    content: Content | None,
+    tokenizer: Tokenizer,
+    settings: dict[str, Any],
+    path: str | None = None,
+    digest: str | None = None,
+) -> SentenceCorpus:
+    """Make a corpus of what is known to be right; without content, of the folder that it can be read from."""
+    for array in () if content is None else content[:3]:
+        array.flags.writeable = False
+    corpus = SentenceCorpus.__new__(SentenceCorpus)
+    corpus.tokenizer, corpus._settings = tokenizer, settings
+    corpus._loaded, corpus._path, corpus._digest = content, path, digest
+    return corpus
+
+
+def _from_arrays(arrays: tuple[np.ndarray, ...], *others: Any) -> SentenceCorpus:
+    return _make(Content.from_arrays(Arrays(*map(np.asarray, arrays))), *others)  # joblib may give memory maps

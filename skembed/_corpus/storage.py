@@ -1,0 +1,337 @@
+"""The folder that a corpus is saved in: one file for each array and a header in JSON, no pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from .._validation.messages import brief
+from .._validation.paths import PathLike, naming, user_path
+
+HEADER = "corpus.json"
+FORMAT = "skembed corpus"
+VERSION = 1
+
+
+class Arrays(NamedTuple):
+    """All arrays of a corpus; each is one file ``<name>.npy``."""
+
+    tokens: np.ndarray  # int32 (n_tokens,): word ids of all sentences, one sentence after the other
+    sent_ptr: np.ndarray  # int64 (n_sentences + 1,): sentence i is tokens[sent_ptr[i]:sent_ptr[i + 1]]
+    doc_ptr: np.ndarray  # int64 (n_documents + 1,): document d is the sentences doc_ptr[d]:doc_ptr[d + 1]
+    counts: np.ndarray  # int64 (n_words,): how often each word occurs
+    word_ptr: np.ndarray  # int64 (n_words + 1,): word i is text[word_ptr[i]:word_ptr[i + 1]]
+    text: np.ndarray  # uint8 (n_bytes,): UTF-8 of all words
+
+
+# Little-endian on disk, whatever the machine.
+DTYPES: dict[str, np.dtype[Any]] = {
+    "tokens": np.dtype("<i4"),
+    "sent_ptr": np.dtype("<i8"),
+    "doc_ptr": np.dtype("<i8"),
+    "counts": np.dtype("<i8"),
+    "word_ptr": np.dtype("<i8"),
+    "text": np.dtype("u1"),
+}
+_STEP = 1 << 22  # entries of an array that are worked on at a time
+_FILES = frozenset([HEADER, *(f"{name}.npy" for name in Arrays._fields)])
+
+
+def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
+    """Return a hexadecimal digest of everything that a corpus is.
+
+    Parameters
+    ----------
+    arrays : Arrays
+        The arrays.
+    settings : dict
+        The options, as they stand in the header.
+    """
+    digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
+    for name, array in arrays._asdict().items():
+        digest.update(f"{name} {len(array)};".encode())
+        for start in range(0, len(array), _STEP):  # in pieces, so that a memory map need not be in memory at once
+            piece = np.ascontiguousarray(array[start : start + _STEP], dtype=DTYPES[name])
+            digest.update(piece.data)
+    return digest.hexdigest()
+
+
+@contextmanager
+def new_folder(path: PathLike) -> Iterator[Path]:
+    """Give a temporary folder to write a corpus to; rename it to `path` if all goes well, and remove it if not.
+
+    Raises
+    ------
+    FileExistsError
+        If there is something at `path` that is neither a saved corpus nor an empty folder.
+    OSError
+        If it cannot be written; names path and reason.
+    """
+    target = Path(os.path.realpath(user_path(path)))
+    _check_replaceable(target)
+    mark = uuid.uuid4().hex
+    folder, old = target.with_name(f".{target.name}.{mark}.new"), target.with_name(f".{target.name}.{mark}.old")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
+        yield folder
+        _check_replaceable(target)
+        try:
+            if target.exists():
+                target.rename(old)
+            folder.rename(target)
+        except PermissionError as error:  # Windows does not rename a folder while a file in it is memory-mapped
+            if old.exists() and not target.exists():
+                old.rename(target)
+            raise PermissionError(f"{target} is in use and cannot be replaced. Save under another name.") from error
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        at = None if error.filename is None else Path(error.filename)
+        if at is None or not (folder == at or folder in at.parents or at in folder.parents):
+            raise  # an error of a source file, not of this folder
+        raise OSError(error.errno, f"The corpus cannot be saved to {target}: {error.strerror}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_replaceable(target: Path) -> None:
+    if not target.exists():
+        return
+    if target.is_dir():
+        names = {entry.name for entry in target.iterdir()}
+        if not names or (HEADER in names and names <= _FILES):
+            return
+    raise FileExistsError(f"{target} exists and is not a saved corpus (or holds other files too). Choose another name.")
+
+
+class _NamedFile(io.FileIO):
+    """A file that names itself in errors."""
+
+    def write(self, data: Any) -> int:
+        with naming(self.name):
+            return super().write(data)
+
+
+class GrowingArray:
+    """An array of a corpus that grows at its end: in memory, or as the file of a folder.
+
+    Parameters
+    ----------
+    name : str
+        Which array.
+    folder : Path or None
+        Where to make the file; None keeps the array in memory.
+    """
+
+    def __init__(self, name: str, folder: Path | None) -> None:
+        self._dtype = DTYPES[name]
+        self._size = 0
+        self._memory = np.empty(0, self._dtype)
+        self._file = None if folder is None else io.BufferedRandom(_NamedFile(folder / f"{name}.npy", "w+"))
+        self._start = self._write_header()
+
+    def append(self, values: np.ndarray, share: float = 0.5) -> None:
+        """Add numbers at the end; `share` is about how much of everything there is then."""
+        start = self._size
+        self._size += len(values)
+        if self._file is not None:
+            self._file.write(np.ascontiguousarray(values, self._dtype).data)
+        elif values.base is not self._memory:  # else they were written to `room`
+            self._grow(start, self._size, share)
+            self._memory[start : self._size] = values
+
+    def room(self, size: int, share: float = 0.5) -> np.ndarray:
+        """Return memory for so many numbers at the end, of which the first ones are appended next; not of a file."""
+        self._grow(self._size, self._size + size, share)
+        return self._memory[self._size : self._size + size]
+
+    def _grow(self, used: int, size: int, share: float) -> None:
+        """Make room for `size` numbers, of which `used` are there already, and for the rest of everything."""
+        if size <= len(self._memory):
+            return
+        # A quarter more, for the rest may have longer sentences; memory that is never written to costs nothing.
+        try:
+            larger = np.empty(size + int((1.25 / min(share, 1) - 1) * self._size) + 1, self._dtype)
+        except (MemoryError, OverflowError, ValueError):  # the first sentences were far longer than the others
+            larger = np.empty(2 * size, self._dtype)
+        larger[:used] = self._memory[:used]
+        self._memory = larger
+
+    def array(self) -> np.ndarray:
+        """Return all of it, to be changed in place."""
+        if self._file is None:
+            return self._memory[: self._size]
+        self._file.flush()
+        return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
+
+    def finish(self, size: int) -> np.ndarray:
+        """Return the first numbers, so many, as the final array. Nothing may use the array of before any more."""
+        if self._file is None:
+            self._memory.resize(size, refcheck=False)
+            return self._memory
+        self._size = size
+        self._file.seek(0)
+        self._write_header()
+        self._file.truncate(self._start + size * self._dtype.itemsize)
+        array = self.array()
+        self.close()
+        return array
+
+    def close(self) -> None:
+        """Close the file, if there is one."""
+        if self._file is not None:
+            self._file.close()
+
+    def _write_header(self) -> int:
+        if self._file is None:
+            return 0
+        # Of the same length for any size: numpy leaves room for the digits.
+        header = {"descr": self._dtype.str, "fortran_order": False, "shape": (self._size,)}
+        np.lib.format.write_array_header_1_0(self._file, header)
+        return self._file.tell()
+
+
+def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None:
+    """Write the arrays that no :class:`GrowingArray` made there already, then the header.
+
+    Parameters
+    ----------
+    folder : Path
+        An existing folder.
+    arrays : Arrays
+        The arrays.
+    settings : dict
+        The options; JSON must be able to hold them.
+    """
+    for name, array in arrays._asdict().items():
+        if not (folder / f"{name}.npy").exists():
+            with closing(GrowingArray(name, folder)) as file:
+                file.append(array)
+                file.finish(len(array))
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "digest": digest_of(arrays, settings),
+        "sizes": {name: len(array) for name, array in arrays._asdict().items()},
+        "settings": settings,
+    }
+    with io.BufferedWriter(_NamedFile(folder / HEADER, "w")) as raw:
+        raw.write(json.dumps(header, indent=1).encode("ascii"))
+
+
+def read_folder(path: PathLike, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
+    """Read what :func:`write_folder` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder.
+    mmap : bool
+        Map the arrays read-only instead of reading them.
+    verify : bool
+        Also check the contents of the arrays against the digest, which reads them once.
+
+    Returns
+    -------
+    arrays : Arrays
+        Read-only.
+    settings : dict
+        The options.
+    digest : str
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+    ValueError
+        If a file is missing, damaged, or not what it should be; names the file.
+    """
+    folder = user_path(path)
+    if not folder.exists():
+        raise FileNotFoundError(f"There is no saved corpus at {folder}.")
+    header = _read_header(folder / HEADER)
+    arrays = Arrays(*(_read_array(folder, name, header["sizes"][name], mmap) for name in Arrays._fields))
+    _check_ends(folder, arrays)
+    if verify:
+        if digest_of(arrays, header["settings"]) != header["digest"]:
+            raise ValueError(f"{folder} is damaged: the arrays do not fit the digest in {HEADER}.")
+        check_contents(*arrays[:4], name=str(folder))
+    return arrays, header["settings"], header["digest"]
+
+
+def _read_header(file: Path) -> dict[str, Any]:
+    try:
+        header = json.loads(file.read_text(encoding="ascii"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{file.parent} is not a saved corpus: it has no file {HEADER}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError(f"{file} is not the header of a skembed corpus.")
+    if header.get("version") != VERSION:
+        raise ValueError(
+            f"{file} has format version {brief(header.get('version'))}; this skembed reads version {VERSION}. "
+            "Use the skembed that wrote it, or build the corpus again."
+        )
+    sizes, settings = header.get("sizes"), header.get("settings")
+    if not (
+        isinstance(header.get("digest"), str)
+        and isinstance(sizes, dict)
+        and isinstance(settings, dict)
+        and set(sizes) == set(Arrays._fields)
+        and all(type(size) is int for size in sizes.values())
+        and set(settings) == {"options", "min_count", "max_features"}
+    ):
+        raise ValueError(f"{file} is damaged: entries are missing or wrong.")
+    return cast(dict[str, Any], header)
+
+
+def _read_array(folder: Path, name: str, size: int, mmap: bool) -> np.ndarray:
+    file, dtype = folder / f"{name}.npy", DTYPES[name]
+    # Mapped even if it is to be read: a damaged header then cannot ask for more memory than the file has bytes.
+    try:
+        array = np.lib.format.open_memmap(file, mode="r")
+    except FileNotFoundError:
+        raise ValueError(f"{file} is missing; the corpus is not complete.") from None
+    except Exception as error:  # a damaged header can raise nearly anything while numpy parses it
+        raise ValueError(f"{file} is truncated, damaged or not an array: {error}") from None
+    if array.dtype != dtype or array.shape != (size,):
+        raise ValueError(f"{file} holds {array.dtype} {array.shape}, expected {dtype} {(size,)}.")
+    plain = np.asarray(array) if mmap else np.array(array, subok=False)
+    plain = plain.astype(dtype.newbyteorder("="), copy=False)
+    plain.flags.writeable = False
+    return plain
+
+
+def _check_ends(folder: Path, arrays: Arrays) -> None:
+    lengths = {"sent_ptr": len(arrays.tokens), "doc_ptr": len(arrays.sent_ptr) - 1, "word_ptr": len(arrays.text)}
+    for name, length in lengths.items():
+        ptr = getattr(arrays, name)
+        if not len(ptr) or ptr[0] != 0 or ptr[-1] != length:
+            raise ValueError(f"{folder / name}.npy does not run from 0 to {length}, as it must.")
+    if len(arrays.word_ptr) != len(arrays.counts) + 1:
+        raise ValueError(f"{folder}: {len(arrays.counts)} counts for {len(arrays.word_ptr) - 1} words.")
+
+
+def check_contents(
+    tokens: np.ndarray, sent_ptr: np.ndarray, doc_ptr: np.ndarray, counts: np.ndarray, *, name: str
+) -> None:
+    """Check that every offset and word id is one that can be used as an index; `name` is for the messages."""
+    for pointer, ptr, smallest in (("sent_ptr", sent_ptr, 0), ("doc_ptr", doc_ptr, 1)):
+        for start in range(0, len(ptr) - 1, _STEP):
+            if np.diff(ptr[start : start + _STEP + 1]).min() < smallest:
+                raise ValueError(f"{name}: {pointer} must rise by at least {smallest} at each step.")
+    if len(tokens) and not 0 <= tokens.min() <= tokens.max() < len(counts):
+        raise ValueError(f"{name}: tokens must be from 0 to {len(counts) - 1}, the ids of the words.")
+    if len(counts) and (counts[-1] < 0 or np.diff(counts).max(initial=0) > 0):
+        raise ValueError(f"{name}: counts must fall, as ids are given by falling count.")

@@ -1,0 +1,128 @@
+"""Compiled sums of word vectors, and vectors for words that were never learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._compiled.compile import lean_kernel
+from .._compiled.rows import add_scaled, prefetch_row
+from .._compiled.sync import random_bits
+from .._text.batches import encode_words
+
+_AHEAD = 8  # words
+_FNV_OFFSET, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_U0, _U16, _U32 = np.uint64(0), np.uint64(16), np.uint64(32)
+_LOW_HALVES, _LOW_HALF = np.uint64(0x0000FFFF0000FFFF), np.uint64(0xFFFFFFFF)
+
+
+@lean_kernel
+def sum_rows(rows, weights, ptr, vectors, others, mean, out):
+    """Weighted sum, or mean, of the vectors of each sentence's words, added up in the order of the text.
+
+    ``rows`` (n_tokens,) int64: row of ``vectors``, or -1 - i for row i of ``others``, or too low and left out
+    ``weights`` (n_tokens,) float32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin
+    ``vectors`` and ``others`` (n, n_components) float32, read-only; ``out`` (n_sentences, n_components) float32
+    """
+    for sentence in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            out[sentence, c] = 0.0
+        n_summed = np.int64(0)
+        for token in range(ptr[sentence], ptr[sentence + 1]):
+            # The rows lie anywhere in memory: ask for one some time before it is added.
+            if token + _AHEAD < rows.shape[0] and rows[token + _AHEAD] >= 0:
+                prefetch_row(vectors, rows[token + _AHEAD])
+            row = rows[token]
+            if row >= 0:
+                add_scaled(out, sentence, weights[token], vectors, row)
+                n_summed += 1
+            elif -1 - row < others.shape[0]:
+                add_scaled(out, sentence, weights[token], others, -1 - row)
+                n_summed += 1
+        if mean and n_summed > 1:
+            for c in range(out.shape[1]):
+                out[sentence, c] /= np.float32(n_summed)
+
+
+def first_of_each(ids: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return ids, and where the sentences begin, without those that stand in their sentence before."""
+    first, starts = np.empty_like(ids), np.zeros_like(ptr)
+    _keep_first(ids, ptr, np.full(ids.max(initial=-1) + 1, -1, np.int64), first, starts)
+    return first[: starts[-1]], starts
+
+
+@lean_kernel
+def _keep_first(ids, ptr, seen, first, starts):
+    """Write the ids that are not in their sentence already, and where the sentences end.
+
+    ``ids`` (n_tokens,) int32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin
+    ``seen`` (n_ids,) int64, all -1, receives the last sentence with each id
+    ``first`` (n_tokens,) int32 and ``starts`` (n_sentences + 1,) int64, zeros, are written
+    """
+    at = 0
+    for sentence in range(ptr.shape[0] - 1):
+        for token in range(ptr[sentence], ptr[sentence + 1]):
+            word = ids[token]
+            if seen[word] != sentence:
+                seen[word] = sentence
+                first[at] = word
+                at += 1
+        starts[sentence + 1] = at
+
+
+def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
+    """Return a random direction for each word, a function of its text and of nothing else.
+
+    So a word that was never learned still matches itself, in any process and on any machine.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The words.
+    n_components : int
+        Length of each vector.
+
+    Returns
+    -------
+    vectors : ndarray of shape (n_words, n_components), dtype float32
+        Nearly Gaussian entries, each row scaled to length one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed._encoders.bag import hash_vectors
+    >>> vectors = hash_vectors(["cat", "dog", "cat"], 100)
+    >>> bool((vectors[0] == vectors[2]).all()), round(float(np.linalg.norm(vectors[1])), 3)
+    (True, 1.0)
+    """
+    if n_components < 1:
+        raise ValueError(f"n_components must be at least 1, got {n_components}.")
+    vectors = np.empty((len(words), n_components), np.float32)
+    _fill_directions(*encode_words(words), vectors)
+    return vectors
+
+
+@lean_kernel
+def _fill_directions(text, ptr, vectors):
+    """Write a direction for each word, made of random numbers of which its FNV-1a hash is the seed.
+
+    ``text`` (n_bytes,) uint8 and ``ptr`` (n_words + 1,) int64, the words in UTF-8; ``vectors`` (n_words, n_components)
+    float32 is written. The sum of four 16-bit numbers is nearly Gaussian. All is exact integer arithmetic up to the
+    square root, so neither the order of a sum nor the machine changes a bit; an odd number is never zero.
+    """
+    for word in range(vectors.shape[0]):
+        seed = _FNV_OFFSET
+        for i in range(ptr[word], ptr[word + 1]):
+            seed = (seed ^ np.uint64(text[i])) * _FNV_PRIME
+        squares = np.int64(0)
+        for c in range(vectors.shape[1]):
+            bits = random_bits(seed, _U0, _U0, np.uint64(c))
+            pairs = (bits & _LOW_HALVES) + ((bits >> _U16) & _LOW_HALVES)  # two sums of two numbers
+            total = np.int64((pairs + (pairs >> _U32)) & _LOW_HALF)
+            entry = 2 * total - (4 * 0xFFFF - 1)
+            vectors[word, c] = entry  # exact: it is below 2**24
+            squares += entry * entry
+        norm = np.sqrt(float(squares))
+        for c in range(vectors.shape[1]):
+            vectors[word, c] = float(vectors[word, c]) / norm

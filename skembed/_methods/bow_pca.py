@@ -1,0 +1,346 @@
+"""Bags of words, plain or reduced by principal component analysis (White et al., 2015, section 3.2.4)."""
+
+from __future__ import annotations
+
+from copy import copy, deepcopy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._base.coverage import Tally, check_kept
+from .._base.scikit_learn import fit_context
+from .._base.sharing import of_one_state
+from .._base.text import TEXT_CONSTRAINTS, TextVectorizer
+from .._corpus.corpus import SentenceCorpus
+from .._text.batches import offsets
+from .._text.known_words import EncodedSentences
+from .._text.sources import advising, iter_sentences
+from .._validation.limits import integers
+
+# Up to this size of the table the decomposition is exact. The iterative one fills up with vectors that no seed decides
+# where there are fewer directions than components, as in a small text.
+_EXACT_SIZE = 1_000_000
+
+
+class BOWPCA(TextVectorizer):
+    r"""Bags of words, plain or reduced by principal component analysis [1]_.
+
+    Counts the words of a sentence and projects the counts on their principal components. Use it as the baseline that
+    shows what word choice alone can do: it needs no other text and no order. With ``n_components=None`` it is the plain
+    bag of words, as a sparse matrix.
+
+    Read more in the :ref:`User Guide <bow_pca>`.
+
+    Parameters
+    ----------
+    n_components : int or None, default=300
+        Number of principal components, fewer than sentences and fewer than words. The paper uses 300. None keeps the
+        counts as they are.
+    weighting : {"idf"} or None, default=None
+        "idf" turns counts into tf-idf with rows of length one, as
+        :class:`~sklearn.feature_extraction.text.TfidfTransformer` does. None, as in the paper, keeps counts.
+    min_count : int, default=1
+        Leave out words that occur less often. The paper keeps all.
+    max_features : int or None, default=None
+        Keep only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word. The paper counts punctuation too: ``r"(?u)\w+|[^\w\s]"``.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solver of the principal component analysis, where it uses random numbers.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words and their column numbers in the bag of words.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    components_ : ndarray of shape (n_components, n_words), dtype float32
+        Principal components of the bags of words. Missing with ``n_components=None``.
+    mean_ : ndarray of shape (n_words,), dtype float32
+        Mean of the bags of words. Missing with ``n_components=None``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the variance that each component explains; 0 if all rows are equal. Missing with
+        ``n_components=None``.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    MeanEmbeddingVectorizer : The other simple baseline.
+    sklearn.decomposition.TruncatedSVD : The same without centring.
+
+    Notes
+    -----
+    The components are learned from the text of `fit` alone, on sparse counts that are centred implicitly. A word that
+    `fit` did not see is left out.
+
+    *The paper's own setting:* ``BOWPCA(300, weighting=None, min_count=1, token_pattern=r"(?u)\w+|[^\w\s]")``, and
+    ``n_components=None`` for its plain bag of words. As there, put it in a pipeline: cross-validation then learns
+    the components from the training sentences alone.
+
+    References
+    ----------
+    .. [1] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning", Australasian
+       Document Computing Symposium, 2015.
+
+    Examples
+    --------
+    >>> from skembed import BOWPCA
+    >>> sentences = ["A cat drinks milk.", "The cat sleeps.", "A bank lends money.", "The bank closes."]
+    >>> BOWPCA(n_components=2, random_state=0).fit_transform(sentences).shape
+    (4, 2)
+    >>> bags = BOWPCA(n_components=None).fit(sentences)
+    >>> int(bags.transform(["a cat and a cat"]).toarray()[0, bags.vocabulary_["cat"]])
+    2
+    """
+
+    n_features_out_: int
+    components_: NDArray[np.float32]
+    mean_: NDArray[np.float32]
+    explained_variance_ratio_: NDArray[np.float64]
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **TEXT_CONSTRAINTS,
+        "n_components": [integers(1), None],
+        "weighting": [StrOptions({"idf"}), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = 300,
+        *,
+        weighting: str | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.weighting = weighting
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.random_state = random_state
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Learn the vocabulary, the idf weights and the principal components.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences. Where the parameter `corpus` is given, that is learned from and `X` is not.
+        y : ignored
+            Not used, present by convention.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence. Changes nothing here: a bag of words has no neighbours.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If `n_components` is not smaller than both the number of sentences and the number of words.
+        """
+        corpus = self._corpus_to_learn_from(X, groups)
+        return self._learn(corpus, PCA(self.n_components, random_state=check_random_state(self.random_state)))
+
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Take in some more sentences, by incremental principal component analysis.
+
+        The first call decides the vocabulary and the idf weights. Each batch is made dense, (n_sentences, n_words),
+        and must hold at least `n_components` sentences.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences.
+        y : ignored
+            Not used, present by convention.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            If the share of known words of `X` is far lower than in the text of the first call.
+        """
+        corpus = self._corpus_to_learn_from(X, groups)
+        if not hasattr(self, "vocabulary_"):
+            return self._learn(corpus, IncrementalPCA(self.n_components))
+        check_kept(self, corpus)
+        if self.n_components is not None:
+            if not isinstance(self._pca, IncrementalPCA):
+                raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
+            pca = deepcopy(self._pca)  # another thread may be in transform
+            with np.errstate(invalid="ignore"):
+                pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
+            self._commit(_fitted_attributes(pca))
+        return self
+
+    def _learn(self, corpus: SentenceCorpus, pca: Any) -> Self:
+        fitted = self._learn_vocabulary(corpus)
+        n_words = len(fitted["vocabulary_"])
+        limit = min(corpus.n_sentences, n_words)
+        if self.n_components is not None and self.n_components >= limit:
+            raise ValueError(
+                f"n_components={self.n_components} must be smaller than the number of sentences "
+                f"({corpus.n_sentences}) and the number of words ({n_words}). Use fewer, or n_components=None for the "
+                "plain bag of words."
+            )
+        model = copy(self)  # the estimator itself changes only when all has gone well
+        model.__dict__.update(fitted, n_features_out_=n_words, _tfidf=None, _pca=None)
+        sentences = model._encode(corpus)
+        if self.weighting == "idf":
+            model._tfidf = TfidfTransformer().fit(model._counts(sentences))
+        if self.n_components is not None:
+            table = model._weighted_counts(sentences)
+            are_equal = _rows_are_equal(table)  # ARPACK cannot start without variance
+            if are_equal:
+                table = table[: self.n_components + 1]  # enough rows for PCA(n_components)
+            with np.errstate(invalid="ignore"):  # 0 / 0 without variance
+                if isinstance(pca, IncrementalPCA):
+                    pca.partial_fit(table.toarray())
+                elif are_equal or table.shape[0] * table.shape[1] <= _EXACT_SIZE:
+                    pca.set_params(svd_solver="full").fit(table.toarray())
+                else:
+                    pca.fit(table)
+            model.__dict__.update(_fitted_attributes(pca))
+        self._commit(model.__dict__)
+        return self
+
+    def _counts(self, sentences: EncodedSentences) -> csr_array:
+        columns = sentences.rows[sentences.ids]
+        known = columns >= 0
+        ptr = offsets(known)[sentences.ptr]
+        shape = (len(ptr) - 1, len(self.vocabulary_))
+        # Many estimators of scikit-learn refuse 64-bit positions.
+        position = np.int32 if max(ptr[-1], shape[1]) <= np.iinfo(np.int32).max else np.int64
+        places = columns[known].astype(position), ptr.astype(position)
+        counts = csr_array((np.ones(len(places[0]), np.float32), *places), shape=shape)
+        counts.sum_duplicates()
+        return counts
+
+    def _weighted_counts(self, sentences: EncodedSentences) -> csr_array:
+        counts = self._counts(sentences)
+        if self._tfidf is None or counts.shape[0] == 0:
+            return counts
+        return csr_array(self._tfidf.transform(counts))
+
+    @of_one_state
+    def transform(self, X: Any) -> NDArray[np.float32] | Any:
+        """Count words and project on the principal components.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_sentences, n_components), dtype float32
+            With `n_components=None` a sparse matrix of shape (n_sentences, n_words). A sentence without a known word
+            is a row of zeros.
+
+        Warns
+        -----
+        UserWarning
+            If the share of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
+            words.
+        """
+        check_is_fitted(self)
+        if not isinstance(X, SentenceCorpus):
+            iter_sentences(X)
+        tables, tally = [], Tally()
+        with advising(X):
+            for piece in self._pieces(X, "X"):
+                sentences = self._encode_piece(*piece)
+                tally.add(sentences)
+                tables.append(self._weighted_counts(sentences))
+        tally.warn(self)
+        table = vstack(tables, format="csr") if tables else csr_array((0, len(self.vocabulary_)), dtype=np.float32)
+        if self._pca is None:
+            return table
+        # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.
+        rows = np.asarray(table @ self.components_.T.copy()) - (self.components_ * self.mean_).sum(axis=1)
+        rows[np.diff(table.indptr) == 0] = 0.0  # nothing is known of them: the mean sentence
+        return rows
+
+    @of_one_state
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the output columns: the words of a plain bag of words, else numbered.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present by convention.
+
+        Returns
+        -------
+        names : ndarray of str
+            One name a column.
+        """
+        check_is_fitted(self)
+        if self._pca is None:
+            return np.array(list(self.vocabulary_), dtype=object)
+        return super().get_feature_names_out(input_features)
+
+
+def _rows_are_equal(table: csr_array) -> bool:
+    lengths = np.diff(table.indptr)
+    if (lengths != lengths[0]).any():
+        return False
+    parts = (part.reshape(len(lengths), -1) for part in (table.indices, table.data))
+    return all((rows == rows[0]).all() for rows in parts)
+
+
+def _fitted_attributes(pca: Any) -> dict[str, Any]:
+    components = np.ascontiguousarray(pca.components_, np.float32)
+    return {
+        "_pca": pca,
+        "components_": components,
+        "mean_": np.asarray(pca.mean_, np.float32),
+        "n_features_out_": len(components),
+        # Equal rows have no variance: scikit-learn divides 0 by 0, and the share is set to 0.
+        "explained_variance_ratio_": np.nan_to_num(pca.explained_variance_ratio_),
+    }

@@ -1,0 +1,218 @@
+"""The estimator of the paper on Continuous Bag of Sentences."""
+
+from typing import Any
+
+from .._base.trained import TrainedVectorizer
+from .._objectives.cbos import CBOSObjective
+from .._validation.limits import INT64_MAX, integers
+
+
+class CBOSVectorizer(TrainedVectorizer):
+    r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences [1]_.
+
+    A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
+    picks out the sentence between them among random other ones. Use it where you have text in reading order: books,
+    articles, manuals, dialogues. It is fast, and a good first choice. Where sentences stand alone use
+    :class:`Sent2VecVectorizer`.
+
+    Read more in the :ref:`User Guide <cbos>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors. The paper uses 100.
+    window : int, default=1
+        Sentences on each side that make the context, k in the paper, which uses 1. It never leaves a document.
+    negative : int, default=10
+        Random sentences that the true one is compared with, m in the paper, which uses 2.
+    pooling : {"sum", "mean"}, default="sum"
+        Whether a sentence is the sum (the paper, eq. 4) or the mean of its words, in training and transform alike.
+    weighting : {"idf", "sif"} or None, default=None
+        Weight of a word in that sum, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
+        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
+        ``f`` of the text [2]_. None, as in the paper, means 1.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
+        direction that depends on its text alone, so that it still matches itself.
+    solver : {"adagrad", "sgd"}, default="adagrad"
+        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd" takes
+        plain steps at a rate that falls linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.1
+        Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.01.
+    max_iter : int, default=5
+        Passes over the text. The paper makes 10.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. The paper uses 10. "auto" is 1/64 of the sentences,
+        but between 16 and 512.
+    max_sentence_length : int or None, default=16
+        Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
+        each other. None never splits. The paper splits sentences of 120 words and more. `transform` never splits.
+    min_count : int, default=5
+        Words that occur less often are not learned. The paper uses 5.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        The paper stems.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`: see Notes.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and the negatives.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Vectors of the words.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    loss_curve_ : list of float
+        Mean loss of a sentence in each pass.
+    validation_loss_curve_ : list of float
+        Mean loss of a held-out sentence after each pass; empty without `early_stopping`.
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    SiameseCBOWVectorizer : Learns from neighbours too, by cosine.
+    Sent2VecVectorizer : Needs no order of the sentences.
+
+    Notes
+    -----
+    *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, and the method would learn
+    from strangers. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold then learns
+    from that text, and `X` is only transformed for the next step of the pipeline. A warning comes where more than half
+    of the sentences are alone in their document.
+
+    *Context.* Eq. 5 always divides by 2k. Here the sum is divided by the number of neighbours that exist, so a
+    sentence at the border of a document has a context of the same scale as the others.
+
+    *Blocks.* A block is a random sample of short runs of the text. Negatives are sentences of its other runs, never a
+    neighbour. All gradients come from the same weights; then each word's row is updated, in the order of the block. A
+    row with c > 8 updates in one block takes steps of 8/c the size.
+
+    *The paper's own setting:* ``CBOSVectorizer(100, window=1, negative=2, pooling="sum", weighting=None,
+    unknown="zero", solver="sgd", learning_rate=0.01, max_iter=10, batch_size=10, max_sentence_length=119, min_count=5,
+    stemmer="english")``. The paper does not name its learning rate; 0.01 is ours.
+
+    References
+    ----------
+    .. [1] Y. Yuan and Y. Zhang, "CBOS: Continuous Bag of Sentences for Learning Sentence Embeddings", International
+       Conference on Asian Language Processing (IALP), 2017.
+    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+       ICLR, 2017.
+
+    Examples
+    --------
+    >>> from skembed import CBOSVectorizer
+    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> documents = [i // 2 for i in range(200)]
+    >>> emb = CBOSVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
+    >>> emb.transform(["The cat drinks."]).shape
+    (1, 16)
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    True
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **TrainedVectorizer._parameter_constraints,
+        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "window": [integers(1)],
+        "negative": [integers(1)],
+    }
+    _needs_order = True
+    _default_batch_size = 512
+    _run_length = 8
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        window: int = 1,
+        negative: int = 10,
+        pooling: str = "sum",
+        weighting: str | None = None,
+        unknown: str = "hash",
+        solver: str = "adagrad",
+        learning_rate: float = 0.1,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        max_sentence_length: int | None = 16,
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.window = window
+        self.negative = negative
+        self.pooling = pooling
+        self.weighting = weighting
+        self.unknown = unknown
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.max_sentence_length = max_sentence_length
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _make_objective(self, fitted: dict[str, Any]) -> CBOSObjective:
+        return CBOSObjective(self, fitted)

@@ -1,0 +1,395 @@
+r"""Sent2Vec (Pagliardini, Gupta and Jaggi, 2018, equations 2 and 3).
+
+A sentence is the mean of the source vectors of its words and word n-grams :math:`R(S)`. Each word is predicted from
+the sentence without it, with the logistic loss :math:`\ell(x) = \log(1 + e^{-x})` and negative sampling:
+
+.. math::
+
+    v_S = \frac{1}{|R(S)|} \sum_{w \in R(S)} v_w, \qquad
+    \min_{U, V} \sum_S \sum_{w_t \in S} q_p(w_t) \Big( \ell(u_{w_t}^T v_{S \setminus \{w_t\}})
+    + \sum_{w' \in N_{w_t}} \ell(-u_{w'}^T v_{S \setminus \{w_t\}}) \Big)
+"""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from .._base.trained import TrainedVectorizer
+from .._compiled.buffers import ARRAYS, Arrays
+from .._compiled.rows import padded
+from .._compiled.sync import width_apart
+from .._objectives.sent2vec import Draws, Sentences, add_ngrams, train_sent2vec
+from .._text.known_words import EncodedSentences
+from .._training.encoded_text import EncodedText, Plan, keep_probability, longest_sentence, place_runs
+from .._training.negatives import make_negatives
+from .._training.trainer import Matrix
+from .._training.updates import Rows, Update, make_touches, share_rows
+from .._validation.limits import INT32_MAX, INT64_MAX, integers
+from .._validation.messages import brief
+
+
+class Sent2VecObjective:
+    """What `Sent2VecVectorizer` brings to the training loop."""
+
+    border = 0
+
+    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
+        counts = fitted["word_counts_"].astype(np.float64)
+        keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
+        keep[counts < vectorizer.min_target_count] = 0.0
+        drawn = np.sqrt(counts)
+        drawn /= drawn.sum()
+        targets = keep * counts + drawn * counts.sum() * vectorizer.negative / 15  # about 15 words a sentence
+        vectors = fitted["_source_vectors"]
+        max_order, n_ngram_rows = int(vectorizer.ngram_range[1]), len(vectors) - len(counts)
+        self.draws = Draws(
+            keep,
+            make_negatives(drawn, share_rows(targets, 1)[0]),
+            int(vectorizer.negative),
+            int(vectorizer.dropout_k),
+            max_order,
+            max(1, n_ngram_rows),
+            float(vectorizer.alpha),
+        )
+        self.mean = vectorizer.pooling == "mean"
+        self.matrices = [
+            Matrix(vectors, fitted["_accumulator"], lambda: _with_ngrams(counts, n_ngram_rows, max_order)),
+            Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], lambda: targets),
+        ]
+
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Sentences:
+        run_ptr, n_tokens = place_runs(text, plan)
+        n_sentences = plan.runs_per_block * plan.run_length
+        n_components = self.matrices[0].weights.shape[1]
+        # No n-gram is longer than its sentence.
+        negative, max_order = self.draws.negative, min(self.draws.max_order, longest_sentence(text))
+        n_source, n_target = n_tokens * max_order, n_tokens + n_sentences * negative
+        room = width_apart(2 + negative)
+        error = make.zeros((n_tokens, padded(2 + negative)), np.float32)
+        gradients = make.zeros((n_source + n_sentences, n_components), np.float32)
+        return Sentences(
+            max_order=max_order,
+            run_ptr=run_ptr,
+            words=make.zeros((n_tokens + 1,), np.int32),
+            feature=make.zeros((n_source,), np.int32),
+            source=make_touches(n_source, gradients, n_threads, make=make),
+            target=make_touches(n_target, make.zeros((n_target, n_components), np.float32), n_threads, make=make),
+            own=make.zeros((n_tokens + n_sentences, n_components), np.float32),
+            own_of=make.zeros((n_tokens,), np.int32),
+            share=make.zeros((n_tokens + n_sentences,), np.float32),
+            error=error,
+            error_flat=error.reshape(-1),
+            candidates=make.zeros((n_threads * room,), np.int32),
+            bits=make.zeros((n_threads, room), np.uint64),
+            number=make.values(n_target + 1, np.int32, lambda: np.arange(n_target + 1, dtype=np.int32)),
+            loss=make.zeros((n_sentences,), np.float64),
+            n_targets=make.zeros((n_sentences,), np.int64),
+            total=make.zeros((2,), np.float64),
+        )
+
+    def run(
+        self, text: EncodedText, rows: list[Rows], scratch: Sentences, plan: Plan, update: Update, *threads: Any
+    ) -> None:
+        draws = self.draws._replace(max_order=scratch.max_order)
+        train_sent2vec(text, rows[0], rows[1], self.mean, draws, scratch, plan, update, *threads)
+
+
+def _with_ngrams(counts: np.ndarray, n_rows: int, max_order: int) -> np.ndarray:
+    """Expected number of touches of each row: words first, then the rows shared by all n-grams."""
+    return np.concatenate([counts, np.full(n_rows, counts.sum() * (max_order - 1) / max(1, n_rows))])
+
+
+class Sent2VecVectorizer(TrainedVectorizer):
+    r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec [1]_.
+
+    A sentence is the mean of the source vectors of its words and, if asked for, its word n-grams. They are learned so
+    that this mean, without one word, predicts that word's target vector. Sentences are learned one by one, so their
+    order does not matter: use it for reviews, tweets, queries or titles, and where `X` comes shuffled.
+
+    Read more in the :ref:`User Guide <sent2vec>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors. The paper uses 600 and 700.
+    ngram_range : tuple of (1, n), default=(1, 1)
+        Longest word n-grams to learn with the words; (1, 1) means words alone. The paper uses (1, 1) and (1, 2).
+    n_buckets : int, default=500_000
+        Rows that all n-grams share by hashing; each row costs `n_components` numbers. Used only with n-grams.
+    dropout_k : int, default=2
+        Word n-grams that are dropped at random in each sentence and pass, K in the paper, which uses 3 to 7.
+    negative : int, default=10
+        Random words that a target is compared with, drawn by the root of their frequency. The paper uses 10.
+    subsample : float, default=1e-4
+        Threshold t, above 0. A word of frequency f is taken as a target with probability
+        ``min(1, sqrt(t / f) + t / f)``. Only targets are thinned out, never the sentence. The paper uses 1e-6 to 1e-5.
+    min_target_count : int, default=1
+        Words that occur less often are never targets. The paper uses 5 to 20.
+    alpha : float, default=0.0
+        Strength of the L1 norm, 0 or more. At each update the numbers of a target vector move towards zero by the
+        learning rate times alpha, those of a source vector by that over the number of features in the mean.
+    pooling : {"mean", "sum"}, default="mean"
+        Whether a sentence is the mean (the paper, eq. 2) or the sum of its parts, in training and transform alike.
+    weighting : {"idf", "sif"} or None, default=None
+        Weight of a word in that mean, in training and transform alike; an n-gram has the mean weight of its words.
+        "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of ``n`` sentences hold, "sif" is
+        ``a / (a + f)`` with ``a = 0.001`` and the word's share ``f`` of the text [2]_. None, as in the paper, means 1.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
+        direction that depends on its text alone, so that it still matches itself.
+    solver : {"adagrad", "sgd"}, default="adagrad"
+        "adagrad" divides the steps of a row by the root of its summed squared gradients, one sum a row. "sgd", the
+        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.5
+        Size of the steps, above 0. The two solvers need different values. The paper uses 0.2 for "sgd".
+    max_iter : int, default=5
+        Passes over the text. The paper makes 3 to 13.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. The published program goes word by word; 1 comes
+        nearest. "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
+    max_sentence_length : int or None, default=32
+        Words above which a sentence is learned from as several, of about equal length. None never splits; the paper
+        does not. `transform` never splits.
+    min_count : int, default=5
+        Words that occur less often are not learned. The paper uses 5 to 20.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and all draws.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Source vectors of the words.
+    ngram_vectors_ : ndarray of shape (n_buckets, n_components), dtype float32
+        Source vectors of the hashed n-grams; no rows for words alone.
+    target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Target vectors of the words. They are not used after training.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a target in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    CBOSVectorizer : Learns from neighbouring sentences, where the text has an order.
+    MeanEmbeddingVectorizer : Learns from windows of a few words, or takes given vectors.
+
+    Notes
+    -----
+    Where paper and published program differ, we follow the paper:
+
+    - *What is averaged.* The target and the n-grams that hold it are taken out, and the mean is over what is left. The
+      program puts a placeholder in the target's place, averages and trains its row, and has no such row at transform.
+    - *Dropout.* `dropout_k` n-grams are dropped for a whole sentence and pass. The program draws K words anew for each
+      target and drops all n-grams that touch them.
+    - *Passes.* `max_iter` is the true number. The program counts line ends and rare words into its goal but not into
+      its progress, so it makes more passes than it was asked for.
+
+    And what is ours: all targets of a sentence share one set of negatives, from one half of the words (a target skips
+    itself). N-gram rows start at zero, so an n-gram that was never seen adds nothing, though it still counts in the
+    mean; the program's start at random. With "sgd" and small blocks, the same `learning_rate` as the program's is in
+    order. All gradients of a block come from the same weights; then each row is updated, in the order of the block. A
+    row with c > 8 updates in one block takes steps of 8/c the size.
+
+    *The paper's own setting,* for Wikipedia and words alone: ``Sent2VecVectorizer(600, ngram_range=(1, 1), negative=10,
+    subsample=1e-5, min_target_count=20, pooling="mean", weighting=None, unknown="zero", solver="sgd",
+    learning_rate=0.2, max_iter=9, batch_size=1, max_sentence_length=None, min_count=8)``. The five others are in
+    :ref:`papers`.
+
+    References
+    ----------
+    .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
+       n-Gram Features", NAACL, 2018.
+    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+       ICLR, 2017.
+
+    Examples
+    --------
+    >>> from skembed import Sent2VecVectorizer
+    >>> pets = ["The cat drinks milk.", "A cat likes milk.", "The kitten drinks milk.", "A kitten likes milk."]
+    >>> sentences = (pets + ["The bank lends money.", "A bank wants money."]) * 50
+    >>> emb = Sent2VecVectorizer(16, ngram_range=(1, 2), n_buckets=1000, subsample=0.01, random_state=0).fit(sentences)
+    >>> emb.transform(["The cat wants milk.", "A bank."]).shape
+    (2, 16)
+    >>> emb.similarity("cat", "kitten") > emb.similarity("cat", "bank")
+    True
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **TrainedVectorizer._parameter_constraints,
+        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "ngram_range": [tuple, list],
+        "n_buckets": [integers(1)],
+        "dropout_k": [integers(0)],
+        "negative": [integers(1)],
+        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        "min_target_count": [integers(1, INT64_MAX)],
+        "alpha": [Interval(Real, 0.0, 1e6, closed="both")],
+    }
+    target_vectors_: NDArray[np.float32]
+    _default_batch_size = 64
+    _run_length = 1  # targets are words; of short sentences a run has more
+    _vectors_name = "_source_vectors"
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        ngram_range: tuple[int, int] = (1, 1),
+        n_buckets: int = 500_000,
+        dropout_k: int = 2,
+        negative: int = 10,
+        subsample: float = 1e-4,
+        min_target_count: int = 1,
+        alpha: float = 0.0,
+        pooling: str = "mean",
+        weighting: str | None = None,
+        unknown: str = "hash",
+        solver: str = "adagrad",
+        learning_rate: float = 0.5,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        max_sentence_length: int | None = 32,
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.ngram_range = ngram_range
+        self.n_buckets = n_buckets
+        self.dropout_k = dropout_k
+        self.negative = negative
+        self.subsample = subsample
+        self.min_target_count = min_target_count
+        self.alpha = alpha
+        self.pooling = pooling
+        self.weighting = weighting
+        self.unknown = unknown
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.max_sentence_length = max_sentence_length
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def word_vectors_(self) -> NDArray[np.float32]:  # type: ignore[override]
+        """Source vectors of the words, (n_words, n_components)."""
+        return self._source_vectors[: len(self.vocabulary_)]
+
+    @property
+    def ngram_vectors_(self) -> NDArray[np.float32]:
+        """Source vectors of the hashed word n-grams, (n_buckets, n_components); empty for words alone."""
+        return self._source_vectors[len(self.vocabulary_) :]
+
+    @property
+    def _summed_vectors(self) -> np.ndarray:
+        return self._source_vectors
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        orders = tuple(self.ngram_range)
+        whole = len(orders) == 2 and all(isinstance(n, Integral) for n in orders)
+        if not whole or orders[0] != 1 or not 1 <= orders[1] <= INT32_MAX:
+            raise ValueError(
+                f"ngram_range must be (1, n) with n >= 1: words are always learned, and n-grams up to length n with "
+                f"them. Got {brief(self.ngram_range)}."
+            )
+
+    def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
+        """Words start at random, n-grams and targets at zero: an n-gram that was never seen adds nothing."""
+        n_rows = n_words + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
+        return {
+            "_source_vectors": (n_rows, self.n_components),
+            "_accumulator": (n_rows, 2),
+            "target_vectors_": (n_words, self.n_components),
+            "_target_accumulator": (n_words, 2),
+        }
+
+    def _start_limit(self) -> float:
+        return 1.0 / self.n_components
+
+    def _make_objective(self, fitted: dict[str, Any]) -> Sent2VecObjective:
+        return Sent2VecObjective(self, fitted)
+
+    def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        rows, weights, is_unknown, ptr = super()._features(sentences)
+        if self.ngram_range[1] == 1:
+            return rows, weights, is_unknown, ptr
+        return add_ngrams(rows, weights, is_unknown, ptr, self.ngram_range[1], len(self.vocabulary_), self.n_buckets)
+
+    def _feature_names(self, encoded: EncodedSentences) -> list[str]:
+        names = super()._feature_names(encoded)
+        known = [name for name in names if name in self.vocabulary_]
+        for order in range(2, min(self.ngram_range[1], len(known)) + 1):
+            names = names + [" ".join(known[i : i + order]) for i in range(len(known) - order + 1)]
+        return names

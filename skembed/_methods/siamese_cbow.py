@@ -1,0 +1,219 @@
+"""The estimator of the paper on Siamese CBOW."""
+
+from numbers import Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval
+
+from .._base.trained import TrainedVectorizer
+from .._objectives.siamese_cbow import SiameseCBOWObjective
+from .._validation.limits import INT64_MAX, integers
+
+
+class SiameseCBOWVectorizer(TrainedVectorizer):
+    r"""Sentence embeddings learned by telling neighbours from strangers by cosine: Siamese CBOW [1]_.
+
+    A sentence is the mean of its words' vectors. The vectors are learned so that its cosine with the sentence before
+    and after it is larger than with random ones. Use it where you have text in reading order and compare sentences by
+    cosine. `temperature` matters more than any other parameter.
+
+    Read more in the :ref:`User Guide <siamese_cbow>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors. The paper uses 300.
+    window : int, default=1
+        Sentences on each side that count as neighbours; the paper takes 1. They are of the same document.
+    negative : int, default=10
+        Random sentences, not neighbours, to compare with. The paper uses 2.
+    temperature : float, default=0.1
+        Divides the cosines before the softmax; from 1e-4 to 1e4. The paper has none, that is 1, but cosines are at
+        most 1, and then even a perfect model is unsure.
+    pooling : {"mean", "sum"}, default="mean"
+        Mean (the paper) or sum of the words of a sentence. Cosines are the same, so only the rows' length changes.
+    weighting : {"idf", "sif"} or None, default=None
+        Weight of a word in that mean, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
+        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
+        ``f`` of the text [2]_. None, as in the paper, means 1.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
+        direction that depends on its text alone, so that it still matches itself.
+    solver : {"adagrad", "sgd"}, default="adagrad"
+        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
+        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.1
+        Size of the steps, above 0. The two solvers need different values. The paper uses 0.0001 for "sgd".
+    max_iter : int, default=5
+        Passes over the text. The paper makes 1.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, computed from the same weights; the paper has 100. "auto" is 1/64 of them, 16 to 512.
+    max_sentence_length : int or None, default=32
+        Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
+        each other. None never splits, as in the paper, and neither does `transform`.
+    min_count : int, default=5
+        Words that occur less often are not learned. The paper uses 5.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable returns the words of an item; the next three are not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`: see Notes.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and the negatives.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Vectors of the words.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    CBOSVectorizer : Compares with the mean of all neighbours at once, by dot product.
+
+    Notes
+    -----
+    *Order.* Cross-validation and ``train_test_split`` take sentences out of reading order; `fit` warns if it gets
+    labels. Pass the ordered text as `corpus`: each fold learns from that, and `X` is only transformed.
+
+    *The published program.* It leaves words of earlier, longer sentences in its batches and cuts word numbers to 16
+    bits; both are errors, and not repeated here. It takes negatives that may be neighbours, and crosses the borders of
+    documents; here neither happens. A sentence at a border has one neighbour, with target probability 1.
+
+    *Blocks.* A block is a random sample of short runs of the text. Negatives are sentences of its other runs. A row
+    with c > 8 updates in one block takes steps of 8/c the size. Gradients are added, where the program averages them.
+
+    *The paper's own setting:* ``SiameseCBOWVectorizer(300, window=1, negative=2, temperature=1.0, pooling="mean",
+    weighting=None, unknown="zero", solver="sgd", learning_rate=0.0001, max_iter=1, batch_size=100,
+    max_sentence_length=None, min_count=5)``.
+
+    References
+    ----------
+    .. [1] T. Kenter, A. Borisov and M. de Rijke, "Siamese CBOW: Optimizing Word Embeddings for Sentence
+       Representations", ACL, 2016.
+    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+       ICLR, 2017.
+
+    Examples
+    --------
+    >>> from skembed import SiameseCBOWVectorizer
+    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> documents = [i // 2 for i in range(200)]
+    >>> emb = SiameseCBOWVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    True
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **TrainedVectorizer._parameter_constraints,
+        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "window": [integers(1)],
+        "negative": [integers(1)],
+        "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
+    }
+    _needs_order = True
+    _default_batch_size = 512
+    _run_length = 8
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        window: int = 1,
+        negative: int = 10,
+        temperature: float = 0.1,
+        pooling: str = "mean",
+        weighting: str | None = None,
+        unknown: str = "hash",
+        solver: str = "adagrad",
+        learning_rate: float = 0.1,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        max_sentence_length: int | None = 32,
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.window = window
+        self.negative = negative
+        self.temperature = temperature
+        self.pooling = pooling
+        self.weighting = weighting
+        self.unknown = unknown
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.max_sentence_length = max_sentence_length
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _start_limit(self) -> float:
+        return 0.01 * 3**0.5  # uniform numbers with the standard deviation of the paper's normal ones
+
+    def _make_objective(self, fitted: dict[str, Any]) -> SiameseCBOWObjective:
+        return SiameseCBOWObjective(self, fitted)

@@ -1,0 +1,134 @@
+"""From text to word ids of a vocabulary, with a cache of the words seen."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .batches import Batch, offsets
+from .encoder import WordIds, encode_in_python, naming_rows
+from .tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from .scanner import KnownWords
+
+
+class EncodedSentences(NamedTuple):
+    """Sentences as word ids."""
+
+    ids: np.ndarray  # (n_tokens,) int32
+    ptr: np.ndarray  # (n_sentences + 1,) int64
+    words: Sequence[str]  # of the ids from `first_word` on; those before are in the vocabulary
+    rows: np.ndarray  # (n_words,) or more, int64: row of each id in the vocabulary, -1 if unknown
+    first_word: int = 0
+
+
+class KnownTokens:
+    """Turns text into ids of a vocabulary; thread-safe.
+
+    With a stemmer or stop words, Python code processes each distinct word once and caches it. If the tokenizer is
+    compiled, compiled code then looks up the cached word.
+
+    Parameters
+    ----------
+    vocabulary : dict of str to int
+        Words, or stems, and their rows.
+    tokenizer : Tokenizer
+        How text is split.
+    """
+
+    # The cache is emptied when it has more than this many words beyond the vocabulary, plus twice the size of the
+    # vocabulary, so that memory does not grow with the texts.
+    MOST_KEPT = 1 << 16
+
+    def __init__(self, vocabulary: dict[str, int], tokenizer: Tokenizer) -> None:
+        self._vocabulary, self._tokenizer = vocabulary, tokenizer
+        self._rows = np.fromiter(vocabulary.values(), np.int64, len(vocabulary))
+        self._is_plain = tokenizer.is_compiled and tokenizer.stemmer is None and not tokenizer.stop_words
+        if self._is_plain:
+            from .scanner import KnownWords  # numba takes a while to import
+
+            self._words: KnownWords = KnownWords(list(vocabulary))
+        else:
+            self._stemming = threading.RLock()  # for the stemmer, which all caches share
+            self._seen = self._new_cache()
+
+    def fits(self, vocabulary: dict[str, int], tokenizer: Tokenizer) -> bool:
+        """Whether these tables are for that vocabulary and that tokenizer."""
+        same = self._vocabulary is vocabulary and self._tokenizer is tokenizer
+        return same and len(self._rows) == len(vocabulary)
+
+    def encode(self, batch: Batch, first_row: int) -> EncodedSentences:
+        """Return some sentences as ids; errors count rows from `first_row`."""
+        if self._is_plain:
+            ids, ptr, new = naming_rows(self._words.scan, batch, first_row)
+            return EncodedSentences(
+                ids, ptr, new, _with_unknown(self._rows, len(self._rows) + len(new)), len(self._rows)
+            )
+        seen = self._seen  # another thread may replace it
+        encoded = seen.encode(batch, first_row)
+        if seen.n_kept > self.MOST_KEPT + 2 * len(self._rows):
+            self._seen = self._new_cache()
+        return encoded
+
+    def _new_cache(self) -> _SeenWords:
+        return _SeenWords(list(self._vocabulary), self._rows, self._tokenizer, self._stemming)
+
+
+class _SeenWords:
+    """Cache of words seen in texts, with the ids of their stems; ids of unknown stems follow the vocabulary."""
+
+    def __init__(
+        self, vocabulary: list[str], rows: np.ndarray, tokenizer: Tokenizer, stemming: threading.RLock
+    ) -> None:
+        self._tokenizer = tokenizer
+        stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
+        self._ids = WordIds(tokenizer.build_stemmer(), stop_words, vocabulary, stemming)
+        self._rows = rows
+        self._n_initial = len(self._ids)
+        self._growing = threading.Lock()
+        self._table: tuple[KnownWords, np.ndarray] | None = None  # of the words cached when it was built, and their ids
+
+    @property
+    def n_kept(self) -> int:
+        return len(self._ids) - self._n_initial
+
+    def encode(self, batch: Batch, first_row: int) -> EncodedSentences:
+        if self._tokenizer.is_compiled:
+            ids, ptr = self._scan(batch, first_row)
+        else:
+            assert isinstance(batch, list)
+            ids, ptr = encode_in_python(batch, self._tokenizer, self._ids, first_row)
+        words = self._ids.words
+        self._rows = rows = _with_unknown(self._rows, len(words), spare=len(words))
+        return EncodedSentences(ids, ptr, words, rows)
+
+    def _scan(self, batch: Batch, first_row: int) -> tuple[np.ndarray, np.ndarray]:
+        table, known = self._table or self._grow_table()
+        found, ptr, new = naming_rows(table.scan, batch, first_row)
+        ids = (np.append(known, self._ids.of(new)) if new else known)[found]
+        if self._tokenizer.stop_words:
+            kept = ids >= 0
+            ids, ptr = ids[kept], offsets(kept)[ptr]
+        if 4 * (len(self._ids) - len(known)) > len(known) + 1024:
+            self._grow_table()
+        return ids, ptr
+
+    def _grow_table(self) -> tuple[KnownWords, np.ndarray]:
+        """Rebuild the table of compiled code from all words cached so far."""
+        from .scanner import KnownWords  # numba takes a while to import
+
+        with self._growing:
+            words, ids = self._ids.snapshot()
+            if self._table is None or len(ids) > len(self._table[1]):
+                self._table = KnownWords(words), ids
+            return self._table
+
+
+def _with_unknown(rows: np.ndarray, n_words: int, spare: int = 0) -> np.ndarray:
+    """Extend `rows` to at least `n_words` entries with -1, unknown, and add `spare` ones for later calls."""
+    n_more = n_words - len(rows)
+    return np.append(rows, np.full(n_more + spare, -1)) if n_more > 0 else rows

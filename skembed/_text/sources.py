@@ -1,0 +1,240 @@
+"""Sentences from a collection that the user passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice, pairwise
+from typing import Any
+
+import numpy as np
+
+from .._validation.messages import brief
+from .batches import Column, Part, iter_columns
+from .tokenizer import Tokenizer
+
+# Sentences that are worked on at a time, at the most, and about how many characters or bytes; then there are several
+# batches for the threads whether sentences are short or long.
+BATCH_SIZE = 8192
+BATCH_LENGTH = 1 << 19
+
+
+def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iterable[Any]:
+    """Check that `X` is a one-dimensional collection of sentences and return something to iterate over.
+
+    Parameters
+    ----------
+    X : list, tuple, 1-D array, pandas or polars Series, pyarrow array, or any iterable
+        An iterator is not consumed here.
+    name : str, default="X"
+        What the error messages call it.
+    items : str, default="sentences"
+        What the error messages call its items.
+
+    Returns
+    -------
+    sentences : iterable
+
+    Raises
+    ------
+    ValueError
+        If `X` is a single string, or a table.
+    TypeError
+        If `X` cannot be iterated over, or has no order.
+    """
+    if isinstance(X, (str, bytes, bytearray)):
+        advice = f"Wrap it in a list: [{name}]." if items == "sentences" else "Pass one for each sentence, in a list."
+        raise ValueError(f"{name} must be an iterable of {items}, got one {type(X).__name__}. {advice}")
+    if isinstance(X, (Mapping, set, frozenset)):
+        raise TypeError(
+            f"{name} is a {type(X).__name__}, which has no reading order. Pass a list, for example "
+            f"list({name}{'.values()' if isinstance(X, Mapping) else ''})."
+        )
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple) and len(shape) > 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, got a {type(X).__name__} of shape {shape}. {_column_advice(X, name)}"
+        )
+    if hasattr(X, "to_pylist"):  # a pyarrow array gives pyarrow scalars when iterated over, not strings
+        return _iter_arrow(X)
+    try:
+        iter(X)
+    except TypeError:
+        raise TypeError(f"{name} must be an iterable of {items}, got {brief(X)} of type {type(X).__name__}.") from None
+    return X
+
+
+def _column_advice(X: Any, name: str) -> str:
+    """Say how to pass one column of a table."""
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
+    if columns is None or not len(columns):
+        return f"Pass one column: {name}[:, 0]."
+    first = f'"{columns[0]:.40}"' if isinstance(columns[0], str) else brief(columns[0], 40)
+    if len(columns) == 1:
+        return f"Pass one column: {name}[{first}]. In a ColumnTransformer, name the column {first}, not [{first}]."
+    return f"Pass one column, for example {name}[{first}]. The columns are {brief(list(columns))}."
+
+
+def length_of(X: Any) -> int | None:
+    """Number of sentences of `X`; None if it is known only after reading them.
+
+    A generator has no length, and the length of a progress bar around one may be wrong.
+    """
+    if not hasattr(X, "__getitem__"):
+        return None
+    try:
+        return len(X)
+    except (TypeError, NotImplementedError):
+        return None
+
+
+def _iter_arrow(values: Any, step: int = BATCH_SIZE) -> Iterator[Any]:
+    for start in range(0, len(values), step):
+        yield from values[start : start + step].to_pylist()
+
+
+class MissingSentence(TypeError):
+    """A row is missing (None, NaN, NaT or NA). :func:`advising` adds how to replace it."""
+
+
+def wrong_row(row: int, item: Any) -> TypeError:
+    """Return the error for a row that is not a string, with advice."""
+    kind = type(item).__name__
+    if item is None or kind in ("NAType", "NaTType") or (isinstance(item, (float, np.floating)) and item != item):
+        return MissingSentence(f"Row {row} is missing ({item!r}).")
+    what = f"{brief(item, 60)} of type {kind}, not a string"
+    if isinstance(item, (bytes, bytearray)):
+        return TypeError(f"Row {row} is {what}. Decode it first, for example with item.decode('utf-8').")
+    if isinstance(item, (list, tuple, np.ndarray)):
+        return TypeError(
+            f"Row {row} is a {kind} ({brief(item, 60)}), not a string. If it already holds the tokens of a sentence, "
+            "pass analyzer= a named function that returns its argument: def as_is(tokens): return tokens."
+        )
+    return TypeError(f"Row {row} is {what}. Convert it first, for example with str(item).")
+
+
+@contextmanager
+def advising(X: Any) -> Iterator[None]:
+    """Add to the error for a missing sentence how to replace it in `X`."""
+    try:
+        yield
+    except MissingSentence as error:
+        raise TypeError(f"{error} Replace missing sentences first: {_filling_code(X)}") from None
+
+
+def _filling_code(X: Any) -> str:
+    """Return code that replaces missing sentences of `X` by empty strings."""
+    dtype = str(getattr(X, "dtype", getattr(X, "type", ""))).lower()
+    if hasattr(X, "fillna"):  # of pandas
+        return 'X.astype(object).fillna("")' if dtype == "category" else 'X.fillna("")'
+    if hasattr(X, "fill_null"):  # of polars or pyarrow
+        cast = {
+            "c": ".cast(pl.String)",
+            "e": ".cast(pl.String)",
+            "d": '.cast("string")',
+        }  # Categorical, Enum, dictionary
+        return f'X{cast.get(dtype[:1], "")}.fill_null("")'
+    return '[s if isinstance(s, str) else "" for s in X]'
+
+
+def iter_pieces(
+    X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 1
+) -> Iterator[list[Any] | Part | Column]:
+    """Yield sentences, some at a time: as lists; of lists, or as Arrow holds them, if the tokenizer can read that.
+
+    A part of a list is as long as `n_batches`. More of them leave the threads less to hand over; but what comes of a
+    part should stay in a core's cache.
+    """
+    items = iter_sentences(X, name=name)
+    columns = iter_columns(X, BATCH_SIZE) if tokenizer.is_compiled else None
+    if columns is not None:
+        for column in columns:
+            if isinstance(column, list):
+                yield column
+                continue
+            yield from map(column.part, iter_slices(column.offsets, BATCH_LENGTH))
+    elif isinstance(X, (list, tuple)):
+        start = 0
+        while start < len(X):
+            stop = min(start + n_batches * BATCH_SIZE, len(X))
+            few = X[start:stop:64]  # their lengths stand for those of the others
+            n_sentences = n_batches * BATCH_LENGTH * len(few) // (_n_characters(few) + 1)
+            part = Part(X, start, min(start + max(n_sentences, 1), stop))
+            yield part if tokenizer.is_compiled else part.take()
+            start = part.last
+    else:
+        rest = iter(items)
+        while piece := _take(rest):
+            yield piece
+
+
+def iter_slices(ptr: np.ndarray, length: int) -> Iterator[slice]:
+    """Yield slices of sentences, of which i is from ptr[i] to ptr[i + 1], that are about `length` long together."""
+    first = 0
+    while first < len(ptr) - 1:
+        last = first + np.searchsorted(ptr[first : first + BATCH_SIZE + 1], ptr[first] + length, "right") - 1
+        last = max(int(last), first + 1)
+        yield slice(first, last)
+        first = last
+
+
+def _n_characters(sentences: Sequence[Any]) -> int:
+    if set(map(type, sentences)) == {str}:
+        return sum(map(len, sentences))
+    return sum(len(sentence) for sentence in sentences if isinstance(sentence, str))
+
+
+def _take(items: Iterator[Any]) -> list[Any]:
+    """Take a batch; the last sentence taken stands for those that were taken with it, and for the next ones."""
+    taken: list[Any] = []
+    length, n_more = 0, 1
+    while length < BATCH_LENGTH and (few := list(islice(items, n_more))):
+        taken += few
+        n_characters = _n_characters(few[-1:])
+        length += len(few) * n_characters
+        n_more = min(BATCH_LENGTH // (n_characters + 1) + 1, 256, BATCH_SIZE - len(taken))
+    return taken
+
+
+def iter_batches(
+    sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer
+) -> Iterator[tuple[list[Any] | Part | Column, list[int]]]:
+    """Yield sentences, some at a time, with the positions among them at which a new document begins."""
+    pieces = iter_pieces(sentences, tokenizer, name="sentences", n_batches=2)
+    if groups is None:
+        starts = [0]
+        for batch in pieces:
+            yield batch, starts
+            starts = []
+        return
+    labels = iter(iter_sentences(groups, name="groups", items="document ids"))
+    n_labels, n_given = length_of(groups), length_of(sentences)
+    if None not in (n_labels, n_given) and n_labels != n_given:
+        raise ValueError(f"groups has {n_labels} entries for {n_given} sentences; each sentence needs one.")
+    n_sentences = 0
+    previous: Any = object()  # equal to no label
+    for batch in pieces:
+        ids = list(islice(labels, len(batch)))
+        if len(ids) < len(batch):
+            raise ValueError(
+                f"groups has {n_sentences + len(ids)} entries for at least {n_sentences + len(batch)} sentences; each "
+                "sentence needs one."
+            )
+        yield batch, _document_starts(previous, ids, n_sentences)
+        previous = ids[-1]
+        n_sentences += len(batch)
+    if any(True for _ in labels):
+        raise ValueError(f"groups has more than {n_sentences} entries for {n_sentences} sentences.")
+
+
+def _document_starts(previous: Any, ids: list[Any], first_row: int) -> list[int]:
+    try:
+        missing = [i for i, label in enumerate(ids) if label is None or label != label]
+        starts = [i for i, (a, b) in enumerate(pairwise(chain([previous], ids))) if a != b]
+    except (TypeError, ValueError):  # an array, or pandas.NA, does not compare to True or False
+        raise TypeError(
+            "groups must hold one plain document id, such as an integer or a string, per sentence."
+        ) from None
+    if missing:
+        raise ValueError(f"groups has no document id at row {first_row + missing[0]}; every sentence needs one.")
+    return starts

@@ -1,0 +1,301 @@
+"""What a token is.
+
+A :class:`Tokenizer` holds the options and nothing else; :class:`~skembed._text.encoder.Encoder` does the work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pkgutil import iter_modules
+from typing import Any
+
+import numpy as np
+
+from .._validation.messages import brief
+
+TOKEN_PATTERN = r"(?u)\b\w+\b"
+
+_Analyzer = Callable[[Any], Iterable[str]]
+_Stemmer = Callable[[str], str]
+
+
+@dataclass(frozen=True, init=False)
+class Tokenizer:
+    r"""The options that turn a sentence into words.
+
+    Two tokenizers with the same options are equal. A tokenizer never changes.
+
+    Parameters
+    ----------
+    analyzer : "word" or callable, default="word"
+        "word" splits with `token_pattern` exactly as
+        :class:`~sklearn.feature_extraction.text.CountVectorizer` does. A callable receives each raw item
+        (a sentence, or anything else) and returns its tokens, an iterable of strings; `token_pattern`,
+        `lowercase` and `stop_words` are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of one token.
+    lowercase : bool, default=True
+        Lower the text before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn.
+    stemmer : callable, str or None, default=None
+        A callable that maps a word to its stem, or the name of a language ("english", "german", ...) for the
+        optional library snowballstemmer. It is called once for each distinct word, not once for each token.
+
+    Raises
+    ------
+    ValueError
+        If an option has a value that is not one of the above.
+    TypeError
+        If an option has the wrong type.
+
+    Examples
+    --------
+    >>> from skembed._text.encoder import Encoder
+    >>> from skembed._text.tokenizer import Tokenizer
+    >>> encoder = Encoder(Tokenizer(stop_words=["the"]))
+    >>> ids, ptr = encoder.encode(["The cat sat.", "A cat!"])
+    >>> encoder.words
+    ['cat', 'sat', 'a']
+    >>> ids.tolist(), ptr.tolist()
+    ([0, 1, 2, 0], [0, 2, 4])
+    """
+
+    analyzer: str | _Analyzer
+    token_pattern: str
+    lowercase: bool
+    stop_words: str | tuple[str, ...] | None
+    stemmer: str | _Stemmer | None
+
+    def __init__(
+        self,
+        *,
+        analyzer: str | _Analyzer = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | _Stemmer | None = None,
+    ) -> None:
+        if not callable(analyzer) and not (isinstance(analyzer, str) and analyzer == "word"):
+            raise ValueError(
+                f'analyzer must be "word" or a callable that returns the tokens of a sentence, got {brief(analyzer)}.'
+            )
+        if not isinstance(token_pattern, str):
+            raise TypeError(f"token_pattern must be a string, got {type(token_pattern).__name__}.")
+        try:
+            n_groups = re.compile(token_pattern).groups
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ValueError(
+                f"token_pattern={brief(token_pattern)} is not a valid regular expression: {error!s:.80}."
+            ) from error
+        if n_groups > 1:
+            raise ValueError(
+                f"token_pattern={brief(token_pattern)} has {n_groups} capturing groups; use at most one, "
+                "and write (?:...) for the others."
+            )
+        if not isinstance(lowercase, (bool, np.bool_)):
+            raise TypeError(f"lowercase must be True or False, got {brief(lowercase)}.")
+        if stemmer is not None and not callable(stemmer) and not isinstance(stemmer, str):
+            raise TypeError(
+                f'stemmer must be None, a callable, or the name of a language such as "english", got {brief(stemmer)}.'
+            )
+        put = object.__setattr__  # the instance is frozen
+        put(self, "analyzer", analyzer)
+        put(self, "token_pattern", token_pattern)
+        put(self, "lowercase", bool(lowercase))
+        put(self, "stop_words", _check_stop_words(stop_words))
+        put(self, "stemmer", stemmer)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return all(same_option(getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__)
+
+    def difference(self, other: Tokenizer) -> str:
+        """List the options that differ from those of another tokenizer, for a message."""
+        names = [
+            name for name in self.__dataclass_fields__ if not same_option(getattr(self, name), getattr(other, name))
+        ]
+        return ", ".join(f"{name}={brief(getattr(self, name), 60)}" for name in names)
+
+    def __hash__(self) -> int:
+        return hash((self.token_pattern, self.lowercase, self.stop_words))  # equal for all that are equal
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The built analyzer is cheap to build again and need not travel.
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @cached_property
+    def analyze(self) -> _Analyzer:
+        """Callable from a raw item to its tokens before stemming."""
+        if callable(self.analyzer):
+            return self.analyzer
+        if self.stop_words is None:
+            # What CountVectorizer does, without its layers of calls; a test compares the two.
+            split = re.compile(self.token_pattern).findall
+            return (lambda text: split(text.lower())) if self.lowercase else split
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
+        analyzer: _Analyzer = CountVectorizer(
+            analyzer="word", token_pattern=self.token_pattern, lowercase=self.lowercase, stop_words=stop_words
+        ).build_analyzer()
+        return analyzer
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled code can do what `analyze` does."""
+        return self.analyzer == "word" and self.token_pattern == TOKEN_PATTERN and self.lowercase
+
+    @property
+    def stop_word_set(self) -> frozenset[str]:
+        """The words to leave out."""
+        if self.stop_words != "english":
+            return frozenset(self.stop_words or ())
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS)
+
+    def build_stemmer(self) -> _Stemmer | None:
+        """Return a callable from a word to its stem, or None.
+
+        Raises
+        ------
+        ImportError
+            If `stemmer` names a language and snowballstemmer is not installed.
+        ValueError
+            If snowballstemmer does not know that language.
+        """
+        if self.stemmer is None or not isinstance(self.stemmer, str):
+            return self.stemmer
+        try:
+            import snowballstemmer
+        except ImportError as error:
+            raise ImportError(
+                f"stemmer={brief(self.stemmer)} needs the optional library snowballstemmer: pip install skembed[stem]"
+            ) from error
+        modules = (module.name for module in iter_modules(snowballstemmer.__path__))
+        names = sorted(name.removesuffix("_stemmer") for name in modules if name.endswith("_stemmer"))
+        if self.stemmer not in names:
+            raise ValueError(f"There is no stemmer called {brief(self.stemmer)}. The names are: {', '.join(names)}.")
+        # A stemmer object has state, so each caller gets its own.
+        module = import_module(f"snowballstemmer.{self.stemmer}_stemmer")
+        in_python: _Stemmer = getattr(module, self.stemmer.title().replace("_", "") + "Stemmer")().stemWord
+        return _c_stemmer(self.stemmer, in_python) or in_python
+
+    def options(self) -> dict[str, Any]:
+        """Return the options as a dictionary that JSON can hold; a callable becomes ``{"callable": "module:name"}``."""
+        stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
+        return {
+            "analyzer": _describe(self.analyzer),
+            "token_pattern": self.token_pattern,
+            "lowercase": self.lowercase,
+            "stop_words": stop_words,
+            "stemmer": _describe(self.stemmer),
+        }
+
+    @classmethod
+    def from_options(
+        cls,
+        options: Mapping[str, Any],
+        analyzer: _Analyzer | None = None,
+        stemmer: _Stemmer | None = None,
+    ) -> Tokenizer:
+        """Build a tokenizer from what :meth:`options` returned.
+
+        Parameters
+        ----------
+        options : dict
+            What :meth:`options` returned.
+        analyzer, stemmer : callable or None, default=None
+            The callables that were in use, which a dictionary cannot hold.
+
+        Returns
+        -------
+        tokenizer : Tokenizer
+
+        Raises
+        ------
+        ValueError
+            If a callable was in use and is not passed again, or one is passed where none was in use.
+        """
+        known = dict(options)
+        for name, given in (("analyzer", analyzer), ("stemmer", stemmer)):
+            saved = known.get(name)
+            if isinstance(saved, Mapping):
+                if given is None:
+                    raise ValueError(
+                        f"The text was tokenized with the {name} {brief(saved.get('callable'))}, a Python callable "
+                        f"that is not stored. Pass it again: {name}=..."
+                    )
+                known[name] = given
+            elif given is not None and given != saved:
+                raise ValueError(
+                    f"The text was tokenized with {name}={brief(saved)}; {name}={brief(given)} does not fit it."
+                )
+        if set(known) != set(cls.__dataclass_fields__):
+            raise ValueError(f"Expected the options {sorted(cls.__dataclass_fields__)}, got {brief(sorted(known))}.")
+        return cls(**known)
+
+
+def _c_stemmer(language: str, in_python: _Stemmer) -> _Stemmer | None:
+    """Return the stemmer of PyStemmer, about twenty times as fast, or None if it is missing or has another version.
+
+    Both libraries are generated from the Snowball rules and have its version. Rules change between versions, and stems
+    must not depend on whether PyStemmer is installed, so its version must equal that of snowballstemmer.
+    """
+    try:
+        from Stemmer import Stemmer
+
+        mine, other = (version(name).split(".")[:2] for name in ("PyStemmer", "snowballstemmer"))
+    except (ImportError, PackageNotFoundError):
+        return None
+    if mine != other:
+        return None
+    stem = Stemmer(language, 0).stemWord  # without cache: each word is stemmed once
+
+    def stem_word(word: str) -> str:
+        try:
+            return str(stem(word))
+        except UnicodeEncodeError:  # half of a surrogate pair
+            return in_python(word)
+
+    return stem_word
+
+
+def same_option(mine: Any, other: Any) -> bool:
+    """Whether two options are equal, or callables that are copies: `clone` copies an object that has a method."""
+    if mine == other or not (callable(mine) and callable(other)):
+        return bool(mine == other)
+    from joblib import hash as digest  # takes a while to import
+
+    try:
+        return bool(digest(mine) == digest(other))
+    except Exception:  # whatever pickling makes of what cannot be pickled
+        return False
+
+
+def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
+    if stop_words is None or (isinstance(stop_words, str) and stop_words == "english"):
+        return stop_words
+    if isinstance(stop_words, (str, bytes)) or not isinstance(stop_words, Iterable):
+        raise ValueError(f'stop_words must be "english", a list of words or None, got {brief(stop_words)}.')
+    words = stop_words.to_pylist() if hasattr(stop_words, "to_pylist") else list(stop_words)
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError("stop_words must be strings.")
+    return tuple(sorted({str(word) for word in words}))  # sorted: a set's order changes from one process to the next
+
+
+def _describe(option: Any) -> Any:
+    if option is None or isinstance(option, str):
+        return option
+    owner = option if hasattr(option, "__qualname__") else type(option)
+    return {"callable": f"{getattr(owner, '__module__', None)}:{owner.__qualname__}"}

@@ -1,0 +1,14 @@
+"""The training loop: blocks of sentences, negatives, updates of rows, stopping, progress, memory.
+
+Knows no method: an objective says what is computed in a block.
+"""
+
+# Modules that other packages of skembed may import.
+__all__ = [
+    "encoded_text",
+    "memory",
+    "negatives",
+    "sentence_blocks",
+    "trainer",
+    "updates",
+]

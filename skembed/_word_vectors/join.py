@@ -1,0 +1,194 @@
+r"""Word vectors of several models side by side, and then in fewer numbers.
+
+Row :math:`J_w` is the word's vectors in all models, each divided by its length. With the singular value decomposition
+of the rows as they weigh in sentences, it is projected on the strongest directions :math:`Q` after the first :math:`k`:
+
+.. math::
+
+    \sum_w n_w \Big(\frac{a}{a + f_w}\Big)^2 J_w^T J_w = Q \Lambda Q^T, \qquad
+    v_w = \frac{J_w Q_{k + 1 \dots k + d}}{\lVert J_w Q_{k + 1 \dots k + d} \rVert}
+
+or, whitened, where :math:`J_w` has the lengths and weights with which each model sums its vectors, each model scaled so
+that :math:`\sum_w n_w \lVert J_w \rVert^2 = \sum_w n_w`,
+
+.. math::
+
+    \sum_w n_w J_w^T J_w = Q \Lambda Q^T \sum_w n_w, \qquad
+    v_w = \frac{1}{\sqrt{d}} J_w Q_{k + 1 \dots k + d} \Lambda_{k + 1 \dots k + d}^{-1/2}
+
+where :math:`n_w` is the count of a word in the text and :math:`f_w` its frequency. Nearly all words share the first
+directions, which say how frequent a word is more than what it means; :math:`k = d / 100` as J. Mu and P. Viswanath,
+"All-but-the-Top: Simple and Effective Postprocessing for Word Representations", ICLR 2018, choose it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._base.coverage import check_given, known_share
+from .._base.pooled import SIF_A
+from .._corpus.corpus import SentenceCorpus
+from .common_components import no_moments, strongest_directions
+from .read import read_source
+
+_STEP = 10_000  # words at a time, or there would be more copies of all vectors
+
+
+def learn_sources(sources: Sequence[Any], corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> list[Any]:
+    """Replace each estimator that is not fitted by a fitted copy; where it says None, it takes our seed and threads."""
+    random = check_random_state(random_state)
+    learned = []
+    for source in sources:
+        seed = int(random.randint(2**31 - 1))  # for each, so that a fitted one does not change the others
+        if _is_to_learn(source):
+            ours = {"random_state": seed, "n_jobs": n_jobs}
+            params = source.get_params(deep=False)
+            source = clone(source).set_params(**{k: v for k, v in ours.items() if k in params and params[k] is None})
+            source.fit(corpus)
+        learned.append(source)
+    return learned
+
+
+def needs_order_for(sources: Any) -> str | None:
+    """Name of the first source that `fit` trains on neighbouring sentences, or None."""
+    to_learn = filter(_is_to_learn, sources if isinstance(sources, (list, tuple)) else ())
+    names = (
+        getattr(source, "_needs_order_for", None) for source in to_learn if getattr(source, "corpus", None) is None
+    )
+    return next(filter(None, names), None)
+
+
+def _is_to_learn(source: Any) -> bool:
+    """Whether this is an estimator that is not fitted."""
+    if not hasattr(source, "fit") or isinstance(source, type):
+        return False
+    try:
+        check_is_fitted(source)
+    except NotFittedError:
+        return True
+    return False
+
+
+def join_word_vectors(
+    sources: Sequence[Any], corpus: SentenceCorpus, n_components: int, *, whiten: bool = False
+) -> tuple[list[str], np.ndarray, None]:
+    """Join word vectors of one or more sources, in at most `n_components` numbers.
+
+    Parameters
+    ----------
+    sources : sequence
+        Each as in :func:`read_source`. A word that is not in a source has zeros in its columns.
+    corpus : SentenceCorpus
+        Text whose counts say how much a word matters. Other words are projected, but have no say.
+    n_components : int
+        Joined vectors that are longer are projected, as above.
+    whiten : bool, default=False
+        Keep lengths and weights, and make the directions that are left equally strong.
+
+    Returns
+    -------
+    words : list of str
+        All words, those of the first source first.
+    vectors : ndarray of shape (n_words, min(n_components, sum of the lengths)), dtype float32
+        Rows of length one, but for `whiten`; zero for a word whose vectors are all zero.
+    counts : None
+        Present for the signature of :func:`read_source`.
+
+    Raises
+    ------
+    ValueError
+        If there is no source, or no word of the text has a vector in one of them.
+    """
+    if not sources:
+        raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")
+    found = [_weighed(source) if whiten else read_source(source)[:2] for source in sources]
+    for number, (words, _) in enumerate(found):
+        if known_share(corpus, words) == 0:  # of few words the others may make up, of none its columns are noise
+            check_given(corpus, words, f"word_vectors[{number}]")
+    rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
+    joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)
+    check_given(corpus, rows)
+    counts = counts_of(list(rows), corpus)
+    first = 0
+    for words, vectors in found:
+        last = first + vectors.shape[1]
+        part = joined[:, first:last]
+        part[[rows[word] for word in words]] = vectors
+        if whiten:
+            _scale(part, counts)
+        else:
+            unit_rows(part)
+        first = last
+    if whiten:
+        return list(rows), _project(joined, counts, min(n_components, joined.shape[1]), whiten=True), None
+    if n_components < joined.shape[1]:
+        weights = counts * np.square(SIF_A / (SIF_A + counts / max(1, corpus.n_tokens)))
+        joined = _project(joined, weights, n_components)
+    return list(rows), unit_rows(joined), None
+
+
+def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
+    """Words and vectors of a source, times its weights of words if it has such."""
+    source = copy(source)  # a snapshot: another thread may fit it
+    words, vectors, _ = read_source(source)
+    if hasattr(source, "word_weights_"):
+        vectors = vectors * source.word_weights_[[source.vocabulary_[word] for word in words], None]
+    return words, vectors
+
+
+def counts_of(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
+    """Return how often each word occurs in the text, (n_words,) int64."""
+    ids = corpus.vocabulary.ids_of(words)
+    return np.asarray(np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0))
+
+
+def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:
+    """Make the mean squared length of the words of the text one, in place; vectors of none of them stay."""
+    parts = (slice(start, start + _STEP) for start in range(0, len(vectors), _STEP))
+    total = sum(float(counts[part] @ np.square(vectors[part], dtype=np.float64).sum(axis=1)) for part in parts)
+    if total > 0:
+        factor = np.sqrt(counts.sum() / total)
+        # The factor may leave the range of float32 although the product does not.
+        sound = np.finfo(np.float32).tiny < factor < np.finfo(np.float32).max
+        np.multiply(vectors, np.float32(factor) if sound else factor, out=vectors, casting="same_kind")
+
+
+def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int, *, whiten: bool = False) -> np.ndarray:
+    moments = no_moments(vectors.shape[1], f"n_components={n_components} of joined word_vectors")
+    for start in range(0, len(vectors), _STEP):
+        part = vectors[start : start + _STEP].astype(np.float64)
+        moments += (part * weights[start : start + _STEP, None]).T @ part
+    if not moments.any():
+        raise ValueError(
+            "None of the words of the text has a vector, or only zeros, so nothing says which directions matter. Give "
+            "vectors of words that the text has: lowercase and stemmer must be as they were for the vectors."
+        )
+    n_common = min(n_components // 100, vectors.shape[1] - n_components)
+    directions = strongest_directions(moments, n_common + n_components)[n_common:]
+    if whiten:
+        strengths = ((directions @ moments) * directions).sum(axis=1) / weights.sum()
+        # A direction in which no word lies has no strength but what rounding gives it, and gets none.
+        sound = strengths > np.finfo(np.float32).eps * strengths.max()
+        strengths[~sound] = np.inf
+        directions /= np.sqrt(n_components * strengths).astype(np.float32)[:, None]
+    out = np.empty((len(vectors), n_components), np.float32)
+    for start in range(0, len(vectors), _STEP):
+        out[start : start + _STEP] = vectors[start : start + _STEP] @ directions.T
+    return out
+
+
+def unit_rows(vectors: np.ndarray) -> np.ndarray:
+    """Each row divided by its length, in place; a row of zeros stays."""
+    for start in range(0, len(vectors), _STEP):
+        part = vectors[start : start + _STEP]
+        lengths = np.linalg.norm(part.astype(np.float64), axis=1, keepdims=True)
+        np.divide(part, lengths, out=part, where=lengths > 0, casting="same_kind")
+    return vectors
