@@ -49,7 +49,7 @@ from hypothesis import settings
 settings.register_profile("skembed", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("skembed")
 
-collect_ignore = ["tests/typed_program.py"]  # tests/test_typing.py runs it
+collect_ignore = ["tests/typed_program.py"]  # tests/docs/test_typing.py runs it
 
 
 def pytest_collection_modifyitems(items):

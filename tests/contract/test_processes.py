@@ -19,6 +19,7 @@ from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES
 from skembed._compiled import compile as compiling
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 
 
 def digest_of(estimator):
@@ -42,11 +43,11 @@ def run(code, **environment):
     head = f"""
 import faulthandler, sys
 faulthandler.dump_traceback_later({HANGS_AFTER}, exit=True)
-sys.path[:0] = {[str(HERE), str(HERE.parent)]}
+sys.path[:0] = {[str(HERE), str(HERE.parent), str(ROOT)]}
 """
     done = subprocess.run(
         [sys.executable, "-c", head + code],
-        cwd=HERE.parent,
+        cwd=ROOT,
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -165,7 +166,7 @@ def test_eight_processes_on_an_empty_cache_and_a_damaged_one(tmp_path):
 @pytest.mark.slow
 def test_nowhere_to_keep_compiled_code(tmp_path):
     name = "CBOSVectorizer"
-    shutil.copytree(HERE.parent / "skembed", tmp_path / "skembed", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "skembed", tmp_path / "skembed", ignore=shutil.ignore_patterns("__pycache__"))
     # Nobody, not even root, can make a folder here or below os.devnull.
     for folder in [path for path in (tmp_path / "skembed").rglob("*") if path.is_dir()]:
         (folder / "__pycache__").write_text("")
@@ -184,7 +185,7 @@ for name in skembed.__all__:
 def test_compiled_code_belongs_to_all_its_sources(tmp_path, monkeypatch):
     """An edit in any package with kernels, or a move of a file, gives a new digest; other edits do not."""
     package = tmp_path / "skembed"
-    shutil.copytree(HERE.parent / "skembed", package, ignore=shutil.ignore_patterns("__pycache__", "data"))
+    shutil.copytree(ROOT / "skembed", package, ignore=shutil.ignore_patterns("__pycache__", "data"))
     monkeypatch.setattr(compiling, "__file__", str(package / "_compiled" / "compile.py"))
     digests = [compiling._digest_of_sources()]
     with_kernels = {}
@@ -216,7 +217,7 @@ def double(x):
 print(double(21))
 """
     script = tmp_path / "script.py"
-    script.write_text(f"import sys; sys.path[:0] = [{str(HERE.parent)!r}]\n{code}")
+    script.write_text(f"import sys; sys.path[:0] = [{str(ROOT)!r}]\n{code}")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=HANGS_AFTER, check=False)
     assert done.stdout.strip() == "42", done.stderr[-3000:]
 

@@ -14,12 +14,12 @@ from skembed import SentenceCorpus
 
 pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
-BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+SCRIPTS = Path(__file__).resolve().parents[2] / "benchmarks" / "quality"
 
 
 @pytest.fixture
 def figures(monkeypatch):
-    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.syspath_prepend(SCRIPTS)
     monkeypatch.setattr(sys, "argv", ["paper_figures.py"])
     import paper_figures
 

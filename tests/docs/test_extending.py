@@ -39,7 +39,7 @@ from sklearn.svm import LinearSVC
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
-FOLDER = Path(__file__).resolve().parent.parent / "doc" / "extending"
+FOLDER = Path(__file__).resolve().parents[2] / "doc" / "extending"
 
 
 def load(path):

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
@@ -131,12 +132,12 @@ def test_docstrings_are_the_callers_own(docstrings):
 
 
 def test_docstrings_same_in_another_process(docstrings):
-    code = "from skembed.datasets import load_docstrings; from tests.test_datasets import digest"
+    code = "from skembed.datasets import load_docstrings; from test_datasets import digest"
     code = f"{code}; print(digest(load_docstrings()))"
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    environment = {**os.environ, "PYTHONHASHSEED": "4321", "PYTHONPATH": os.pathsep.join([root, *sys.path])}
+    folder = Path(__file__).resolve().parent
+    environment = {**os.environ, "PYTHONHASHSEED": "4321", "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
     result = subprocess.run(
-        [sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], env=environment, cwd=folder.parents[1], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == digest(docstrings)
 

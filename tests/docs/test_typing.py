@@ -84,7 +84,7 @@ def test_a_declaration_is_no_value(cls):
 
 def test_the_typed_program_runs(capsys):
     plt = pytest.importorskip("matplotlib.pyplot")
-    program = runpy.run_path(str(Path(__file__).with_name("typed_program.py")))
+    program = runpy.run_path(str(Path(__file__).resolve().parents[1] / "typed_program.py"))
     program["main"]()
     plt.close("all")
     assert "CBOSVectorizer(n_components=8" in capsys.readouterr().out

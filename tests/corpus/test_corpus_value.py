@@ -202,8 +202,8 @@ SAVE = (
 
 def test_it_is_whole_when_the_process_that_saved_it_is_gone(corpora, tmp_path):
     """The text must not lie in a folder of that process."""
-    here = Path(__file__).parent
-    paths = os.pathsep.join([str(here), str(here.parent)])
+    here = Path(__file__).resolve().parent
+    paths = os.pathsep.join([str(here), str(here.parents[1])])
     command = [sys.executable, "-c", SAVE, str(tmp_path / "model")]
     subprocess.run(command, env={**os.environ, "PYTHONPATH": paths}, check=True)
     assert joblib.load(tmp_path / "model").corpus == corpora[0]

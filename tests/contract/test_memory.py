@@ -12,7 +12,7 @@ from estimators import GROUPS, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, corpu
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 from skembed._text.vocabulary import Vocabulary
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[2]
 MATRICES = ("word_vectors_", "_source_vectors", "target_vectors_")
 PARTS = ["weights", "accumulators", "corpus", "copies", "scratch"]
 
@@ -148,7 +148,7 @@ def test_peak_of_a_fit(name, shape, corpora):
     options = {"n_components": 700 if shape == "many words" else 4}
     job = json.dumps([name, str(corpora / shape), options])
     done = subprocess.run(
-        [sys.executable, "-c", PEAK, job], cwd=HERE.parent, capture_output=True, text=True, timeout=900, check=False
+        [sys.executable, "-c", PEAK, job], cwd=ROOT, capture_output=True, text=True, timeout=900, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
     taken, memory = json.loads(done.stdout)

@@ -16,7 +16,7 @@ import pytest
 
 import skembed
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "skembed"
 MAX_LINES = 420
 

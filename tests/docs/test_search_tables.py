@@ -12,7 +12,7 @@ pd = pytest.importorskip("pandas")
 
 @pytest.fixture(autouse=True)
 def benchmarks(monkeypatch):
-    monkeypatch.syspath_prepend(Path(__file__).resolve().parent.parent / "benchmarks")
+    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2] / "benchmarks" / "quality")
 
 
 def test_small_texts_compare_the_same_seed():

@@ -21,7 +21,7 @@ from skembed._base.sharing import side_state
 from skembed._base.text import TextVectorizer
 from skembed._methods.bow_pca import BOWPCA as Bags
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 HANGS_AFTER = 120  # seconds; far above what any of these takes
 
 

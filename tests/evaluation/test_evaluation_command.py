@@ -24,7 +24,7 @@ from skembed.evaluation._run import Candidate
 from skembed.evaluation._store import ResultStore
 from skembed.evaluation._tables import by_method, by_set, markdown, tidy, with_sts_means, write_csv
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 TOPICS = [
     "cat dog mouse purr bark tail whisker kitten",
     "rain snow storm wind cloud thunder frost hail",

@@ -8,12 +8,12 @@ import pytest
 from estimators import GROUPS, TEXT
 
 pd = pytest.importorskip("pandas")
-BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+SCRIPTS = Path(__file__).resolve().parents[2] / "benchmarks" / "quality"
 
 
 @pytest.fixture
 def script(monkeypatch):
-    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.syspath_prepend(SCRIPTS)
     import search_defaults
 
     return search_defaults

@@ -11,7 +11,8 @@ import pytest
 
 import skembed
 
-DOC = Path(__file__).resolve().parent.parent / "doc"
+ROOT = Path(__file__).resolve().parents[2]
+DOC = ROOT / "doc"
 CLASSES = [getattr(skembed, name) for name in sorted(skembed.__all__) if inspect.isclass(getattr(skembed, name))]
 ESTIMATORS = [cls for cls in CLASSES if hasattr(cls, "fit")]
 FOLDERS = [".", "user_guide", "methods", "extending"]
@@ -52,7 +53,7 @@ def test_examples_of_the_guide(path, monkeypatch, tmp_path):
 def test_every_promise_names_a_test_that_exists():
     page = (DOC / "user_guide" / "reproducibility.rst").read_text(encoding="utf-8")
     promised = set(re.findall(r"`(test_\w+)`", page))
-    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     assert len(promised) > 15
     assert promised <= set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE))
 
