@@ -1,12 +1,8 @@
-"""Settings of every test run: threads, numba's cache, hypothesis, and where the large data sets are."""
+"""Settings of every test run: threads, hypothesis, and where the large data sets are."""
 
-import getpass
-import hashlib
 import importlib.metadata
 import os
 import re
-import sys
-import tempfile
 from pathlib import Path
 
 # One BLAS thread, before NumPy is imported: tests run beside each other, and rounding must not depend on the cores.
@@ -17,31 +13,6 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 ROOT = Path(__file__).resolve().parent
 
-
-def _kernel_cache_dir():
-    """Name a cache directory after the sources of the kernels.
-
-    numba looks at the file of a cached function only: after an edit in a file it calls into, the old code would run.
-    """
-    digest = hashlib.sha256(f"{sys.version}{importlib.metadata.version('numba')}{ROOT}".encode())
-    for path in sorted((ROOT / "skembed").rglob("*.py")):
-        source = path.read_bytes()
-        if re.search(rb"\b(numba|njit)\b", source):
-            digest.update(source)
-    # The user's name: numba unpickles what it finds, so the folder must be nobody else's.
-    folder = Path(tempfile.gettempdir(), f"skembed-numba-{getpass.getuser()}", digest.hexdigest()[:16])
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if hasattr(os, "getuid") and folder.parent.stat().st_uid != os.getuid():
-            raise PermissionError(folder)
-    except OSError:
-        return tempfile.mkdtemp(prefix="skembed-numba-")
-    return str(folder)
-
-
-if "NUMBA_CACHE_DIR" not in os.environ:
-    os.environ["NUMBA_CACHE_DIR"] = _kernel_cache_dir()
-
 import pytest
 from hypothesis import settings
 
@@ -49,7 +20,7 @@ from hypothesis import settings
 settings.register_profile("skembed", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("skembed")
 
-collect_ignore = ["tests/typed_program.py"]  # tests/test_typing.py runs it
+collect_ignore = ["tests/typed_program.py"]  # tests/docs/test_typing.py runs it
 
 
 def pytest_collection_modifyitems(items):

@@ -21,7 +21,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "**/*.inc"]
+exclude_patterns = ["_build", "_results"]  # pages include what scripts wrote into _results
 default_role = "literal"
 nitpicky = True  # a reference that leads nowhere is an error
 

@@ -49,7 +49,7 @@ def read_word_vectors(
     encoding : str, default="utf-8"
         Encoding of the words. It must encode ASCII characters as single bytes, so UTF-16 is not possible.
     errors : str, default="strict"
-        What to do with bytes that are invalid in this encoding, as in :meth:`bytes.decode`. "strict" refuses them.
+        What to do with bytes that are invalid in this encoding, as in ``bytes.decode``. "strict" refuses them.
         "replace" and "ignore" may make two words equal; then the first is kept. "surrogateescape" keeps them distinct.
     limit : int or None, default=None
         Read only this many rows from the beginning of the file. Most files have the most frequent words first.

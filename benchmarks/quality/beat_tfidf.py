@@ -1,0 +1,215 @@
+"""Sentence embeddings of 300 numbers beside tf-idf: similarity of sentences, and clustering.
+
+    python benchmarks/quality/beat_tfidf.py --data DATA [--seeds 0 1 2] [--out doc/_results/quality] [--csv FILE]
+        [--aside PUBLISHED]
+
+Everything learns from the files of DATA/corpora together, simplewiki.txt.gz and books_small.txt.gz. DATA/eval/sts/2012,
+2013, 2014 and sick/trial.tsv are scored as in sts_table.py: Pearson correlation x 100 of the cosine. DATA/eval/clf/
+opinosis_topics.tsv and msrp_groups.tsv are clustered by k-means, the best of 100 starts (10 are far from it for so
+many groups), and by Ward's method on rows of length one, with as many clusters as there are groups; the score is the
+adjusted mutual information x 100. A seed is that of learning and of the clustering. Rows that FILE has already are not
+measured again: a stopped run goes on. With --aside it prints, in their place, the figures of sets that nothing was
+chosen by: STS 2015 and 2016, means over their sets, from the published files in PUBLISHED/sts2015 and sts2016 where
+they are; eval/sts/sick/test.tsv; and the pairs of eval/clf/MSRP.*.tsv, the area under the ROC curve x 100.
+Other ways to cluster the paraphrase groups are in msrp_groups.py.
+"""
+
+import argparse
+import csv
+import sys
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.cluster.hierarchy import fcluster, ward
+from scipy.spatial.distance import squareform
+from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.metrics import adjusted_mutual_info_score, roc_auc_score
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Binarizer, normalize
+
+from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
+from skembed.datasets import read_sts
+from skembed.evaluation import sts_scores, sts_similarities
+from skembed.metrics import paired_cosine_similarity
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
+
+from reporting import as_csv_table, how_measured
+from yardsticks import pearson, read_labelled, read_pairs
+
+SETS = {"Opinosis": "opinosis_topics", "MSRP": "msrp_groups"}
+COLUMNS = ["2012", "2013", "2014", "14 sets", "SICK trial"]
+COLUMNS += [f"{name} {way}" for name in SETS for way in ("k-means", "Ward")]
+RECIPE = "the same, spelling 0.8 (the recipe)"
+
+
+def make_methods(words, stems, seed):
+    """Name -> function that fits: tf-idf, the recipe, and what it is without some of its parts."""
+    common = {"random_state": seed, "n_jobs": 2}
+    fitted = {}
+
+    def learn(model):  # once for all rows that use it
+        name = type(model).__name__
+        if name not in fitted:
+            fitted[name] = model.fit(stems)
+        return fitted[name]
+
+    def cbos():
+        # Parts of 16 words, the default, bring 0.2 of similarity and take 0.7 from SICK and 0.5 from Opinosis.
+        return learn(CBOSVectorizer(300, max_sentence_length=32, **common))
+
+    def sent2vec():
+        return learn(Sent2VecVectorizer(300, **common))
+
+    def joined(*sources, **options):
+        options = {"weighting": "sif", **options}
+        return MeanEmbeddingVectorizer(300, word_vectors=list(sources), **options).fit(stems)
+
+    def whitened(**options):
+        options = {"weighting": None, "whiten": True, "binary": True, "numbers": "hash", **options}
+        return joined(joined(cbos()), sent2vec(), **options)
+
+    tfidf = BOWPCA(n_components=None, weighting="idf")
+    once = make_pipeline(BOWPCA(n_components=None), Binarizer(), TfidfTransformer())
+    return {
+        "tf-idf": lambda: tfidf.fit(words),
+        "tf-idf on stems": lambda: tfidf.fit(stems),
+        "tf-idf on stems, each word once": lambda: once.fit(stems),
+        "CBOS": lambda: CBOSVectorizer(300, **common).fit(words),
+        "CBOS on stems": lambda: CBOSVectorizer(300, **common).fit(stems),
+        "CBOS on stems, parts of 32 words": cbos,
+        "Sent2Vec on stems": sent2vec,
+        "CBOS on stems, rows of length one, SIF": lambda: joined(cbos()),
+        "Sent2Vec on stems, rows of length one, SIF": lambda: joined(sent2vec()),
+        "both joined": lambda: joined(cbos(), sent2vec()),
+        "both joined, 1 direction of sentences removed": lambda: joined(cbos(), sent2vec(), n_removed_components=1),
+        "both joined, each word once": lambda: joined(cbos(), sent2vec(), binary=True),
+        "both joined, each word once, numbers hashed": lambda: joined(cbos(), sent2vec(), binary=True, numbers="hash"),
+        "the same, whitened, Sent2Vec with its own lengths": whitened,
+        "the same, spelling 0.4": lambda: whitened(subwords=0.4),
+        RECIPE: lambda: whitened(subwords=0.8),
+    }
+
+
+def unit_rows(rows):
+    rows = normalize(rows).astype(np.float64)  # or k-means would convert them for each centre
+    return rows[:, np.unique(rows.indices)] if sparse.issparse(rows) else rows
+
+
+def ward_clusters(rows, n_clusters):
+    rows = rows.toarray() if sparse.issparse(rows) else rows
+    distances = squareform(euclidean_distances(rows), checks=False)  # faster than scikit-learn's for so many columns
+    return fcluster(ward(distances), n_clusters, criterion="maxclust")
+
+
+def agreement(rows, groups, seed):
+    """Adjusted mutual information x 100 of the groups with clusters, by k-means and by Ward's method."""
+    rows, n_groups = unit_rows(rows), len(set(groups))
+    means = KMeans(n_groups, n_init=100, random_state=seed).fit_predict(rows)
+    both = (means, ward_clusters(rows, n_groups))
+    return [100 * float(adjusted_mutual_info_score(groups, clusters)) for clusters in both]
+
+
+def measure(model, data, seed):
+    sts = data / "eval" / "sts"
+    years = [[pearson(model, path) for path in sorted((sts / year).glob("*.tsv"))] for year in COLUMNS[:3]]
+    scores = [float(np.mean(year)) for year in years]
+    scores += [float(np.mean([score for year in years for score in year])), pearson(model, sts / "sick" / "trial.tsv")]
+    for name in SETS.values():
+        sentences, groups = read_labelled(data / "eval" / "clf" / f"{name}.tsv")
+        scores += agreement(model.transform(sentences), groups, seed)
+    return scores
+
+
+def read_published(folder):
+    """STS 2015 and 2016, as far as they are there."""
+    sets = {}
+    for year in (2015, 2016):
+        if (folder / f"sts{year}").is_dir():
+            sets[year] = read_sts(folder / f"sts{year}", year=year)
+        else:
+            print(f"skipped: {folder / f'sts{year}'} is not there")
+    return sets
+
+
+def kept_aside(model, data, sets):
+    rows = sts_scores(sts_similarities(model, sets)) if sets else []
+    years = [100 * row["pearson"] for row in rows if row["set"] == "mean" and row["year"] != "all"]
+    pairs = [read_pairs(data / "eval" / "clf" / f"MSRP.{part}.tsv") for part in ("train", "test")]
+    labels, first, second = (list(chain(*column)) for column in zip(*pairs))
+    cosine = paired_cosine_similarity(model.transform(first), model.transform(second))
+    return [*years, pearson(model, data / "eval" / "sts" / "sick" / "test.tsv"), 100 * roc_auc_score(labels, cosine)]
+
+
+def read_rows(path):
+    if path is None or not path.exists():
+        return {}
+    with open(path, encoding="utf8", newline="") as file:
+        return {(row[0], int(row[1])): [float(value) for value in row[2:]] for row in list(csv.reader(file))[1:]}
+
+
+def write_rows(path, rows):
+    with open(path, "w", encoding="utf8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["row", "seed", *COLUMNS])
+        writer.writerows([*key, *(f"{value:.3f}" for value in scores)] for key, scores in rows.items())
+
+
+def as_rst(rows):
+    """Two tables of means over the seeds; the first has the least and the largest mean over the 14 sets too."""
+    similarity = [["", *COLUMNS[:4], "by seed", COLUMNS[4]]]
+    clusters = [["", *COLUMNS[5:]]]
+    for name in dict.fromkeys(name for name, _ in rows):
+        scores = np.array([values for (other, _), values in rows.items() if other == name])
+        means = [f"{value:.1f}" for value in scores.mean(axis=0)]
+        label = f"**{name}**" if "recipe" in name else name
+        ranges = f"{scores[:, 3].min():.1f} to {scores[:, 3].max():.1f}"
+        similarity.append([label, *means[:4], ranges, means[4]])
+        clusters.append([label, *means[5:]])
+    return "\n".join([as_csv_table("Similarity", similarity), as_csv_table("Clusters", clusters)])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
+    parser.add_argument("--csv", type=Path, help="figures of each seed, and what to go on from")
+    parser.add_argument("--out", type=Path, help="folder for the table, beat_tfidf.inc")
+    parser.add_argument("--aside", type=Path, metavar="PUBLISHED", help="print figures of sets kept aside, no others")
+    options = parser.parse_args()
+    folder = options.data / "corpora"
+    words, stems = SentenceCorpus.from_file(folder), SentenceCorpus.from_file(folder, stemmer="english")
+    print(words, stems, flush=True)
+    if options.aside:
+        sets = read_published(options.aside)
+        print(f"{'row':60s} seed", *(f"STS {year}" for year in sets), "SICK test", "MSRP pairs", sep="  ")
+        for seed in options.seeds:
+            for name, fit in make_methods(words, stems, seed).items():
+                found = kept_aside(fit(), options.data, sets)
+                print(f"{name:60s}{seed:3d} " + " ".join(f"{value:6.2f}" for value in found), flush=True)
+        return
+    rows = read_rows(options.csv)
+    for seed in options.seeds:
+        for name, fit in make_methods(words, stems, seed).items():
+            if (name, seed) in rows:
+                continue
+            rows[name, seed] = measure(fit(), options.data, seed)
+            print(f"{name:44s}{seed:3d} " + " ".join(f"{value:6.2f}" for value in rows[name, seed]), flush=True)
+            if options.csv:
+                write_rows(options.csv, rows)
+    table = as_rst(rows)
+    print(table)
+    if options.out:
+        note = f"Seeds {', '.join(map(str, options.seeds))}; "
+        note += how_measured(
+            "python benchmarks/quality/beat_tfidf.py --data DATA --csv FILE --out doc/_results/quality"
+        )
+        (options.out / "beat_tfidf.inc").write_text(table + "\n" + note, encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""How much memory does a fit take beside its weights, accumulators and 4 bytes a word of text?
+
+    python benchmarks/speed/memory.py --data DATA
+
+Each fit runs in a fresh process, which has compiled everything and fitted a small model before. Measured is the growth
+of anonymous memory (what the process owns; pages of a memory-mapped corpus belong to the system) at its peak, sampled
+every millisecond. Needs Linux, whose /proc it reads.
+"""
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
+
+from measuring import arguments, saved_corpus, workers
+from reporting import report, target
+from threads import METHODS
+
+MEBIBYTE = 2**20
+
+
+def anonymous_bytes():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon"))
+
+
+class Peak:
+    """The most anonymous memory while it runs, as a context."""
+
+    def __enter__(self):
+        self.bytes, self.done = 0, False
+        self.thread = threading.Thread(target=self._watch)
+        self.thread.start()
+        return self
+
+    def _watch(self):
+        while not self.done:
+            self.bytes = max(self.bytes, anonymous_bytes())
+            time.sleep(1e-3)
+
+    def __exit__(self, *error):
+        self.done = True
+        self.thread.join()
+
+
+def prepare_fit(folder, cls, settings, mapped):
+    import skembed
+
+    make = getattr(skembed, cls)
+    small = skembed.SentenceCorpus.load(f"{folder}/simplewiki", verify=False)[:200]
+    make(max_iter=1, **settings).fit(small)
+
+    def task():
+        before = anonymous_bytes()
+        corpus = skembed.SentenceCorpus.load(f"{folder}/simplewiki", mmap=mapped, verify=False)
+        model = make(max_iter=1, random_state=0, **settings)
+        estimated = model.estimate_memory(corpus) if hasattr(model, "estimate_memory") else {"total": None}
+        with Peak() as peak:
+            model.fit(corpus)
+        learned = sum(value.nbytes for value in vars(model).values() if isinstance(value, np.ndarray))
+        text = 0 if mapped else corpus.tokens.nbytes
+        return {"peak": peak.bytes - before, "weights": learned, "text": text, "estimated": estimated["total"]}
+
+    return task
+
+
+def main():
+    options = arguments(__doc__)
+    rows, raw, targets = [], {}, []
+    with saved_corpus(options) as folder:
+        for name, (cls, settings) in METHODS.items():
+            for mapped in (False, True):
+                settings_of_fit = {"folder": str(folder), "cls": cls, "settings": settings, "mapped": mapped}
+                with workers(__file__, {name: ("prepare_fit", settings_of_fit)}) as found:
+                    value = found[name].run()["value"]
+                corpus = "memory-mapped" if mapped else "in memory"
+                raw[f"{name}, {corpus}"] = value
+                beside = (value["peak"] - value["weights"] - value["text"]) / MEBIBYTE
+                row = {"method": name, "corpus": corpus, "peak, MiB": round(value["peak"] / MEBIBYTE)}
+                row |= {"weights": round(value["weights"] / MEBIBYTE), "words": round(value["text"] / MEBIBYTE)}
+                estimated = value["estimated"]
+                row |= {"beside, MiB": round(beside), "estimate_memory": estimated and round(estimated / MEBIBYTE)}
+                rows.append(row)
+                print(row, flush=True)
+                targets.append(
+                    target(
+                        "memory beside weights and words", f"{name}, {corpus}", beside, 150, at_most=True, unit="MiB"
+                    )
+                )
+
+    def draw(figure):
+        axes = figure.subplots()
+        labels = [f"{row['method']}, {row['corpus']}" for row in rows]
+        left = np.zeros(len(rows))
+        for part in ("weights", "words", "beside, MiB"):
+            values = np.array([row[part] for row in rows])
+            axes.barh(labels, values, left=left, label=part.split(",")[0])
+            left += values
+        axes.invert_yaxis()
+        axes.set_xlabel("MiB")
+        axes.legend()
+
+    notes = (
+        "Weights are all fitted arrays, accumulators too; words are the 4 bytes a word of the corpus. The peak also "
+        "holds what loading the corpus brings, its vocabulary above all, which `estimate_memory` takes as given."
+    )
+    report(options, "memory", "Peak memory of a fit", rows, notes=notes, targets=targets, raw=raw, draw=draw)
+
+
+if __name__ == "__main__":
+    main()

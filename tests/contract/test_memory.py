@@ -1,0 +1,158 @@
+"""`estimate_memory` says what a fit needs, and a fit needs no more than it should."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from estimators import GROUPS, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, corpus, fitted, learned, make
+
+from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
+from skembed._text.vocabulary import Vocabulary
+
+ROOT = Path(__file__).resolve().parents[2]
+MATRICES = ("word_vectors_", "_source_vectors", "target_vectors_")
+PARTS = ["weights", "accumulators", "corpus", "copies", "scratch"]
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_parts_are_what_a_fit_has(name):
+    estimator = fitted(name)
+    text = SentenceCorpus.from_sentences(TEXT, GROUPS, stemmer=estimator.stemmer)
+    memory = make(name).estimate_memory(text)
+    arrays = {key: value for key, value in vars(estimator).items() if isinstance(value, np.ndarray)}
+    assert memory["weights"] == sum(arrays[key].nbytes for key in MATRICES if key in arrays)
+    assert memory["accumulators"] == sum(value.nbytes for key, value in arrays.items() if "accumulator" in key)
+    assert memory["corpus"] == text.tokens.nbytes + text.sent_ptr.nbytes + text.doc_ptr.nbytes
+    assert memory["total"] == sum(memory[part] for part in PARTS)
+    assert list(memory) == [*PARTS, "total"]
+    assert all(type(value) is int for value in memory.values())
+
+
+def test_sentences_are_encoded_first():
+    text = SentenceCorpus.from_sentences(TEXT)
+    assert make("CBOSVectorizer").estimate_memory(iter(TEXT)) == make("CBOSVectorizer").estimate_memory(text)
+
+
+@pytest.mark.parametrize("name", TRAINED_CLASSES)
+def test_nothing_is_learned(name):
+    estimator = make(name, warm_start=True).fit(TEXT, groups=GROUPS)
+    before = learned(estimator)
+    estimator.estimate_memory(corpus())
+    assert learned(estimator) == before
+    assert not hasattr(make(name), "vocabulary_")
+
+
+def test_mapped_corpus_takes_none(tmp_path):
+    corpus().save(tmp_path / "corpus")
+    mapped = SentenceCorpus.load(tmp_path / "corpus")
+    estimator = make("CBOSVectorizer")
+    assert estimator.estimate_memory(mapped)["corpus"] == 0
+    assert estimator.set_params(corpus=mapped).estimate_memory(OTHER_TEXT)["corpus"] == 0
+
+
+def test_limits_of_the_vocabulary_count():
+    def weights(**options):
+        return make("CBOSVectorizer", **options).estimate_memory(corpus())["weights"]
+
+    assert weights(max_features=10) == 4 * 8 * 10
+    counts = corpus().vocabulary.counts
+    assert weights(min_count=5) == 4 * 8 * int((counts >= 5).sum())
+
+
+def test_copies_are_counted():
+    def copies(estimator, text=None):
+        return estimator.estimate_memory(corpus() if text is None else text)["copies"]
+
+    plain = make("CBOSVectorizer")
+    memory = plain.estimate_memory(corpus())
+    assert memory["copies"] == 0
+    assert copies(make("CBOSVectorizer", early_stopping=True)) >= memory["corpus"] + memory["weights"]
+    warm = make("CBOSVectorizer", warm_start=True).fit(corpus())
+    assert copies(warm) == memory["weights"] + memory["accumulators"]
+    other = SentenceCorpus.from_sentences(OTHER_TEXT)
+    assert copies(warm, other) == memory["weights"] + memory["accumulators"] + other.tokens.nbytes
+    for options in [{"n_removed_components": 2}, {"numbers": "hash"}, {"n_removed_components": 2, "numbers": "hash"}]:
+        freed = make("MeanEmbeddingVectorizer-removed").set_params(**{"n_removed_components": 0} | options)
+        assert copies(freed) == freed.estimate_memory(corpus())["weights"] // 2  # of the source vectors
+
+
+def test_contradicting_options_are_refused():
+    with pytest.raises(ValueError, match="n_components"):
+        CBOSVectorizer(0).estimate_memory(corpus())
+    with pytest.raises(ValueError, match="batch_size=2 is too small"):
+        CBOSVectorizer(batch_size=2).estimate_memory(corpus())
+
+
+def test_given_vectors_are_not_counted():
+    estimator = MeanEmbeddingVectorizer(word_vectors={"cat": [1.0, 2.0]})
+    assert estimator.estimate_memory(corpus())["weights"] == 0
+
+
+# -- what a fit really takes -----------------------------------------------------------------------------------------
+
+PEAK = """
+import json, resource, sys
+import numpy as np
+import skembed
+from skembed import SentenceCorpus
+
+def peak():
+    if sys.platform == "linux":  # whose getrusage counts what the tests had before this process began, too
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+name, folder, options = json.loads(sys.argv[1])
+estimator = getattr(skembed, name)(max_iter=1, min_count=1, random_state=0, **options)
+estimator.fit(["a b c d e f", "g a b c"] * 200)
+before = peak()
+corpus = SentenceCorpus.load(folder, mmap=False, verify=False)
+memory = estimator.estimate_memory(corpus)
+estimator.fit(corpus)
+print(json.dumps([peak() - before, memory]))
+"""
+
+
+def generated(folder, n_words, n_tokens):
+    """Save a corpus of sentences of 20 words, whose frequencies fall as they do in a language."""
+    share = 1 / np.arange(1, n_words + 1)
+    tokens = np.random.default_rng(0).choice(n_words, n_tokens - n_words, p=share / share.sum())
+    tokens = np.concatenate([np.arange(n_words), tokens])
+    counts = np.bincount(tokens)
+    words = np.array([f"w{i}" for i in range(n_words)])
+    order = np.lexsort((words, -counts))
+    number = np.empty(n_words, np.int32)
+    number[order] = np.arange(n_words)
+    sent_ptr = np.append(np.arange(0, n_tokens, 20), n_tokens)
+    doc_ptr = np.append(np.arange(0, len(sent_ptr) - 1, 50), len(sent_ptr) - 1)
+    vocabulary = Vocabulary(words[order].tolist(), counts[order])
+    SentenceCorpus(number[tokens], sent_ptr, doc_ptr, vocabulary).save(folder)
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpora")
+    generated(folder / "many words", 40_000, 100_000)
+    generated(folder / "many tokens", 1_000, 10_000_000)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["many words", "many tokens"])
+@pytest.mark.parametrize("name", TRAINED_CLASSES)
+def test_peak_of_a_fit(name, shape, corpora):
+    pytest.importorskip("resource")
+    options = {"n_components": 700 if shape == "many words" else 4}
+    job = json.dumps([name, str(corpora / shape), options])
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, job], cwd=ROOT, capture_output=True, text=True, timeout=900, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    taken, memory = json.loads(done.stdout)
+    beside = taken - memory["weights"] - memory["accumulators"] - memory["corpus"]
+    assert 0 < beside <= 150e6
+    if shape == "many tokens":  # no second copy of the text
+        assert beside <= memory["scratch"] + memory["copies"] + 50e6

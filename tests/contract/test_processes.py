@@ -1,0 +1,329 @@
+"""The same bits in every process, with any number of threads; and no way to hang."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, dense, fitted, learned, make
+
+from skembed._compiled import compile as compiling
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def digest_of(estimator):
+    state = {
+        key: value for key, value in learned(estimator).items() if key != "_tokenizer"
+    }  # a function has an address
+    rows = dense(estimator.transform(OTHER_TEXT))
+    return hashlib.sha256(repr((sorted(state.items()), rows.tobytes())).encode()).hexdigest()
+
+
+def fit_and_digest(name, **changes):
+    return digest_of(make(name, **changes).fit(TEXT, groups=GROUPS))
+
+
+# Far above what any of these takes, on a busy machine too: a process that is still there then hangs.
+HANGS_AFTER = 900  # seconds
+
+
+def run(code, **environment):
+    """Run code in a fresh process, which says where it stands and ends if it should hang."""
+    head = f"""
+import faulthandler, sys
+faulthandler.dump_traceback_later({HANGS_AFTER}, exit=True)
+sys.path[:0] = {[str(HERE), str(HERE.parent), str(ROOT)]}
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", head + code],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=HANGS_AFTER + 60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize(("n_jobs", "hash_seed"), [(1, "0"), (2, "1"), (3, "12345"), (7, "random")])
+def test_fresh_process_gives_the_same_bits(n_jobs, hash_seed):
+    code = f"""
+import json
+from estimators import NAMES, TRAINED
+from test_processes import fit_and_digest
+options = {{name: {{"n_jobs": {n_jobs}}} if name in TRAINED else {{}} for name in NAMES}}
+print(json.dumps({{name: fit_and_digest(name, **options[name]) for name in NAMES}}))
+"""
+    found = json.loads(run(code, PYTHONHASHSEED=hash_seed))
+    assert found == {name: digest_of(fitted(name)) for name in NAMES}
+
+
+def test_in_workers_of_joblib():
+    parallel = joblib.Parallel(n_jobs=2, backend="loky")
+    found = parallel(joblib.delayed(fit_and_digest)(name, n_jobs=2) for name in TRAINED)
+    assert found == [digest_of(fitted(name)) for name in TRAINED]
+    moved = parallel(joblib.delayed(digest_of)(fitted(name)) for name in NAMES)
+    assert moved == [digest_of(fitted(name)) for name in NAMES]
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_n_jobs_minus_one_inside_workers(backend):
+    parallel = joblib.Parallel(n_jobs=2, backend=backend)
+    found = parallel(joblib.delayed(fit_and_digest)(name, n_jobs=-1) for name in TRAINED_CLASSES)
+    assert found == [digest_of(fitted(name)) for name in TRAINED_CLASSES]
+
+
+def test_python_threads_that_fit_at_once():
+    expected = {name: digest_of(fitted(name)) for name in TRAINED}
+    found, errors = {}, []
+    start = threading.Barrier(4)
+
+    def work(part, n_jobs):
+        try:
+            start.wait(60)
+            for name in TRAINED if part % 2 == 0 else TRAINED[::-1]:
+                found[part, name] = fit_and_digest(name, n_jobs=n_jobs)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(part, 1 + part), daemon=True) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert not errors
+    assert not any(thread.is_alive() for thread in threads)
+    assert found == {(part, name): expected[name] for part in range(4) for name in TRAINED}
+
+
+def test_python_threads_that_transform_with_one_estimator():
+    expected = {name: digest_of(fitted(name)) for name in NAMES}
+    parallel = joblib.Parallel(n_jobs=4, backend="threading")
+    names = NAMES * 3
+    assert parallel(joblib.delayed(digest_of)(fitted(name)) for name in names) == [expected[name] for name in names]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_fork_after_a_fit_with_threads():
+    code = """
+import os, warnings
+warnings.simplefilter("ignore")
+from estimators import TRAINED_CLASSES
+from test_processes import fit_and_digest
+before = [fit_and_digest(name, n_jobs=3) for name in TRAINED_CLASSES]
+child = os.fork()
+if child == 0:
+    os._exit(17 if [fit_and_digest(name, n_jobs=3) for name in TRAINED_CLASSES] == before else 1)
+_, status = os.waitpid(child, 0)
+assert [fit_and_digest(name, n_jobs=2) for name in TRAINED_CLASSES] == before
+print(os.waitstatus_to_exitcode(status))
+"""
+    assert run(code).strip() == "17"
+
+
+# -- compiled code on disk -------------------------------------------------------------------------------------------
+
+FIT = """
+from test_processes import fit_and_digest
+print(fit_and_digest({name!r}))
+"""
+
+
+@pytest.mark.slow
+def test_eight_processes_on_an_empty_cache_and_a_damaged_one(tmp_path):
+    name = "CBOSVectorizer"
+    expected = digest_of(fitted(name))
+
+    def fit(_):
+        return run(FIT.format(name=name), NUMBA_CACHE_DIR=str(tmp_path)).strip()
+
+    found = joblib.Parallel(n_jobs=8, backend="threading")(joblib.delayed(fit)(i) for i in range(8))
+    assert found == [expected] * 8
+    files = {path: path.stat().st_size for path in tmp_path.rglob("*.nb?") if "train_cbos" in path.name}
+    assert {path.suffix for path in files} == {".nbi", ".nbc"}
+    assert not list(tmp_path.rglob("*.tmp.*"))
+    for suffix in (".nbc", ".nbi"):  # as after a power cut
+        for path, size in files.items():
+            if path.suffix == suffix:
+                os.truncate(path, size // 2)
+        assert fit(0) == expected
+    assert all(path.stat().st_size > 0.9 * size for path, size in files.items())  # made whole again
+
+
+@pytest.mark.slow
+def test_nowhere_to_keep_compiled_code(tmp_path):
+    name = "CBOSVectorizer"
+    shutil.copytree(ROOT / "skembed", tmp_path / "skembed", ignore=shutil.ignore_patterns("__pycache__"))
+    # Nobody, not even root, can make a folder here or below os.devnull.
+    for folder in [path for path in (tmp_path / "skembed").rglob("*") if path.is_dir()]:
+        (folder / "__pycache__").write_text("")
+    code = f"""
+sys.path[:0] = [{str(tmp_path)!r}]
+import skembed
+assert skembed.__file__.startswith({str(tmp_path)!r})
+for name in skembed.__all__:
+    getattr(skembed, name)
+"""
+    nowhere = dict.fromkeys(["HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "NUMBA_CACHE_DIR"], os.devnull)
+    assert run(code + FIT.format(name=name), **nowhere).strip() == digest_of(fitted(name))
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
+def test_compiled_code_belongs_to_all_its_sources(tmp_path, monkeypatch):
+    """An edit in any package with kernels, or a move of a file, gives a new digest; other edits do not."""
+    package = tmp_path / "skembed"
+    shutil.copytree(ROOT / "skembed", package, ignore=shutil.ignore_patterns("__pycache__", "data"))
+    monkeypatch.setattr(compiling, "__file__", str(package / "_compiled" / "compile.py"))
+    digests = [compiling._digest_of_sources()]
+    with_kernels = {}
+    for path in sorted(package.rglob("*.py")):
+        if re.search(r"^@(njit|kernel|lean_kernel)\b|\bintrinsic\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+            with_kernels.setdefault(path.relative_to(package).parts[0], path)
+    assert {"_compiled", "_text", "_encoders", "_training", "_objectives"} <= set(with_kernels)
+    for path in with_kernels.values():
+        path.write_text(path.read_text(encoding="utf-8") + "\nSCALE = 2\n", encoding="utf-8")
+        digests.append(compiling._digest_of_sources())
+    moved = with_kernels["_training"]
+    moved.rename(moved.with_name("another_name.py"))
+    digests.append(compiling._digest_of_sources())
+    assert len(set(digests)) == len(digests)
+    (package / "_text" / "without_kernels.py").write_text("no compiled function")
+    assert compiling._digest_of_sources() == digests[-1]
+
+
+def test_full_disk_does_not_end_a_fit(tmp_path):
+    code = """
+import numba.core.caching
+def full(*args, **kwargs):
+    raise OSError(28, "No space left on device")
+numba.core.caching.IndexDataCacheFile.save = full
+from skembed._compiled.compile import kernel
+@kernel
+def double(x):
+    return 2 * x
+print(double(21))
+"""
+    script = tmp_path / "script.py"
+    script.write_text(f"import sys; sys.path[:0] = [{str(ROOT)!r}]\n{code}")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=HANGS_AFTER, check=False)
+    assert done.stdout.strip() == "42", done.stderr[-3000:]
+
+
+# -- an error in one thread ends all ---------------------------------------------------------------------------------
+
+BROKEN = """
+import threading
+import numpy as np
+from estimators import GROUPS, TEXT, TRAINED_CLASSES, make
+
+def break_one(make_objective):
+    n_calls = 0
+
+    def make_broken(fitted):
+        objective = make_objective(fitted)
+        run = objective.run
+
+        def broken(text, rows, scratch, plan, update, sync, thread, n_threads):
+            nonlocal n_calls
+            if plan.last_block and thread == min({thread}, n_threads - 1):  # no more threads than cores
+                n_calls += 1
+                if n_calls == 2:
+                    raise {error}("in thread {thread}")
+            run(text, rows, scratch, plan, update, sync, thread, n_threads)
+
+        objective.run = broken
+        return objective
+
+    return make_broken
+
+for name in TRAINED_CLASSES:
+    estimator = make(name, n_jobs=3, max_iter=5)
+    estimator._make_objective = break_one(estimator._make_objective)
+    try:
+        estimator.fit(TEXT, groups=GROUPS)
+    except {error} as error:
+        cause = error.__cause__ or error  # a lack of memory is explained
+        assert str(cause) == "in thread {thread}", error
+        assert not hasattr(estimator, "vocabulary_")
+        assert threading.active_count() == 1, threading.enumerate()
+        del estimator._make_objective
+        assert np.isfinite(estimator.fit(TEXT, groups=GROUPS).loss_curve_).all()
+        print("raised")
+"""
+
+
+@pytest.mark.parametrize(("thread", "error"), [(0, "MemoryError"), (1, "RuntimeError"), (2, "KeyboardInterrupt")])
+def test_error_in_one_thread_does_not_hang(thread, error):
+    code = BROKEN.format(thread=thread, error=error)
+    assert run(code).split() == ["raised"] * len(TRAINED_CLASSES)
+
+
+def test_thread_that_cannot_start_does_not_hang():
+    code = """
+import threading
+from estimators import GROUPS, TEXT, make
+start, n_started = threading.Thread.start, 0
+
+def limited(self):
+    global n_started
+    n_started += 1
+    if n_started == 3:
+        raise RuntimeError("can't start new thread")
+    start(self)
+
+threading.Thread.start = limited
+try:
+    make("CBOSVectorizer", n_jobs=4).fit(TEXT, groups=GROUPS)
+except RuntimeError as error:
+    print(error)
+"""
+    assert run(code).strip() == "can't start new thread"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of another kind")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interrupt_ends_a_long_fit(n_jobs):
+    # A pass long enough to be in the kernel nearly all the time: numba may drop an exception that comes while it looks
+    # up the types of a call, which is most of a pass over a few sentences.
+    code = f"""
+import os, signal, threading, time
+from estimators import GROUPS, TEXT, make
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
+text, groups = TEXT * 300, [f"{{group}} {{copy}}" for copy in range(300) for group in GROUPS]
+estimator = make("CBOSVectorizer", n_jobs={n_jobs}, batch_size=5000).fit(text, groups=groups)
+before = estimator.word_vectors_.tobytes()
+def press():
+    time.sleep(0.5)
+    while not done:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.5)
+done = False
+threading.Thread(target=press, daemon=True).start()
+try:
+    estimator.set_params(max_iter=10**7).fit(text, groups=groups)
+except KeyboardInterrupt:
+    done = True
+    assert estimator.word_vectors_.tobytes() == before
+    print("interrupted")
+"""
+    assert run(code).strip() == "interrupted"
+
+
+def test_signals_are_left_alone():
+    before = signal.getsignal(signal.SIGINT)
+    make("CBOSVectorizer", n_jobs=2).fit(TEXT, groups=GROUPS)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert np.geterr()["over"] == "warn"

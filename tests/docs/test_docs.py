@@ -1,0 +1,73 @@
+"""The documentation says what the code does: defaults, parameters, methods, and the examples of the guide."""
+
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import skembed
+
+ROOT = Path(__file__).resolve().parents[2]
+DOC = ROOT / "doc"
+CLASSES = [getattr(skembed, name) for name in sorted(skembed.__all__) if inspect.isclass(getattr(skembed, name))]
+ESTIMATORS = [cls for cls in CLASSES if hasattr(cls, "fit")]
+FOLDERS = [".", "user_guide", "methods", "extending"]
+PAGES = sorted(page for folder in FOLDERS for page in DOC.glob(f"{folder}/*.rst"))
+by_name = {"ids": lambda cls: cls.__name__}
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, **by_name)
+def test_every_parameter_is_documented_with_its_default(cls):
+    section = re.search(r"\nParameters\n-+\n(.*?)\nAttributes\n", inspect.getdoc(cls), re.DOTALL).group(1)
+    documented = dict(re.findall(r"^(\w+) : .*default=(.*)$", section, re.MULTILINE))
+    parameters = inspect.signature(cls).parameters
+    assert list(documented) == list(parameters)
+    # In the raw docstring, rst wants two backslashes for one.
+    defaults = {name: eval(text.replace("\\\\", "\\")) for name, text in documented.items()}
+    assert defaults == {name: parameter.default for name, parameter in parameters.items()}
+
+
+@pytest.mark.parametrize("cls", CLASSES, **by_name)
+def test_every_public_method_has_a_docstring(cls):
+    bare = [
+        name for name, member in inspect.getmembers(cls) if name[0] != "_" and callable(member) and not member.__doc__
+    ]
+    assert not bare
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(DOC).as_posix())
+def test_examples_of_the_guide(path, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    done = doctest.testfile(
+        str(path), module_relative=False, optionflags=flags, encoding="utf-8", globs={"folder": str(path.parent)}
+    )
+    assert done.failed == 0
+
+
+def test_every_promise_names_a_test_that_exists():
+    page = (DOC / "user_guide" / "reproducibility.rst").read_text(encoding="utf-8")
+    promised = set(re.findall(r"`(test_\w+)`", page))
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    assert len(promised) > 15
+    assert promised <= set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE))
+
+
+def test_links_are_checked(tmp_path):
+    page = '<a href="{}"></a><a href="https://example.org/nothing"></a><h1 id="top"></h1>'
+    (tmp_path / "folder").mkdir()
+    for good in ("b.html#top", "#top", "folder/", "b.html"):
+        (tmp_path / "a.html").write_text(page.format(good), encoding="utf-8")
+        (tmp_path / "b.html").write_text(page.format("a.html"), encoding="utf-8")
+        (tmp_path / "folder" / "index.html").write_text(page.format("../a.html"), encoding="utf-8")
+        checked = subprocess.run([sys.executable, DOC / "check_links.py", tmp_path], capture_output=True, text=True)
+        assert checked.returncode == 0, checked.stdout
+    for wrong in ("b.html#nowhere", "c.html", "#nowhere", "../b.html"):
+        (tmp_path / "a.html").write_text(page.format(wrong), encoding="utf-8")
+        checked = subprocess.run([sys.executable, DOC / "check_links.py", tmp_path], capture_output=True, text=True)
+        assert checked.returncode == 1 and f"a.html:1: {wrong}" in checked.stdout
