@@ -21,7 +21,7 @@ from .batches import (
     side_by_side,
 )
 from .files import decoding_message
-from .scan import new_piece, scan
+from .scan import N_IDS, SENTENCE, Scanned, new_piece, scan
 from .strings import Room, join_strings
 from .utf8 import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from .word_table import (
@@ -31,11 +31,10 @@ from .word_table import (
     N_WORDS,
     STRIDE,
     Words,
-    has_room,
+    has_capacity,
     merge_words,
     move_slots,
     new_words,
-    restore_underscores,
     take_counts,
 )
 
@@ -119,17 +118,17 @@ class Scanner:
         return Text(data), ends
 
     def _scan(self, text: Text, ends: np.ndarray, known: Words | None, ids: np.ndarray, ptr: np.ndarray) -> int:
-        read = (None, None, 0) if known is None else (known.slots, known.arena, int(known.state[N_WORDS]))
         progress = np.zeros(5, np.int64)
         state = self.words.state
         state[FAULTS] = n_stops = 0
         lowered = lowered_characters()
-        while not scan(text.data, ends, lowered, *read, *self.words, progress, ids, ptr, *self._piece):
+        scanned = Scanned(progress, ids, ptr)
+        while not scan(text.data, ends, lowered, known, self.words, scanned, self._piece):
             if not state[FAULTS] & CONTEXT:
                 self.words = with_room(self.words, self.words.slots.shape[0] // STRIDE, len(self.words.arena))
                 continue
             # Python lowers this sentence, the second time all such ones; then the scan goes on at its beginning.
-            row = int(progress[2])
+            row = int(progress[SENTENCE])
             n_stops += 1
             try:
                 text, ends = lower_rows(text, ends, np.array([row]) if n_stops == 1 else rows_in_context(text, ends))
@@ -137,12 +136,12 @@ class Scanner:
                 _complain(text)
                 raise
             if known is None:  # otherwise nobody asks for counts
-                self._twice.append(ids[ptr[row] : progress[1]].copy())
-            progress[:] = ends[row - 1] + 1 if row else 0, ptr[row], row, 0, 0
+                self._twice.append(ids[ptr[row] : progress[N_IDS]].copy())
+            progress[:] = ends[row - 1] + 1 if row else 0, ptr[row], row, False, 0
             state[FAULTS] &= ~CONTEXT
         if state[FAULTS] & NOT_UTF8 or (state[FAULTS] and text.file is not None):
             _complain(text)
-        return int(progress[1])
+        return int(progress[N_IDS])
 
 
 class Found(NamedTuple):
@@ -206,7 +205,7 @@ class TextTables:
         self._merged = with_room(self._merged, found.n_words - n_words, found.n_bytes - n_bytes)
         self._numbers[thread] = numbers = _with_entries(self._numbers[thread], found.n_words)
         ends = np.flatnonzero(new[:-ARENA_PADDING] == _LINE_FEED)
-        merge_words(new, ends, *self._merged, numbers[n_words : found.n_words])
+        merge_words(new, ends, self._merged, numbers[n_words : found.n_words])
 
     def numbers(self, thread: int) -> np.ndarray | None:
         """Return the number of each word of a thread's table, if these are given at once."""
@@ -246,7 +245,8 @@ class TextTables:
             first, last = n_bytes[number : number + 2]
             words = slice(*n_words[number : number + 2])
             self._scanners[number].write_counts(counts[words])
-            restore_underscores(self._tables[number].arena, text[first:last])
+            text[first:last] = self._tables[number].arena[: last - first]
+            text[first:last][text[first:last] == 0x7F] = ord("_")
             line_feeds(text[first:], last - first, ends[words])
             ends[words] += first
             starts[words.start] = first
@@ -320,7 +320,7 @@ def table_of(words: Sequence[str]) -> Words:
     text = "\n".join([*words, ""]).replace("_", "\x7f").encode("utf-8", "surrogatepass")
     table = with_room(new_words(2, 0), len(words), len(text))
     source = np.frombuffer(text + bytes(ARENA_PADDING), np.uint8)
-    merge_words(source, np.flatnonzero(source == _LINE_FEED), *table, np.empty(len(words), np.int32))
+    merge_words(source, np.flatnonzero(source == _LINE_FEED), table, np.empty(len(words), np.int32))
     return table
 
 
@@ -328,7 +328,7 @@ def with_room(words: Words, n_words: int, n_bytes: int) -> Words:
     """Return the table, or a larger one with the same words, with room for some more."""
     slots, arena, state = words
     n_slots = len(slots) // STRIDE
-    while not has_room(int(state[N_WORDS]) + n_words, n_slots):
+    while 8 * (int(state[N_WORDS]) + n_words) > 5 * n_slots:
         n_slots *= 2
     if n_slots * STRIDE > len(slots):
         slots = np.empty(n_slots * STRIDE, np.uint64)  # not np.zeros, for which numpy asks for small pages

@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 
 from .._compiled.compile import lean_kernel
 from .batches import PADDING
-from .utf8 import build_fetch, encode, store_bytes
+from .utf8 import build_prefetch, encode, store_bytes
 
 _N_BEYOND = len(PADDING)
 _LINE_FEED = 10
@@ -43,7 +43,7 @@ def _fetch_item(typingctx, items, index):
         python = context.get_python_api(builder)
         item = python.list_getitem(builder.inttoptr(args[0], python.pyobj), args[1])
         for line in (_HEAD, _HEAD + 64):
-            build_fetch(builder, item, line)
+            build_prefetch(builder, item, line)
         return context.get_dummy_value()
 
     return types.void(types.intp, types.intp), codegen

@@ -22,7 +22,7 @@ def _pointer(context, builder, signature, args):
     return cgutils.get_item_pointer(context, builder, signature.args[0], item, [args[1]], wraparound=False)
 
 
-def build_fetch(builder, pointer, offset=0):
+def build_prefetch(builder, pointer, offset=0):
     """Ask for the cache line so many bytes after a pointer."""
     byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
@@ -126,35 +126,6 @@ def lowest_bit(typingctx, bits):
 
 
 @intrinsic
-def store_places(typingctx, array, index, bits, first):
-    """Write ``first`` and the place of a set bit of a uint64, summed, for each of the lowest 32 such bits.
-
-    They go to ``array[index : index + 32]``, int64; where there are fewer bits, the rest is overwritten with anything.
-    False, and nothing is written, where the processor has no instruction for it.
-    """
-
-    def codegen(context, builder, signature, args):
-        if "+avx512vbmi2" not in context.codegen().magic_tuple()[2]:
-            return cgutils.false_bit
-        i32 = ir.IntType(32)
-        mask = ir.VectorType(ir.IntType(1), 64)
-        kind = ir.FunctionType(_BLOCK, [_BLOCK, _BLOCK, mask])
-        compress = builder.module.declare_intrinsic("llvm.x86.avx512.mask.compress.v64i8", (), kind)
-        numbers = ir.Constant(_BLOCK, list(range(64)))
-        places = builder.call(compress, [numbers, numbers, builder.bitcast(args[2], mask)])
-        half = builder.shuffle_vector(places, places, ir.Constant(ir.VectorType(i32, 32), list(range(32))))
-        wide = ir.VectorType(ir.IntType(64), 32)
-        one = builder.insert_element(ir.Constant(wide, ir.Undefined), args[3], ir.Constant(i32, 0))
-        all_first = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(i32, 32), [0] * 32))
-        sums = builder.add(builder.zext(half, wide), all_first)
-        pointer = _pointer(context, builder, signature, args)
-        builder.store(sums, builder.bitcast(pointer, wide.as_pointer()), align=8)
-        return cgutils.true_bit
-
-    return types.boolean(array, types.uint64, types.uint64, types.intp), codegen
-
-
-@intrinsic
 def bit_count(typingctx, bits):
     """Number of set bits of a uint64."""
 
@@ -178,11 +149,11 @@ def fold_product(typingctx, a, b):
 
 
 @intrinsic
-def fetch(typingctx, array, index):
+def prefetch(typingctx, array, index):
     """Ask for the cache line of ``array[index]``, which will be read soon."""
 
     def codegen(context, builder, signature, args):
-        build_fetch(builder, _pointer(context, builder, signature, args))
+        build_prefetch(builder, _pointer(context, builder, signature, args))
         return context.get_dummy_value()
 
     return types.void(array, types.intp), codegen
@@ -214,9 +185,6 @@ if config.DISABLE_JIT:
     def lowest_bit(bits):  # noqa: F811
         return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
 
-    def store_places(array, index, bits, first):  # noqa: F811
-        return False
-
     def bit_count(bits):  # noqa: F811
         return np.uint64(int(bits).bit_count())
 
@@ -224,7 +192,7 @@ if config.DISABLE_JIT:
         product = int(a) * int(b)
         return np.uint64((product ^ (product >> 64)) & 0xFFFFFFFFFFFFFFFF)
 
-    def fetch(array, index):  # noqa: F811
+    def prefetch(array, index):  # noqa: F811
         pass
 
 

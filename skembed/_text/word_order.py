@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import LEAN, lean_kernel
-from .utf8 import fetch, load_bytes, store_bytes
+from .utf8 import load_bytes, prefetch, store_bytes
 from .word_table import first_bytes
 
 _ODD, _PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
@@ -147,8 +147,8 @@ def join_words(text, starts, ends, counts, others, keys, order, numbers, words, 
         first = last
         while last < n and keys[last] == keys[first]:
             if last + _AHEAD < n:
-                fetch(others, order[last + _AHEAD])
-                fetch(counts, order[last + _AHEAD])
+                prefetch(others, order[last + _AHEAD])
+                prefetch(counts, order[last + _AHEAD])
             last += 1
         if last - first > 1:
             _sort_alike(text, starts, ends, others, order, first, last, words)
@@ -181,8 +181,8 @@ def place_words(number, firsts, lasts, falling, by_count, words, starts, ends, r
         reached[other] = firsts[other]
     for i in range(first, last):
         if i + _AHEAD < last:
-            fetch(starts, words[first + by_count[i + _AHEAD]])
-            fetch(ends, words[first + by_count[i + _AHEAD]])
+            prefetch(starts, words[first + by_count[i + _AHEAD]])
+            prefetch(ends, words[first + by_count[i + _AHEAD]])
         at = i - first
         for other in range(firsts.shape[0]):
             if other == number:
@@ -219,7 +219,7 @@ def gather_words(text, starts, out, ptr):
     last = ptr[n]
     for i in range(n):
         if i + _AHEAD < n:
-            fetch(text, starts[i + _AHEAD])
+            prefetch(text, starts[i + _AHEAD])
         start, at = starts[i], ptr[i]
         for j in range(0, ptr[i + 1] - at, 8):
             if at + j + 8 <= last:  # the next words come later

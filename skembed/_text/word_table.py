@@ -1,8 +1,8 @@
 """Compiled table of words: from the bytes of a word to its id.
 
-A *table* of words is a hash table with open addressing. Each slot has four numbers: up to 16 bytes of the word itself,
-then its length and id, and how often it was found; so all is in the cache line that the hash points at. Of a longer
-word the slot has a hash and the place in the *arena*, where the bytes of all words stand, each followed by a line feed.
+A *table* is a hash table with open addressing. Each slot has four integers: up to 16 bytes of the word itself, then its
+length and id, and how often it was found. So all is in the cache line that the hash points at. For a longer word the
+slot has a hash and an offset in the *arena*, which holds the bytes of all words, each followed by a line feed.
 Words are compared byte by byte: two words never share an id.
 
 The bytes of a word are those of the lowered word, but "_" is stored as 0x7F (a control character, in no word). So the
@@ -15,18 +15,19 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE, LEAN, lean_kernel
-from .utf8 import fetch, fold_product, load_bytes, store_bytes
+from .utf8 import fold_product, load_bytes, prefetch, store_bytes
 
 ARENA_PADDING = 16  # bytes that may be read and written beyond the end of an arena
-STRIDE = 4  # numbers of a slot: first bytes or hash, last bytes or place in the arena, length and id, count
+STRIDE = 4  # integers of a slot: first bytes or hash, last bytes or offset in the arena, length and id, count
 SHORT = 16  # bytes of a word that fit into its slot
 N_WORDS, N_BYTES, FAULTS = 0, 1, 2  # `state` of a table
-_AHEAD = 16  # words that are fetched before they are added
+_AHEAD = 16  # words: the slot of this one is prefetched
 
 _LINE_FEED = 10
 _U0, _U1, _U2, _U3, _U32 = (np.uint64(n) for n in (0, 1, 2, 3, 32))
+_STRIDE = np.uint64(STRIDE)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-# Marks the place of a longer word. 0xFF is in no UTF-8, so the last bytes of a short word never look like that.
+# Marks the offset of a longer word. 0xFF is in no UTF-8, so the last bytes of a short word never look like that.
 _IS_LONG = np.uint64(0xFF00000000000000)
 _MIX_A, _MIX_B = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 
@@ -46,9 +47,9 @@ def new_words(n_slots: int = 1024, n_bytes: int = 4096) -> Words:
 
 
 @lean_kernel
-def has_room(n_words, n_slots):
-    """Whether so many words fit: some slots stay free, so that a search ends soon."""
-    return 8 * n_words <= 5 * n_slots
+def has_capacity(n_words, slots):
+    """Whether a table is large enough for this many words: some slots stay free, so that a search ends soon."""
+    return 8 * n_words <= 5 * (slots.shape[0] // STRIDE)
 
 
 @njit(**INLINE)
@@ -74,8 +75,8 @@ def _hash_bytes(arena, start, n):
 
 
 @njit(**LEAN)
-def _numbers_of(source, start, n):
-    """The numbers of the slot of a word of ``n`` bytes, and its hash; for a longer one, of the place only the mark."""
+def _slot_contents(source, start, n):
+    """The first two integers of the slot of a word of ``n`` bytes, and its hash; a longer one still lacks its offset."""
     if n > SHORT:
         key = _hash_bytes(source, start, n)
         return key, _IS_LONG, key
@@ -93,46 +94,50 @@ def _same_bytes(a, a_start, b, b_start, n):
     return load_bytes(a, a_start + n - 8) == load_bytes(b, b_start + n - 8)
 
 
-@njit(**LEAN)
-def shift_of(slots):
-    """How far to shift a hash to the right to have a slot's number."""
-    n = slots.shape[0] // STRIDE
-    bits = 0
-    while (1 << bits) < n:
-        bits += 1
-    return np.uint64(64 - bits)
+@njit(**INLINE)
+def _first_slot(slots, key):
+    """Index of the slot at which the search for a word with this hash begins."""
+    return (key * _STRIDE) & np.uint64(slots.shape[0] - 1)
 
 
 @njit(**INLINE)
-def _find_short(slots, slot, last, a, b):
-    """Place of the slot of a word of at most SHORT bytes, or of the free slot where it belongs."""
-    while True:
-        place = slot * np.uint64(STRIDE)
-        if (slots[place] ^ a) | (slots[place + _U1] ^ b) == _U0 or slots[place + _U2] == _U0:
-            return place
-        slot = (slot + _U1) & last
+def _next_slot(slots, slot):
+    return (slot + _STRIDE) & np.uint64(slots.shape[0] - 1)
+
+
+@njit(**INLINE)
+def prefetch_slot(slots, key):
+    prefetch(slots, np.int64(_first_slot(slots, key)))
+
+
+@njit(**INLINE)
+def _find_short(slots, key, a, b):
+    """Slot of a word of at most SHORT bytes, or the free slot where it belongs."""
+    slot = _first_slot(slots, key)
+    while (slots[slot] ^ a) | (slots[slot + _U1] ^ b) != _U0 and slots[slot + _U2] != _U0:
+        slot = _next_slot(slots, slot)
+    return slot
 
 
 @njit(**LEAN)
-def _find_long(slots, slot, last, arena, source, start, n, key):
+def _find_long(slots, arena, source, start, n, key):
     """The same for a longer word, ``n`` bytes of ``source`` from ``start`` on; ``key`` is its hash."""
-    while True:
-        place = slot * np.uint64(STRIDE)
-        meta = slots[place + _U2]
-        if meta == _U0:
-            return place
-        if slots[place] == key and (meta >> _U32) == np.uint64(n):
-            if _same_bytes(arena, np.int64(slots[place + _U1] & ~_IS_LONG), source, start, n):
-                return place
-        slot = (slot + _U1) & last
+    slot = _first_slot(slots, key)
+    while slots[slot + _U2] != _U0:
+        if slots[slot] == key and (slots[slot + _U2] >> _U32) == np.uint64(n):
+            if _same_bytes(arena, np.int64(slots[slot + _U1] & ~_IS_LONG), source, start, n):
+                break
+        slot = _next_slot(slots, slot)
+    return slot
 
 
 @njit(**INLINE)
-def _put(slots, place, arena, state, a, b, n):
-    """Add a word to a free slot; its bytes stand at the end of the arena already. Returns the id."""
+def _add(table, slot, a, b, n):
+    """Add a word to a free slot; its bytes are at the end of the arena already. Returns the id."""
+    slots, arena, state = table
     word = state[N_WORDS]
-    slots[place], slots[place + _U1] = a, b
-    slots[place + _U2] = (np.uint64(n) << _U32) | np.uint64(word)
+    slots[slot], slots[slot + _U1] = a, b
+    slots[slot + _U2] = (np.uint64(n) << _U32) | np.uint64(word)
     arena[state[N_BYTES] + n] = _LINE_FEED
     state[N_BYTES] += n + 1
     state[N_WORDS] = word + 1
@@ -140,105 +145,91 @@ def _put(slots, place, arena, state, a, b, n):
 
 
 @njit(**INLINE)
-def _id_at(slots, place):
-    return np.int64(slots[place + _U2] & np.uint64(0xFFFFFFFF))
+def _id_at(slots, slot):
+    return np.int64(slots[slot + _U2] & np.uint64(0xFFFFFFFF))
 
 
 @njit(**INLINE)
-def id_of_short(known, known_shift, n_known, slots, shift, arena, state, a, b, key, n):
-    """Id of a word of ``n`` bytes, at most SHORT, with the hash ``key``; a new word is added."""
-    if known is not None:  # compiled by itself where there is none
-        place = _find_short(known, key >> known_shift, np.uint64(known.shape[0] // STRIDE - 1), a, b)
-        if known[place + _U2] != _U0:
-            return _id_at(known, place)
-    place = _find_short(slots, key >> shift, np.uint64(slots.shape[0] // STRIDE - 1), a, b)
-    slots[place + _U3] += _U1
-    if slots[place + _U2] != _U0:
-        return n_known + _id_at(slots, place)
+def _first_id(known):
+    """The id of the first word that a table of known words does not have."""
+    if known is None:  # compiled by itself where there is none
+        return np.int64(0)
+    return known.state[N_WORDS]
+
+
+@njit(**INLINE)
+def id_of_short(known, table, a, b, key, n):
+    """Id of a word of ``n`` bytes, at most SHORT, with the hash ``key``; a new word is added to ``table``."""
+    if known is not None:
+        slot = _find_short(known.slots, key, a, b)
+        if known.slots[slot + _U2] != _U0:
+            return _id_at(known.slots, slot)
+    slots, arena, state = table
+    slot = _find_short(slots, key, a, b)
+    slots[slot + _U3] += _U1
+    if slots[slot + _U2] != _U0:
+        return _first_id(known) + _id_at(slots, slot)
     store_bytes(arena, state[N_BYTES], a)
     store_bytes(arena, state[N_BYTES] + 8, b)
-    return n_known + _put(slots, place, arena, state, a, b, n)
+    return _first_id(known) + _add(table, slot, a, b, n)
 
 
 @njit(**LEAN)
-def id_of_last(known, known_shift, known_arena, n_known, slots, shift, arena, state, n):
-    """Id of the word of ``n`` bytes that stands beyond the end of the arena; a new word is added."""
+def id_of_last(known, table, n):
+    """Id of the word of ``n`` bytes beyond the end of the arena of ``table``; a new word is added."""
+    slots, arena, state = table
     start = state[N_BYTES]
-    a, b, key = _numbers_of(arena, start, n)
+    a, b, key = _slot_contents(arena, start, n)
     if n <= SHORT:
-        return id_of_short(known, known_shift, n_known, slots, shift, arena, state, a, b, key, n)
-    b |= np.uint64(start)
+        return id_of_short(known, table, a, b, key, n)
     if known is not None:
-        last = np.uint64(known.shape[0] // STRIDE - 1)
-        place = _find_long(known, key >> known_shift, last, known_arena, arena, start, n, key)
-        if known[place + _U2] != _U0:
-            return _id_at(known, place)
-    last = np.uint64(slots.shape[0] // STRIDE - 1)
-    place = _find_long(slots, key >> shift, last, arena, arena, start, n, key)
-    slots[place + _U3] += _U1
-    if slots[place + _U2] != _U0:
-        return n_known + _id_at(slots, place)
-    return n_known + _put(slots, place, arena, state, a, b, n)
+        slot = _find_long(known.slots, known.arena, arena, start, n, key)
+        if known.slots[slot + _U2] != _U0:
+            return _id_at(known.slots, slot)
+    slot = _find_long(slots, arena, arena, start, n, key)
+    slots[slot + _U3] += _U1
+    if slots[slot + _U2] != _U0:
+        return _first_id(known) + _id_at(slots, slot)
+    return _first_id(known) + _add(table, slot, a, b | np.uint64(start), n)
 
 
 @lean_kernel
 def move_slots(slots, larger):
     """Fill ``larger``, an empty table, with the words of another."""
-    shift, last = shift_of(larger), np.uint64(larger.shape[0] // STRIDE - 1)
     for old in range(0, slots.shape[0], STRIDE):
         a, b, meta = slots[old], slots[old + 1], slots[old + 2]
         if meta == _U0:
             continue
-        slot = (a if (meta >> _U32) > np.uint64(SHORT) else hash_of(a, b)) >> shift
-        while larger[slot * np.uint64(STRIDE) + _U2] != _U0:
-            slot = (slot + _U1) & last
-        place = slot * np.uint64(STRIDE)
-        larger[place], larger[place + _U1], larger[place + _U2] = a, b, meta
-        larger[place + _U3] = slots[old + 3]
+        slot = _first_slot(larger, a if (meta >> _U32) > np.uint64(SHORT) else hash_of(a, b))
+        while larger[slot + _U2] != _U0:
+            slot = _next_slot(larger, slot)
+        larger[slot], larger[slot + _U1], larger[slot + _U2], larger[slot + _U3] = a, b, meta, slots[old + 3]
 
 
 @lean_kernel
-def merge_words(source, ends, slots, arena, state, ids):
-    """Add words to a table with room enough; ``ids`` (n_words,) int32 receives their ids in it.
+def merge_words(source, ends, table, ids):
+    """Add words to a table with enough capacity; ``ids`` (n_words,) int32 receives their ids in it.
 
     ``source`` (n_bytes + ARENA_PADDING,) uint8 has the bytes of the words, each followed by one more
     ``ends`` (n_words,) int64, where they end in it
     """
-    shift, last = shift_of(slots), np.uint64(slots.shape[0] // STRIDE - 1)
+    slots, arena, state = table
     n_words = ends.shape[0]
     start = 0
     for word in range(n_words):
         if word + _AHEAD < n_words:
-            from_here = ends[word + _AHEAD - 1] + 1
-            key = _numbers_of(source, from_here, ends[word + _AHEAD] - from_here)[2]
-            fetch(slots, np.int64(key >> shift) * STRIDE)
+            ahead = ends[word + _AHEAD - 1] + 1
+            prefetch_slot(slots, _slot_contents(source, ahead, ends[word + _AHEAD] - ahead)[2])
         n = ends[word] - start
-        a, b, key = _numbers_of(source, start, n)
-        if n > SHORT:
-            place = _find_long(slots, key >> shift, last, arena, source, start, n, key)
-            b |= np.uint64(state[N_BYTES])
-        else:
-            place = _find_short(slots, key >> shift, last, a, b)
-        if slots[place + _U2] != _U0:
-            ids[word] = _id_at(slots, place)
-        else:
-            for i in range(0, n, 8):
-                store_bytes(arena, state[N_BYTES] + i, load_bytes(source, start + i))
-            ids[word] = _put(slots, place, arena, state, a, b, n)
+        for i in range(0, n, 8):
+            store_bytes(arena, state[N_BYTES] + i, load_bytes(source, start + i))
+        ids[word] = id_of_last(None, table, n)
         start = ends[word] + 1
 
 
 @lean_kernel
 def take_counts(slots, counts):
     """Write how often each word of a table was found, by its id."""
-    for place in range(0, slots.shape[0], STRIDE):
-        meta = slots[place + 2]
-        if meta != np.uint64(0):
-            counts[meta & np.uint64(0xFFFFFFFF)] = slots[place + 3]
-
-
-@lean_kernel
-def restore_underscores(arena, text):
-    """Copy the bytes of words with "_" where 0x7F stands for it."""
-    for i in range(text.shape[0]):
-        text[i] = np.uint8(95) if arena[i] == np.uint8(0x7F) else arena[i]
+    for slot in range(0, slots.shape[0], STRIDE):
+        if slots[slot + 2] != _U0:
+            counts[_id_at(slots, np.uint64(slot))] = slots[slot + 3]
