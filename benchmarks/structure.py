@@ -220,7 +220,7 @@ def count_crossings(task, package):
     """Run a task; return how often a call goes from one file of the package to another, and from unit to unit.
 
     The caller is the nearest function of the package: calls through scikit-learn or NumPy count. So do generators that
-    go on. Compiled code that calls compiled code is not seen.
+    go on. Calls from compiled code are not seen.
     """
     root = f"{package}{os.sep}"
     files, units = Counter(), Counter()
@@ -228,7 +228,7 @@ def count_crossings(task, package):
     def trace(frame, event, argument):
         if event != "call" or not frame.f_code.co_filename.startswith(root):
             return
-        called, caller = frame.f_code.co_filename, frame.f_back
+        called, caller = frame.f_code.co_filename, frame.f_back or sys._getframe(1)  # numba's frames have no caller
         while caller is not None and not caller.f_code.co_filename.startswith(root):
             caller = caller.f_back
         if caller is None or caller.f_code.co_filename == called:
@@ -315,61 +315,90 @@ def packages_in_words(sources):
     return "".join(f"`{unit}`\n{textwrap.indent(textwrap.fill(words[unit], 117), '   ')}\n\n" for unit in units)
 
 
-BOX, GAP, HEIGHT, ROW = 118, 10, 58, 86  # width of a box, space between two, height of a box, from row to row
+BOX, HEIGHT = 122, 60  # width and height of a box
+STEP, ROW, MARGIN = 130, 88, 14  # from column to column, from row to row, and what the arrows at the side take
+# The column of each box, 1 where it is not named here: an arrow that passes a row needs a free column there.
+COLUMNS = {"_objectives": 0, "_training": 0, "_corpus": 0, "metrics": 2, "datasets": 2}
+STYLE = """
+.packages { display: block; width: 100%; max-width: 30rem; margin: 1rem auto; }
+.packages rect { fill: var(--pst-color-surface, #f3f4f5); stroke: var(--pst-color-border, #c9c9c9); }
+.packages text { fill: var(--pst-color-text-base, #222832); font-size: 12px; text-anchor: middle; }
+.packages .name { font: bold 13px var(--pst-font-family-monospace, monospace); }
+.packages .arrow { fill: none; stroke: var(--pst-color-text-muted, #48566b); marker-end: url(#packages-arrow); }
+.packages marker path { fill: var(--pst-color-text-muted, #48566b); }
+"""
 
 
 def drawing(sources):
-    """Return an SVG: a box for each unit, users of others on top, and arrows for imports that follow from no other.
+    """Return an SVG: a box for each unit below those that import it, arrows for imports that follow from no other.
 
     It is narrow enough for a phone, and its colours are those of the page around it.
     """
-    graph = import_graph(sources)
-    heights, words = heights_of(graph), docstrings_of(sources)
-    top = max(heights.values())
-    rows = [sorted(unit for unit in graph if heights[unit] == height) for height in range(top, -1, -1)]
-    width = max(map(len, rows)) * (BOX + GAP) + GAP
-    corners = {}
-    for y, row in enumerate(rows):
-        left = (width - len(row) * (BOX + GAP) + GAP) / 2
-        corners |= {unit: (left + x * (BOX + GAP), y * ROW + 2) for x, unit in enumerate(row)}
-    arrows = [
-        f'<path d="{curve(corners[unit], corners[other])}"><title>{unit} imports {other}</title></path>'
-        for unit, others in direct_imports(graph).items()
-        for other in sorted(others)
+    graph, words = direct_imports(import_graph(sources)), docstrings_of(sources)
+    corners = place_boxes(graph)
+    width = max(x for x, _ in corners.values()) + BOX + MARGIN
+    height = max(y for _, y in corners.values()) + HEIGHT + 2
+    arrows, n_outside = [], 0
+    for unit, others in graph.items():
+        for other in sorted(others):
+            ends = corners[unit], corners[other]
+            path, is_free = curve(*ends, corners.values())
+            if not is_free:
+                path = detour(*ends, width - 2 - 4 * n_outside)
+                n_outside += 1
+            arrows.append(f'<path class="arrow" d="{path}"><title>{unit} imports {other}</title></path>')
+    boxes = [draw_box(unit, words[unit], *corners[unit]) for unit in graph]
+    lines = [
+        f'<svg class="packages" viewBox="0 0 {width} {height}" role="img" xmlns="http://www.w3.org/2000/svg">',
+        "<title>The packages of skembed; an arrow leads to what a package imports</title>",
+        f"<style>{STYLE}</style>",
+        '<marker id="packages-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
+        'orient="auto"><path d="M0 0L8 4L0 8z"/></marker>',
+        *arrows,
+        *boxes,
+        "</svg>\n",
     ]
-    boxes = [box(unit, words[unit], *corners[unit]) for unit in corners]
-    return (
-        f'<svg class="packages" viewBox="0 0 {width} {(top + 1) * ROW}" role="img" xmlns="http://www.w3.org/2000/svg">\n'
-        "<title>The packages of skembed and what they import</title>\n"
-        '<defs><marker id="import" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0 0L8 4L0 8z"/></marker></defs>\n'
-        '<g class="arrows">\n'
-        + "\n".join(arrows)
-        + '\n</g>\n<g class="boxes">\n'
-        + "\n".join(boxes)
-        + "\n</g>\n</svg>\n"
-    )
+    return "\n".join(lines)
 
 
-def curve(upper, lower):
-    """Return the path of an arrow from the bottom of one box to the top of another."""
-    x, y = upper[0] + BOX / 2, upper[1] + HEIGHT
-    to_x, to_y = lower[0] + BOX / 2, lower[1] - 1
-    bend = (to_y - y) / 2
-    return f"M{x:g} {y:g}C{x:g} {y + bend:g} {to_x:g} {to_y - bend:g} {to_x:g} {to_y:g}"
+def place_boxes(graph):
+    """Return unit -> left and top of its box."""
+    depths = heights_of({unit: {other for other in graph if unit in graph[other]} for unit in graph})
+    n_columns = max(3, *Counter(depths.values()).values())
+    places = {}  # (row, column) -> unit
+    for unit in sorted(graph, key=lambda unit: (unit not in COLUMNS, unit)):
+        column = COLUMNS.get(unit, 1)
+        while (depths[unit], column) in places:
+            column = (column + 1) % n_columns
+        places[depths[unit], column] = unit
+    return {unit: (MARGIN + column * STEP, 1 + row * ROW) for (row, column), unit in places.items()}
 
 
-def box(unit, words, x, y):
+def curve(upper, lower, boxes):
+    """Return an arrow from the bottom of one box to the top of another, and whether it passes behind no box."""
+    x, y, to_x, to_y = upper[0] + BOX // 2, upper[1] + HEIGHT, lower[0] + BOX // 2, lower[1] - 1
+    bend = (to_y - y) // 2
+    is_free = True
+    for t in (step / 50 for step in range(1, 50)):
+        at_x = x + (to_x - x) * (3 - 2 * t) * t**2
+        at_y = y + 3 * bend * (1 - t) * t + (to_y - y) * t**3 + 3 * (to_y - y - 2 * bend) * (1 - t) * t**2
+        is_free &= not any(left < at_x < left + BOX and top < at_y < top + HEIGHT for left, top in boxes)
+    return f"M{x} {y}C{x} {y + bend} {to_x} {to_y - bend} {to_x} {to_y}", is_free
+
+
+def detour(upper, lower, side):
+    """Return an arrow from the right of one box to the right of another, past all boxes."""
+    y, to_y = upper[1] + HEIGHT // 2, lower[1] + HEIGHT // 2
+    return f"M{upper[0] + BOX} {y}Q{side} {y} {side} {y + 20}V{to_y - 20}Q{side} {to_y} {lower[0] + BOX + 1} {to_y}"
+
+
+def draw_box(unit, words, x, y):
     """Return a box with the name of a unit and the beginning of its docstring."""
-    short = re.match(r"[^:;,.(]+", words)[0]
-    lines = textwrap.wrap(short, 20)
-    text = "".join(
-        f'<text x="{x + BOX / 2:g}" y="{y + 34 + 14 * i:g}">{html.escape(line)}</text>' for i, line in enumerate(lines)
-    )
-    return (
-        f'<g><rect x="{x:g}" y="{y:g}" width="{BOX}" height="{HEIGHT}" rx="6"/>'
-        f'<text class="name" x="{x + BOX / 2:g}" y="{y + 18:g}">{unit}</text>{text}</g>'
-    )
+    middle = x + BOX // 2
+    lines = textwrap.wrap(re.match(r"[^:;,.(]+", words)[0], 18)
+    texts = [f'<text x="{middle}" y="{y + 35 + 15 * i}">{html.escape(line)}</text>' for i, line in enumerate(lines)]
+    name = f'<text class="name" x="{middle}" y="{y + 18}">{unit}</text>'
+    return f'<rect x="{x}" y="{y}" width="{BOX}" height="{HEIGHT}" rx="6"/>{name}{"".join(texts)}'
 
 
 def write_pages(folder, sources, lines, rows):
