@@ -70,5 +70,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-pages_alone = ("install", "papers", "reproduction", "performance", "profiles", "extending/index", "whats_new")
-html_sidebars = {page: [] for page in pages_alone}
+pages_alone = ["install", "papers", "reproduction", "performance", "profiles", "extending/index", "architecture"]
+html_sidebars = {page: [] for page in [*pages_alone, "whats_new"]}
