@@ -117,17 +117,6 @@ def test_another_number_of_components_needs_a_new_start(name):
     assert estimator.set_params(warm_start=False).fit(TEXT).transform(TEXT).shape == (90, 5)
 
 
-def test_given_vectors_cannot_be_trained_on():
-    estimator = make("MeanEmbeddingVectorizer-given").fit(TEXT).set_params(word_vectors=None)
-    before = learned(estimator)
-    with pytest.raises(ValueError, match="did not learn"):
-        estimator.partial_fit(TEXT)
-    assert learned(estimator) == before
-    assert learned(estimator.set_params(warm_start=True).fit(TEXT, groups=GROUPS)) == learned(
-        make("MeanEmbeddingVectorizer", unknown="zero").fit(TEXT, groups=GROUPS)
-    )
-
-
 @trained_classes
 def test_another_tokenizer_needs_a_new_start(name):
     estimator = make(name, warm_start=True).fit(TEXT).set_params(lowercase=False)
