@@ -31,6 +31,7 @@ from skembed import (
     Sent2VecVectorizer,
     SentenceCorpus,
     SiameseCBOWVectorizer,
+    Word2VecVectorizer,
 )
 
 WORDS = [100_000, 1_000_000, 4_000_000, 16_000_000, 28_000_000]  # the last two are all of one file, and both
@@ -56,8 +57,8 @@ def make_methods(corpus):
         "tf-idf": BOWPCA(n_components=None, weighting="idf"),
         "random vectors, SIF": MeanEmbeddingVectorizer(word_vectors=random, weighting="sif"),
         "BOWPCA (100, tf-idf)": BOWPCA(n_components=100, weighting="idf", min_count=5, random_state=0),
-        "skip-gram mean, SIF": MeanEmbeddingVectorizer(weighting="sif", **common),
-        "CBOW mean, SIF": MeanEmbeddingVectorizer(algorithm="cbow", weighting="sif", **common),
+        "skip-gram mean, SIF": Word2VecVectorizer(weighting="sif", **common),
+        "CBOW mean, SIF": Word2VecVectorizer(algorithm="cbow", weighting="sif", **common),
         "Sent2Vec": Sent2VecVectorizer(**common),
         "Siamese CBOW": SiameseCBOWVectorizer(**common),
         "CBOS": CBOSVectorizer(**common),

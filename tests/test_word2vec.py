@@ -208,14 +208,14 @@ def test_the_baselines_of_the_papers_learn(algorithm, rate):
 @pytest.mark.kernel
 @pytest.mark.parametrize("options", [{}, {"unknown": "zero", "weighting": "sif"}, {"pooling": "sum"}])
 def test_it_is_the_default_source_of_means(options):
-    X = ["the cat sat on the mat", "a dog ran in the park", "the mat in the park"] * 10
-    learning = {"min_count": 2, "max_features": 6, "random_state": 3}
+    X = ["the cat sat on the mat and a dog ran in the park", "a dog on the mat sat in the park with the cat"] * 40
+    learning = {"min_count": 2, "max_features": 9, "random_state": 3}
     model = Word2VecVectorizer(7, **learning, **options).fit(X)
     mean = MeanEmbeddingVectorizer(7, **learning, **options).fit(X)
     assert mean.word_vectors_.tobytes() == model.word_vectors_.tobytes()
     assert mean.transform([*X, "a zebra"]).tobytes() == model.transform([*X, "a zebra"]).tobytes()
     assert mean.word2vec_.loss_curve_ == model.loss_curve_
-    unfitted = Word2VecVectorizer(7, min_count=2, max_features=6)
+    unfitted = Word2VecVectorizer(7, min_count=2, max_features=9)
     given = MeanEmbeddingVectorizer(word_vectors=unfitted, random_state=3, **options).fit(X)
     assert given.transform(X).tobytes() == model.transform(X).tobytes()
     assert not hasattr(unfitted, "vocabulary_") and given.word2vec_.n_iter_ == 5

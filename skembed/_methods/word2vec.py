@@ -122,7 +122,7 @@ class Word2VecVectorizer(TrainedVectorizer):
     each word takes one step for each of its places, in the order of the block. A row with c > 8 steps in one block
     takes steps of 8/c the size.
 
-    *The paper's own settings*, as the papers of sentence models use them as baselines:
+    *The papers' own settings,* of skip-gram and CBOW as baselines of sentence models, are
     ``Word2VecVectorizer(300, algorithm="skipgram", window=5, negative=5, subsample=1e-5, pooling="mean",
     weighting=None, unknown="zero", solver="sgd", learning_rate=0.025, max_iter=5, batch_size=1, min_count=5)`` and
     ``Word2VecVectorizer(300, algorithm="cbow", window=5, negative=5, subsample=1e-5, pooling="mean", weighting=None,
