@@ -28,7 +28,13 @@ from skembed import SentenceCorpus
 
 every = pytest.mark.parametrize("name", NAMES)
 every_class = pytest.mark.parametrize("name", [cls.__name__ for cls in CLASSES])
-METHODS = ["fit", "partial_fit", "fit_transform", "transform"]
+every_that_counts = pytest.mark.parametrize(
+    "name", [cls.__name__ for cls in CLASSES if hasattr(make(cls.__name__), "min_count")]
+)
+LEARNING = [
+    (cls.__name__, name) for cls in CLASSES for name in ("fit", "partial_fit", "fit_transform") if hasattr(cls, name)
+]
+every_method = pytest.mark.parametrize(("name", "method"), LEARNING + [(cls.__name__, "transform") for cls in CLASSES])
 
 # What is no collection of sentences, and what the message must say.
 NOT_SENTENCES = {
@@ -54,16 +60,14 @@ NOT_A_SENTENCE = {
 }
 
 
-@every_class
-@pytest.mark.parametrize("method", METHODS)
+@every_method
 @pytest.mark.parametrize("kind", NOT_SENTENCES)
 def test_not_a_collection_of_sentences(name, method, kind):
     X, error, message = NOT_SENTENCES[kind]
     _refused(name, method, X, error, message)
 
 
-@every_class
-@pytest.mark.parametrize("method", METHODS)
+@every_method
 @pytest.mark.parametrize("kind", NOT_A_SENTENCE)
 def test_the_row_that_is_no_sentence_is_named(name, method, kind):
     item, message = NOT_A_SENTENCE[kind]
@@ -104,7 +108,7 @@ def test_no_word(name, X):
             make(name).fit(X)
 
 
-@every_class
+@every_that_counts
 def test_no_word_is_left(name):
     with pytest.raises(ValueError, match=r"No word is left.*min_count=1000"):
         make(name, min_count=1000).fit(TEXT)
@@ -128,8 +132,7 @@ def test_group_missing(name):
         make(name).fit(TEXT, groups=[*GROUPS[:4], None, *GROUPS[5:]])
 
 
-@every_class
-@pytest.mark.parametrize("method", ["fit", "fit_transform", "partial_fit"])
+@pytest.mark.parametrize(("name", "method"), LEARNING)
 def test_a_corpus_knows_its_documents(name, method):
     with pytest.raises(ValueError, match="groups must be None"):
         getattr(make(name), method)(corpus(), groups=GROUPS)
@@ -166,7 +169,7 @@ def test_options_that_clone_copies_agree_with_the_corpus(name):
         again.set_params(stemmer=Cutter(4).stem).fit(TEXT)
 
 
-@every_class
+@every_that_counts
 def test_min_count_that_contradicts_the_corpus(name):
     frequent = SentenceCorpus.from_sentences(TEXT, GROUPS, min_count=3)
     with pytest.raises(ValueError, match="min_count=2 contradicts"):

@@ -1,15 +1,16 @@
 """Names that `MeanEmbeddingVectorizer` had before its learning moved to `Word2VecVectorizer`: they work, and warn.
 
-To remove them, remove this file, `**deprecated` and the uses of this class in `MeanEmbeddingVectorizer`.
+To remove them, remove this file and its uses in `MeanEmbeddingVectorizer`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import StrOptions
 
 from .._base.coverage import warn_at_user
 from .._methods.word2vec import Word2VecVectorizer
@@ -36,10 +37,22 @@ _DEPRECATED = (*_LEARNING, "numbers", "subwords", "whiten")
 _LEARNED = ("loss_curve_", "validation_loss_curve_", "n_iter_", "target_vectors_")  # attributes of `word2vec_`
 
 
+_Init = TypeVar("_Init", bound=Callable[..., None])
+
+
+def accepting_deprecated(init: _Init) -> _Init:
+    """Decorate an `__init__` to take the deprecated parameters too; its signature does not show them."""
+
+    @wraps(init)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **{name: value for name, value in kwargs.items() if name not in _DEPRECATED})
+        self.__dict__.update({name: value for name, value in kwargs.items() if name in _DEPRECATED})
+
+    return cast(_Init, wrapped)
+
+
 class DeprecatedLearning(BaseEstimator):
     """Adds the deprecated parameters, attributes and methods of `MeanEmbeddingVectorizer`."""
-
-    _parameter_constraints: dict[str, list[Any] | str] = {"numbers": [StrOptions({"word", "hash"})]}
 
     if TYPE_CHECKING:
         word_vectors: Any
@@ -48,12 +61,6 @@ class DeprecatedLearning(BaseEstimator):
         spelling_weight: float
         word2vec_: Word2VecVectorizer | None
         _moments: Any
-
-    def _set_deprecated(self, params: dict[str, Any]) -> None:
-        for name, value in params.items():
-            if name not in _DEPRECATED:
-                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
-            setattr(self, name, value)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters of this estimator, of the deprecated ones only those that were set.
@@ -84,7 +91,7 @@ class DeprecatedLearning(BaseEstimator):
             The estimator.
         """
         super().set_params(**{name: value for name, value in params.items() if name not in _DEPRECATED})
-        self._set_deprecated({name: value for name, value in params.items() if name in _DEPRECATED})
+        self.__dict__.update({name: value for name, value in params.items() if name in _DEPRECATED})
         return self
 
     if not TYPE_CHECKING:  # where it would hide misspelt names
@@ -100,6 +107,8 @@ class DeprecatedLearning(BaseEstimator):
         """Return a copy whose parameters have their current names; warn of the others."""
         model = copy(self)
         old = {name: model.__dict__.pop(name) for name in _DEPRECATED if name in vars(model)}
+        if old.get("numbers", "word") not in ("word", "hash"):
+            raise ValueError(f"The 'numbers' parameter of {type(self).__name__} must be 'word' or 'hash'.")
         if "numbers" in old:
             model.hash_numbers = old["numbers"] == "hash"
             _warn(self, "parameter numbers", f"hash_numbers={model.hash_numbers}")

@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._base.coverage import check_given, check_kept
 from .._base.scikit_learn import fit_context
+from .._base.text import TEXT_CONSTRAINTS
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
 from .._validation.limits import integers
@@ -31,7 +32,7 @@ from .._word_vectors.hashed_numbers import hash_numbers
 from .._word_vectors.read import read_source
 from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors
 from .._word_vectors.spelling import add_spelling
-from .deprecated import DeprecatedLearning
+from .deprecated import DeprecatedLearning, accepting_deprecated
 from .meta_embedding import MetaEmbeddingVectorizer
 
 
@@ -103,9 +104,6 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
         Seed of the estimators that `fit` fits, where their own is None.
-    **deprecated : dict
-        Parameters with other names until version 0.2: those of :class:`Word2VecVectorizer`, which learns now; `numbers`
-        (`hash_numbers`), `subwords` (`spelling_weight`) and `whiten` (of :class:`MetaEmbeddingVectorizer`).
 
     Attributes
     ----------
@@ -136,6 +134,9 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
     -----
     *Common components* are the strongest directions of the sentences of `fit`, not centred. They are removed from every
     word vector, which removes them from every sentence and leaves each row independent of the others.
+
+    *Deprecated parameters,* until version 0.2: those with which :class:`Word2VecVectorizer` learns, `numbers` (now
+    `hash_numbers`), `subwords` (now `spelling_weight`) and `whiten` (now of :class:`MetaEmbeddingVectorizer`).
 
     *The papers' own settings:* MOWE of [1]_ is ``MeanEmbeddingVectorizer(word_vectors=path, lowercase=False,
     pooling="mean", weighting=None, n_removed_components=0, unknown="zero")`` with the Google News vectors at ``path``,
@@ -172,8 +173,8 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
     """
 
     _parameter_constraints: dict[str, list[Any] | str] = {
+        **TEXT_CONSTRAINTS,
         **GivenVectors._parameter_constraints,
-        **DeprecatedLearning._parameter_constraints,
         "binary": ["boolean"],
         "hash_numbers": ["boolean"],
         "spelling_weight": [Interval(Real, 0.0, 1.0, closed="both")],
@@ -185,6 +186,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
     _hash_numbers: bool
     _spelling_weight: float
 
+    @accepting_deprecated
     def __init__(
         self,
         n_components: int = 100,
@@ -207,7 +209,6 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         corpus: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
-        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.word_vectors = word_vectors
@@ -228,7 +229,6 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         self.corpus = corpus
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self._set_deprecated(deprecated)
 
     @fit_context
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:

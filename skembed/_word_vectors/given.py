@@ -25,7 +25,7 @@ class GivenVectors(PooledVectorizer):
     """Base of the estimators with the parameter `word_vectors`."""
 
     _parameter_constraints: dict[str, list[Any] | str] = {
-        **TEXT_CONSTRAINTS,
+        **{name: allowed for name, allowed in TEXT_CONSTRAINTS.items() if name not in ("min_count", "max_features")},
         **POOLING_CONSTRAINTS,
         "word_vectors": "no_validation",  # checked when they are read
         "n_components": [integers(1)],
