@@ -118,7 +118,11 @@ VARIANTS = {
         },
     },
     "MetaEmbeddingVectorizer": {
-        "": {"word_vectors": [skembed.CBOSVectorizer(6, min_count=1, max_iter=1), GIVEN]},
+        "": {
+            "word_vectors": [
+                cls(6, min_count=1, max_iter=1) for cls in (skembed.CBOSVectorizer, skembed.Sent2VecVectorizer)
+            ]
+        },
         "whitened": {"whiten": True, "word_vectors": [skembed.Word2VecVectorizer(6, min_count=1, max_iter=1), GIVEN]},
     },
     "BOWPCA": {

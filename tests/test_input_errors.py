@@ -16,6 +16,7 @@ from estimators import (
     TRAINED_CLASSES,
     Cutter,
     corpus,
+    default,
     fitted,
     learned,
     make,
@@ -206,7 +207,7 @@ def test_number_outside_its_interval(name, parameter, interval):
     if interval.type.__name__ == "Integral":
         wrong.append(2.5)
     for value in wrong:
-        for method in ("fit", "partial_fit"):
+        for method in (method for cls_name, method in LEARNING if cls_name == name):
             estimator = make(name, **{parameter: value})
             with pytest.raises(ValueError, match=rf"The '{parameter}' parameter of {name} must be"):
                 getattr(estimator, method)(TEXT)
@@ -216,7 +217,7 @@ def test_number_outside_its_interval(name, parameter, interval):
 @every_class
 def test_every_number_has_an_interval(name):
     estimator = make(name)
-    for parameter, value in type(estimator)().get_params().items():
+    for parameter, value in default(type(estimator)).get_params(deep=False).items():
         if isinstance(value, (int, float)) and not isinstance(value, bool) and parameter not in ("verbose",):
             constraints = estimator._parameter_constraints[parameter]
             assert any(isinstance(constraint, Interval) for constraint in constraints), parameter
