@@ -57,7 +57,14 @@ import time
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SiameseCBOWVectorizer
+from skembed import (
+    BOWPCA,
+    CBOSVectorizer,
+    MeanEmbeddingVectorizer,
+    Sent2VecVectorizer,
+    SiameseCBOWVectorizer,
+    Word2VecVectorizer,
+)
 
 
 def random_vectors(sentences):
@@ -71,7 +78,7 @@ methods = {
     "tf-idf": lambda sentences: TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"),
     "random vectors, SIF": random_vectors,
     "BOWPCA": lambda sentences: BOWPCA(100, min_count=5, max_features=2000, random_state=0),
-    "MeanEmbedding": lambda sentences: MeanEmbeddingVectorizer(**common),
+    "Word2Vec": lambda sentences: Word2VecVectorizer(**common),
     "Sent2Vec": lambda sentences: Sent2VecVectorizer(**common),
     "SiameseCBOW": lambda sentences: SiameseCBOWVectorizer(**common),
     "CBOS": lambda sentences: CBOSVectorizer(**common),

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import Normalizer
 from sklearn.svm import LinearSVC
 
-from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer
+from skembed import BOWPCA, CBOSVectorizer, Sent2VecVectorizer, Word2VecVectorizer
 from skembed.datasets import load_docstrings, load_paraphrase_groups
 
 docstrings, paraphrases = load_docstrings(), load_paraphrase_groups()
@@ -33,7 +33,7 @@ options = {"random_state": 0}
 embeddings = {
     "CBOS": CBOSVectorizer(**options).fit(docstrings.data, groups=docstrings.groups),
     "Sent2Vec": Sent2VecVectorizer(**options).fit(docstrings.data),
-    "MeanEmbedding": MeanEmbeddingVectorizer(**options).fit(docstrings.data),
+    "Word2Vec": Word2VecVectorizer(**options).fit(docstrings.data),
 }
 embeddings = {name: make_pipeline(FrozenEstimator(model), Normalizer()) for name, model in embeddings.items()}
 embeddings |= {"BOWPCA": BOWPCA(150, random_state=0), "tf-idf": TfidfVectorizer(token_pattern=r"(?u)\b\w+\b")}

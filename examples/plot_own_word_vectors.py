@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from skembed import MeanEmbeddingVectorizer, SentenceCorpus
+from skembed import MeanEmbeddingVectorizer, SentenceCorpus, Word2VecVectorizer
 from skembed.datasets import load_docstrings, load_paraphrase_groups
 
 docstrings, paraphrases = load_docstrings(), load_paraphrase_groups()
 corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
-skipgram = MeanEmbeddingVectorizer(random_state=0).fit(corpus)
+skipgram = Word2VecVectorizer(random_state=0).fit(corpus)
 folder = tempfile.TemporaryDirectory()
 file = Path(folder.name, "vectors.txt")
 with file.open("w", encoding="utf-8") as out:

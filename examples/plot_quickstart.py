@@ -37,7 +37,14 @@ print(corpus)
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SiameseCBOWVectorizer
+from skembed import (
+    BOWPCA,
+    CBOSVectorizer,
+    MeanEmbeddingVectorizer,
+    Sent2VecVectorizer,
+    SiameseCBOWVectorizer,
+    Word2VecVectorizer,
+)
 
 rng = np.random.default_rng(0)
 random_vectors = dict(zip(corpus.vocabulary.words, rng.standard_normal((len(corpus.vocabulary.words), 100))))
@@ -46,7 +53,7 @@ methods = {
     "tf-idf": TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"),
     "random vectors, SIF": MeanEmbeddingVectorizer(word_vectors=random_vectors, weighting="sif"),
     "BOWPCA": BOWPCA(n_components=100, min_count=5, random_state=0),
-    "MeanEmbedding": MeanEmbeddingVectorizer(**common),
+    "Word2Vec": Word2VecVectorizer(**common),
     "Sent2Vec": Sent2VecVectorizer(**common),
     "SiameseCBOW": SiameseCBOWVectorizer(**common),
     "CBOS": CBOSVectorizer(**common),
@@ -68,7 +75,7 @@ def fit_shortly(*estimators):
             short.fit_transform(docstrings.data[:200])
 
 
-pairs = [("CBOS", "SiameseCBOW"), ("Sent2Vec", "MeanEmbedding")]
+pairs = [("CBOS", "SiameseCBOW"), ("Sent2Vec", "Word2Vec")]
 _ = Parallel(n_jobs=2)(delayed(fit_shortly)(*[methods[name] for name in pair]) for pair in pairs)
 
 # %%

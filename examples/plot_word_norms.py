@@ -14,7 +14,7 @@ with the share f of the text; Pagliardini and others saw that Sent2Vec learns so
 
 import matplotlib.pyplot as plt
 
-from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
+from skembed import CBOSVectorizer, Sent2VecVectorizer, SentenceCorpus, Word2VecVectorizer
 from skembed.datasets import load_docstrings
 from skembed.inspection import NormProfileDisplay
 
@@ -34,7 +34,7 @@ plt.show()
 # -------------------------------
 
 figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")
-models = {"CBOS": CBOSVectorizer(**options), "Skip-gram": MeanEmbeddingVectorizer(**options)}
+models = {"CBOS": CBOSVectorizer(**options), "Skip-gram": Word2VecVectorizer(**options)}
 for row, (name, model) in zip(axes, models.items()):
     NormProfileDisplay.from_estimator(model.fit(corpus), ax=row, mark=["the", "array", "eigenvalues"])
     row[0].set_title(name)

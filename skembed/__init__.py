@@ -10,10 +10,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",
-    "MeanEmbeddingVectorizer": "_methods.mean_embedding",
+    "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
+    "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
+    "Word2VecVectorizer": "_methods.word2vec",
     "read_word_vectors": "_word_vectors.read",
 }
 
@@ -21,20 +23,24 @@ __all__ = [
     "BOWPCA",
     "CBOSVectorizer",
     "MeanEmbeddingVectorizer",
+    "MetaEmbeddingVectorizer",
     "Sent2VecVectorizer",
     "SentenceCorpus",
     "SiameseCBOWVectorizer",
+    "Word2VecVectorizer",
     "__version__",
     "read_word_vectors",
 ]
 
 if TYPE_CHECKING:
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
+    from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
+    from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
-    from ._methods.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
+    from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._word_vectors.read import read_word_vectors as read_word_vectors
 
 

@@ -95,23 +95,35 @@ VARIANTS = {
         "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},
         "hash": {"unknown": "hash", "min_count": 5, "ngram_range": (1, 2)},
     },
-    "MeanEmbeddingVectorizer": {
+    "Word2VecVectorizer": {
         "cbow": {"algorithm": "cbow", "solver": "sgd", "learning_rate": 0.1, "unknown": "zero"},
+        "sum": {"pooling": "sum", "weighting": "sif", "window": 2, "negative": 3},
+    },
+    "MeanEmbeddingVectorizer": {
         "removed": {"n_removed_components": 1, "weighting": "sif", "unknown": "zero"},
         "given": {"word_vectors": GIVEN, "unknown": "zero"},
         "given-hash": {"word_vectors": GIVEN, "n_removed_components": 1, "unknown": "hash", "weighting": "idf"},
-        "once": {"binary": True, "numbers": "hash", "weighting": "sif"},
-        "spelled": {"numbers": "hash", "subwords": 0.4, "n_removed_components": 1},
+        "once": {"binary": True, "hash_numbers": True, "weighting": "sif"},
+        "spelled": {"hash_numbers": True, "spelling_weight": 0.4, "n_removed_components": 1},
         "joined": {
             "word_vectors": [skembed.CBOSVectorizer(6, min_count=1, max_iter=1), GIVEN],
             "n_removed_components": 1,
             "weighting": "sif",
         },
         "whitened": {
-            "word_vectors": [skembed.CBOSVectorizer(6, min_count=1, max_iter=1), GIVEN],
-            "whiten": True,
-            "subwords": 0.4,
+            "word_vectors": skembed.MetaEmbeddingVectorizer(
+                [skembed.CBOSVectorizer(6, min_count=1, max_iter=1), GIVEN], 8, whiten=True
+            ),
+            "spelling_weight": 0.4,
         },
+    },
+    "MetaEmbeddingVectorizer": {
+        "": {
+            "word_vectors": [
+                cls(6, min_count=1, max_iter=1) for cls in (skembed.CBOSVectorizer, skembed.Sent2VecVectorizer)
+            ]
+        },
+        "whitened": {"whiten": True, "word_vectors": [skembed.Word2VecVectorizer(6, min_count=1, max_iter=1), GIVEN]},
     },
     "BOWPCA": {
         "idf": {"weighting": "idf", "min_count": 2},
@@ -124,6 +136,14 @@ CLASSES = [
     for value in (getattr(skembed, name) for name in skembed.__all__)
     if isinstance(value, type) and issubclass(value, BaseEstimator)
 ]
+REQUIRED = {"MetaEmbeddingVectorizer": {"word_vectors": [GIVEN]}}
+
+
+def default(cls):
+    """Make an estimator with its defaults, and with values for what has none."""
+    return cls(**REQUIRED.get(cls.__name__, {}))
+
+
 _SETTINGS = {
     cls.__name__ + (f"-{variant}" if variant else ""): (cls, params)
     for cls in CLASSES
@@ -131,14 +151,12 @@ _SETTINGS = {
 }
 NAMES = list(_SETTINGS)
 # Those that learn by gradient descent, and the same with defaults only.
-TRAINED = [
-    name
-    for name, (cls, params) in _SETTINGS.items()
-    if hasattr(cls(), "learning_rate") and params.get("word_vectors") is None
-]
+TRAINED = [name for name, (cls, params) in _SETTINGS.items() if hasattr(default(cls), "learning_rate")]
 TRAINED_CLASSES = [name for name in TRAINED if "-" not in name]
 HASHING = [
-    name for name, (cls, params) in _SETTINGS.items() if {**cls().get_params(), **params}.get("unknown") == "hash"
+    name
+    for name, (cls, params) in _SETTINGS.items()
+    if {**default(cls).get_params(), **params}.get("unknown") == "hash"
 ]
 SPARSE = [
     name
@@ -150,7 +168,7 @@ SPARSE = [
 def make(name, **changes):
     """Make one of NAMES, unfitted, with some parameters changed."""
     cls, params = _SETTINGS[name]
-    known = cls().get_params()
+    known = default(cls).get_params()
     return cls(**{key: value for key, value in {**FAST, **params, **changes}.items() if key in known or key in changes})
 
 

@@ -15,9 +15,11 @@ from skembed import (
     BOWPCA,
     CBOSVectorizer,
     MeanEmbeddingVectorizer,
+    MetaEmbeddingVectorizer,
     Sent2VecVectorizer,
     SentenceCorpus,
     SiameseCBOWVectorizer,
+    Word2VecVectorizer,
 )
 from skembed.datasets import load_docstrings, load_paraphrase_groups, split_sentences
 from skembed.evaluation import RelatednessRegressor, nested_classification, pair_features, sts_scores, sts_similarities
@@ -78,6 +80,10 @@ def use_the_others(corpus: SentenceCorpus) -> None:
     assert_type(SiameseCBOWVectorizer(8).fit(corpus).transform(corpus), NDArray[np.float32])
     mean = MeanEmbeddingVectorizer(word_vectors=sent2vec, n_removed_components=1).fit(SENTENCES)
     assert_type(mean.components_, NDArray[np.float32])
+    assert_type(mean.word2vec_, Word2VecVectorizer | None)
+    assert_type(Word2VecVectorizer(8).fit(corpus).target_vectors_, NDArray[np.float32])
+    joined = MetaEmbeddingVectorizer([sent2vec, mean], 8)
+    assert_type(joined.fit_transform(SENTENCES), NDArray[np.float32])
     bags = BOWPCA(2).fit(SENTENCES)
     assert_type(bags, BOWPCA)
     assert_type(bags.transform(SENTENCES), NDArray[np.float32] | Any)  # without components a sparse array

@@ -31,7 +31,14 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer, normalize
 
-from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
+from skembed import (
+    BOWPCA,
+    CBOSVectorizer,
+    MeanEmbeddingVectorizer,
+    MetaEmbeddingVectorizer,
+    Sent2VecVectorizer,
+    SentenceCorpus,
+)
 from skembed.datasets import read_sts
 from skembed.evaluation import sts_scores, sts_similarities
 from skembed.metrics import paired_cosine_similarity
@@ -70,8 +77,8 @@ def make_methods(words, stems, seed):
         return MeanEmbeddingVectorizer(300, word_vectors=list(sources), **options).fit(stems)
 
     def whitened(**options):
-        options = {"weighting": None, "whiten": True, "binary": True, "numbers": "hash", **options}
-        return joined(joined(cbos()), sent2vec(), **options)
+        models = MetaEmbeddingVectorizer([joined(cbos()), sent2vec()], 300, whiten=True)
+        return MeanEmbeddingVectorizer(word_vectors=models, binary=True, hash_numbers=True, **options).fit(stems)
 
     tfidf = BOWPCA(n_components=None, weighting="idf")
     once = make_pipeline(BOWPCA(n_components=None), Binarizer(), TfidfTransformer())
@@ -88,10 +95,12 @@ def make_methods(words, stems, seed):
         "both joined": lambda: joined(cbos(), sent2vec()),
         "both joined, 1 direction of sentences removed": lambda: joined(cbos(), sent2vec(), n_removed_components=1),
         "both joined, each word once": lambda: joined(cbos(), sent2vec(), binary=True),
-        "both joined, each word once, numbers hashed": lambda: joined(cbos(), sent2vec(), binary=True, numbers="hash"),
+        "both joined, each word once, numbers hashed": lambda: joined(
+            cbos(), sent2vec(), binary=True, hash_numbers=True
+        ),
         "the same, whitened, Sent2Vec with its own lengths": whitened,
-        "the same, spelling 0.4": lambda: whitened(subwords=0.4),
-        RECIPE: lambda: whitened(subwords=0.8),
+        "the same, spelling 0.4": lambda: whitened(spelling_weight=0.4),
+        RECIPE: lambda: whitened(spelling_weight=0.8),
     }
 
 

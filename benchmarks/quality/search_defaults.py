@@ -36,6 +36,7 @@ from skembed import (
     Sent2VecVectorizer,
     SentenceCorpus,
     SiameseCBOWVectorizer,
+    Word2VecVectorizer,
 )
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
@@ -50,6 +51,7 @@ CLASSIFIED = {"mr": "MR", "trec": "TREC.train"}
 COLUMNS = ["method", "setting", "text", "seed", *TASKS, "seconds"]
 SEEDS = (0, 1, 2)
 DEFAULTS = "the defaults"
+REMOVED = "n_removed_components"  # of a mean of the vectors that the method learns
 START = "start values"  # how much larger than ours they begin; no parameter
 
 
@@ -107,8 +109,8 @@ METHODS = {
             *moved(max_sentence_length=[8, 16, 32, 64, None]),
         ],
     ),
-    "Skip-gram mean": Method(MeanEmbeddingVectorizer, {}, 300_000, [*MEAN_GRID, *sgd(0.025, 0.05)]),
-    "CBOW mean": Method(MeanEmbeddingVectorizer, {"algorithm": "cbow"}, 300_000, [*MEAN_GRID, *sgd(0.05, 0.1)]),
+    "Skip-gram mean": Method(Word2VecVectorizer, {}, 300_000, [*MEAN_GRID, *sgd(0.025, 0.05)]),
+    "CBOW mean": Method(Word2VecVectorizer, {"algorithm": "cbow"}, 300_000, [*MEAN_GRID, *sgd(0.05, 0.1)]),
     "Sent2Vec with bigrams": Method(
         Sent2VecVectorizer,
         {"ngram_range": (1, 2)},
@@ -126,7 +128,7 @@ METHODS = {
 
 def settings_of(method):
     """Text -> what is changed: nothing, then the settings that differ from the defaults."""
-    defaults = {**method.kind().get_params(), START: 1}
+    defaults = {**method.kind().get_params(), REMOVED: 0, START: 1}
     settings = {DEFAULTS: {}}
     for setting in method.settings:
         if any(defaults[name] != value for name, value in setting.items()):
@@ -141,11 +143,15 @@ def in_words(setting):
 
 
 def make(method, setting, seed):
-    parameters = {name: value for name, value in setting.items() if name != START}
+    parameters = {name: value for name, value in setting.items() if name not in (REMOVED, START)}
     model = method.kind(**{**method.fixed, **parameters}, random_state=seed)
     if START in setting:
         limit = setting[START] * model._start_limit()
         model._start_limit = lambda: limit
+    if REMOVED in setting:
+        return MeanEmbeddingVectorizer(
+            word_vectors=model, weighting=model.weighting, n_removed_components=setting[REMOVED]
+        )
     return model
 
 

@@ -12,6 +12,7 @@ the paper's is 1, that of its library. Vectors learn from CORPUS, by default all
 
 import argparse
 import sys
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
-from skembed import MeanEmbeddingVectorizer, SentenceCorpus
+from skembed import MeanEmbeddingVectorizer, SentenceCorpus, Word2VecVectorizer
 from skembed.evaluation import published_results, semantic_classification
 from skembed.evaluation._methods import METHODS
 
@@ -50,10 +51,10 @@ def main():
     if options.splits < 2:
         parser.error("--splits must be 2 or more: one split has no standard deviation")
     corpus = SentenceCorpus.from_file(options.corpus or options.data / "corpora")
-    mean = MeanEmbeddingVectorizer(300, unknown="zero", random_state=0, n_jobs=2).fit(corpus)
+    mean = Word2VecVectorizer(300, unknown="zero", random_state=0, n_jobs=2).fit(corpus)
     fewer = {word: vector for word, vector in zip(mean.vocabulary_, mean.word_vectors_) if not is_left_out(word)}
     given = MeanEmbeddingVectorizer(word_vectors=fewer, unknown="zero")
-    models = {"mean": mean, "sum": clone(mean).set_params(word_vectors=mean, pooling="sum").fit(corpus)}
+    models = {"mean": mean, "sum": copy(mean).set_params(pooling="sum")}
     models |= {f"{name}, {WITHOUT}": clone(given).set_params(pooling=name).fit(corpus) for name in ("mean", "sum")}
     bags = {"bag of words": "BOW", "principal components": "BOWPCA"}
     models |= {name: METHODS[bag].make_in_fold(corpus, 0, 2) for name, bag in bags.items()}

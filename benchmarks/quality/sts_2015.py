@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skembed import MeanEmbeddingVectorizer, SentenceCorpus
+from skembed import SentenceCorpus, Word2VecVectorizer
 from skembed.evaluation import published_results
 from skembed.metrics import paired_cosine_similarity
 
@@ -35,7 +35,7 @@ def main():
     parser.add_argument("--out", type=Path, help="folder for the table, sts_2015.inc")
     options = parser.parse_args()
     corpus = SentenceCorpus.from_file(options.corpus)
-    model = MeanEmbeddingVectorizer(algorithm="skipgram", random_state=0, n_jobs=2).fit(corpus)
+    model = Word2VecVectorizer(algorithm="skipgram", random_state=0, n_jobs=2).fit(corpus)
     theirs = published()
     table = [["set", "pairs", "judged", "the judged pairs", "all pairs, 0 where not judged", "published"]]
     folder = options.published / "sts2015"

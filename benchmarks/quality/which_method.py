@@ -30,6 +30,7 @@ from skembed import (
     Sent2VecVectorizer,
     SentenceCorpus,
     SiameseCBOWVectorizer,
+    Word2VecVectorizer,
 )
 from skembed.evaluation._methods import random_vectors
 
@@ -61,8 +62,8 @@ def make_methods(corpus):
         "tf-idf": BOWPCA(n_components=None, weighting="idf"),
         "random vectors, SIF": MeanEmbeddingVectorizer(word_vectors=random, weighting="sif"),
         "BOWPCA (100, tf-idf)": BOWPCA(n_components=100, weighting="idf", min_count=5, random_state=0),
-        "skip-gram mean, SIF": MeanEmbeddingVectorizer(weighting="sif", **common),
-        "CBOW mean, SIF": MeanEmbeddingVectorizer(algorithm="cbow", weighting="sif", **common),
+        "skip-gram mean, SIF": Word2VecVectorizer(weighting="sif", **common),
+        "CBOW mean, SIF": Word2VecVectorizer(algorithm="cbow", weighting="sif", **common),
         "Sent2Vec": Sent2VecVectorizer(**common),
         "Siamese CBOW": SiameseCBOWVectorizer(**common),
         "CBOS": CBOSVectorizer(**common),

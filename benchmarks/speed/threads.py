@@ -28,8 +28,8 @@ METHODS = {
     "Siamese CBOW": ("SiameseCBOWVectorizer", {}),
     "Sent2Vec": ("Sent2VecVectorizer", {}),
     "Sent2Vec, bigrams": ("Sent2VecVectorizer", {"ngram_range": [1, 2]}),
-    "skip-gram": ("MeanEmbeddingVectorizer", {"algorithm": "skipgram"}),
-    "CBOW": ("MeanEmbeddingVectorizer", {"algorithm": "cbow"}),
+    "skip-gram": ("Word2VecVectorizer", {"algorithm": "skipgram"}),
+    "CBOW": ("Word2VecVectorizer", {"algorithm": "cbow"}),
 }
 TEXTS = {"sentences as they are": 0, "sentences of 4 words": 4, "sentences of 2,000 words": 2000}
 COUNTS = (1, 2, 3, 7)

@@ -28,8 +28,8 @@ METHODS = {
     "Siamese CBOW": ("SiameseCBOWVectorizer", {"negative": 10}),
     "Sent2Vec": ("Sent2VecVectorizer", {"negative": 10, "subsample": 1e-4}),
     "Sent2Vec, bigrams": ("Sent2VecVectorizer", {"negative": 10, "subsample": 1e-4, "ngram_range": [1, 2]}),
-    "skip-gram": ("MeanEmbeddingVectorizer", {"algorithm": "skipgram", "negative": 5, "subsample": 1e-3}),
-    "CBOW": ("MeanEmbeddingVectorizer", {"algorithm": "cbow", "negative": 5, "subsample": 1e-3}),
+    "skip-gram": ("Word2VecVectorizer", {"algorithm": "skipgram", "negative": 5, "subsample": 1e-3}),
+    "CBOW": ("Word2VecVectorizer", {"algorithm": "cbow", "negative": 5, "subsample": 1e-3}),
 }
 SCORE_PASSES = 5
 
@@ -109,7 +109,7 @@ def measure(method, folder, options, real_passes):
             name, _, path = item.partition("=")
             more = {"binary": path, "real_passes": real_passes, "data": str(options.data)}
             wanted[f"C++ sent2vec, {name}"] = ("prepare_cpp", settings_of_all | more)
-    if cls == "MeanEmbeddingVectorizer":
+    if cls == "Word2VecVectorizer":
         wanted["gensim"] = ("prepare_gensim", settings_of_all)
     limits = Worker(Path(__file__).with_name("limits.py"), "prepare_limits", folder=f"{folder}/simplewiki")
     with workers(__file__, wanted) as found:

@@ -31,7 +31,7 @@ METHODS = {
     "Siamese CBOW": ("SiameseCBOWVectorizer", {}),
     "Sent2Vec": ("Sent2VecVectorizer", {}),
     "Sent2Vec, bigrams": ("Sent2VecVectorizer", {"ngram_range": [1, 2]}),
-    "skip-gram mean": ("MeanEmbeddingVectorizer", {}),
+    "skip-gram mean": ("Word2VecVectorizer", {}),
     "skip-gram mean, SIF, 1 removed": ("MeanEmbeddingVectorizer", {"weighting": "sif", "n_removed_components": 1}),
 }
 
@@ -50,7 +50,10 @@ def prepare_skembed(folder, cls, settings):
 
     corpus, sentences = load(folder)
     make = getattr(skembed, cls)
-    settings = settings if cls == "BOWPCA" else settings | {"max_iter": 1}
+    if cls == "MeanEmbeddingVectorizer":
+        settings = settings | {"word_vectors": skembed.Word2VecVectorizer(max_iter=1)}
+    elif cls != "BOWPCA":
+        settings = settings | {"max_iter": 1}
     model = make(random_state=0, **settings).fit(corpus)
     model.transform(sentences)  # compiles
     return lambda: model.transform(sentences).shape

@@ -201,9 +201,9 @@ def _examples(words: Iterable[str]) -> str:
     return ", ".join(f"{word[:20]!r}" for word in islice(words, 4))
 
 
-def warn_at_user(message: str) -> None:
+def warn_at_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn with the line of the user's code, outside of skembed and scikit-learn."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("skembed", "sklearn"):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)

@@ -166,9 +166,10 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
                     f"{brief(getattr(theirs, option))}. Leave {option} at its default to use that of the corpus, "
                     "or build the corpus again."
                 )
-        if self.min_count < corpus.min_count and self.min_count != self._default_of("min_count"):
+        min_count = getattr(self, "min_count", corpus.min_count)  # an estimator of given vectors keeps all words
+        if min_count < corpus.min_count and min_count != self._default_of("min_count"):
             raise ValueError(
-                f"min_count={self.min_count} contradicts {name}, which left out words that occur fewer than "
+                f"min_count={min_count} contradicts {name}, which left out words that occur fewer than "
                 f"{corpus.min_count} times."
             )
 

@@ -177,11 +177,11 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         memory : dict of str to int
             Bytes by purpose, and their sum "total":
 
-            - "weights": the vectors that are learned; given `word_vectors` are not counted;
+            - "weights": the vectors that are learned;
             - "accumulators": AdaGrad's sums of squares, and a counter for each;
             - "corpus": the encoded text; 0 where it is memory-mapped;
-            - "copies": what `early_stopping` sets apart (text, and the best weights so far), what `warm_start` begins
-              with, what is left after `n_removed_components`;
+            - "copies": what `early_stopping` sets apart (text, and the best weights so far), and the weights with
+              which `warm_start` begins;
             - "scratch": vocabulary, order of the sentences, work space of a block.
 
             Python, its libraries and the sentences that `X` holds as strings come on top, as they are there before.

@@ -213,7 +213,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
     See Also
     --------
     CBOSVectorizer : Learns from neighbouring sentences, where the text has an order.
-    MeanEmbeddingVectorizer : Learns from windows of a few words, or takes given vectors.
+    Word2VecVectorizer : Learns from windows of a few words.
 
     Notes
     -----

@@ -239,7 +239,7 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
 
 
 class Word2VecObjective:
-    """What `MeanEmbeddingVectorizer` brings to the training loop."""
+    """What `Word2VecVectorizer` brings to the training loop."""
 
     border = 0
 

@@ -31,7 +31,6 @@ from .word_table import (
     N_WORDS,
     STRIDE,
     Words,
-    has_capacity,
     merge_words,
     move_slots,
     new_words,

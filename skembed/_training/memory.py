@@ -15,8 +15,6 @@ from .._text.vocabulary import begins_with
 from .encoded_text import EncodedText, split_long_sentences
 from .trainer import Trainer
 
-# Options with which other vectors are summed than those that were learned, and their values without effect.
-_SUMMED_OTHERWISE = {"n_removed_components": 0, "numbers": "word", "subwords": 0}
 _BYTES_A_WORD = 100  # the numbers of the words, in a dict of the corpus and in one of the estimator
 _BYTES_A_ROW = 8 + 2 + 2  # of a matrix: how often it is touched, its part and its owner
 # Parameters that each part of the memory depends on.
@@ -50,8 +48,6 @@ def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> dict[str
             copies += weights + accumulators + (corpus.tokens.nbytes if renumbered else 0)
         if vectorizer.early_stopping:
             copies += encoded + max(encoded, weights)  # the split, and then its renumbered tokens or the best weights
-        if any(getattr(vectorizer, name, off) != off for name, off in _SUMMED_OTHERWISE.items()):
-            copies += sizes[vectorizer._vectors_name]
     memory = {
         "weights": weights,
         "accumulators": accumulators,

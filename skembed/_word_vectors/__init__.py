@@ -1,11 +1,15 @@
-"""Word vectors learned elsewhere: reading, joining, common components, spelling.
+"""Word vectors learned elsewhere, and what is done with them before they are summed, a file for each step.
 
 Knows no method.
 """
 
 # Modules that other packages of skembed may import.
 __all__ = [
+    "common_components",
     "given",
+    "hashed_numbers",
     "join",
     "read",
+    "sources",
+    "spelling",
 ]

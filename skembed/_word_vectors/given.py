@@ -1,49 +1,48 @@
-"""Word vectors given by the user: read at fit, shared by clones, pickled once."""
+"""Base of the estimators with the parameter `word_vectors`: shared by clones, pickled once."""
 
 from __future__ import annotations
 
 import warnings
 from copy import copy
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from .._base.coverage import check_given, check_kept, known_share
+from .._base.coverage import known_share
+from .._base.pooled import POOLING_CONSTRAINTS, PooledVectorizer
+from .._base.text import TEXT_CONSTRAINTS
 from .._corpus.corpus import SentenceCorpus
-from .common_components import CommonComponents
-from .join import counts_of, join_word_vectors, learn_sources
+from .._validation.limits import integers
+from .join import counts_of
 from .read import is_table, read_source
+from .sources import cloned, is_list, needs_order_for
 
 _SHARED = "_shares_its_vectors"  # pickle key if only the parameter has the vectors; True if it is the same array
 
 
-class GivenVectors(CommonComponents):
-    """Base of an estimator with the parameter `word_vectors`."""
+class GivenVectors(PooledVectorizer):
+    """Base of the estimators with the parameter `word_vectors`."""
 
+    _parameter_constraints: dict[str, list[Any] | str] = {
+        **{name: allowed for name, allowed in TEXT_CONSTRAINTS.items() if name not in ("min_count", "max_features")},
+        **POOLING_CONSTRAINTS,
+        "word_vectors": "no_validation",  # checked when they are read
+        "n_components": [integers(1)],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
     word_vectors: Any
     n_components: int
-    whiten: bool
     n_jobs: int | None
     random_state: Any
 
-    def _take_given(self, corpus: SentenceCorpus, *, fresh: bool) -> None:
-        """Read the given vectors and find common components; the estimator changes only on success."""
-        model = copy(self)
-        if fresh:
-            model._take_word_vectors(corpus)
-        else:
-            check_kept(self, corpus)
-        model._remove_components(corpus, fresh=fresh)
-        self.__dict__ = model.__dict__
+    @property
+    def _needs_order_for(self) -> str | None:
+        return needs_order_for(self.word_vectors)
 
-    def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
-        if _are_several(self.word_vectors):
-            sources = learn_sources(self.word_vectors, corpus, self.random_state, self.n_jobs)
-            words, vectors, _ = join_word_vectors(sources, corpus, self.n_components, whiten=self.whiten)
-        else:
-            words, vectors, _ = read_source(self.word_vectors)
-            check_given(corpus, words)
+    def _take(self, corpus: SentenceCorpus, words: list[str], vectors: np.ndarray) -> None:
+        """Set the fitted attributes that follow from word vectors and a text."""
         vocabulary = {word: row for row, word in enumerate(words)}
         fitted = self._word_weights(corpus, vocabulary) | {
             "vocabulary_": vocabulary,
@@ -51,27 +50,25 @@ class GivenVectors(CommonComponents):
             "coverage_": known_share(corpus, words),
             "word_vectors_": vectors,
             "n_features_out_": vectors.shape[1],
-            "n_iter_": 0,
-            "loss_curve_": [],
-            "validation_loss_curve_": [],
             "_tokenizer": corpus.tokenizer,
             "_unknown_length": self._length_of_unknown(vectors),
             "_n_tokens": corpus.n_tokens,
         }
-        for name in ("_layout", "_accumulator", "target_vectors_", "_target_accumulator"):
-            self.__dict__.pop(name, None)  # of learned vectors: no warm start may use them
-        for name, value in fitted.items():
-            setattr(self, name, value)
+        self.__dict__.update(fitted)
+
+    def _commit_from(self, model: Any) -> Any:
+        """Take over what a copy has learned: the estimator changes only when all has gone well."""
+        params = model.get_params(deep=False)
+        self._commit({name: value for name, value in vars(model).items() if name not in params})
+        return self
 
     def __sklearn_clone__(self) -> Any:
         """Copy the parameters but share the given vectors, which `clone` would otherwise copy for every fold."""
-        if getattr(self, "word_vectors", None) is None:
-            return super().__sklearn_clone__()
         bare = copy(self)
         bare.word_vectors = None
-        cloned = super(GivenVectors, bare).__sklearn_clone__()
-        cloned.word_vectors = _cloned(self.word_vectors)
-        return cloned
+        clone = super(GivenVectors, bare).__sklearn_clone__()
+        clone.word_vectors = cloned(getattr(self, "word_vectors", None))
+        return clone
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the vectors if they can be read from the parameter again."""
@@ -90,20 +87,9 @@ class GivenVectors(CommonComponents):
         super().__setstate__(state)
 
 
-def _are_several(source: Any) -> bool:
-    return isinstance(source, (list, tuple)) and not is_table(source)
-
-
-def _cloned(source: Any) -> Any:
-    """Return a source for a clone: estimators are cloned, everything else is shared."""
-    if _are_several(source):
-        return type(source)(map(_cloned, source))
-    return clone(source) if hasattr(source, "get_params") and not isinstance(source, type) else source
-
-
 def _holds(source: Any, vectors: np.ndarray) -> bool:
     """Whether a parameter, not a path or a list, has exactly these vectors."""
-    if source is None or isinstance(source, str) or hasattr(source, "__fspath__") or _are_several(source):
+    if source is None or isinstance(source, str) or hasattr(source, "__fspath__") or is_list(source):
         return False
     try:
         found = _read_quietly(source)

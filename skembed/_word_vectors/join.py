@@ -28,58 +28,19 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._base.coverage import check_given, known_share
 from .._base.pooled import SIF_A
 from .._corpus.corpus import SentenceCorpus
-from .common_components import no_moments, strongest_directions
+from .directions import no_moments, strongest_directions
 from .read import read_source
 
 _STEP = 10_000  # words at a time, or there would be more copies of all vectors
 
 
-def learn_sources(sources: Sequence[Any], corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> list[Any]:
-    """Replace each estimator that is not fitted by a fitted copy; where it says None, it takes our seed and threads."""
-    random = check_random_state(random_state)
-    learned = []
-    for source in sources:
-        seed = int(random.randint(2**31 - 1))  # for each, so that a fitted one does not change the others
-        if _is_to_learn(source):
-            ours = {"random_state": seed, "n_jobs": n_jobs}
-            params = source.get_params(deep=False)
-            source = clone(source).set_params(**{k: v for k, v in ours.items() if k in params and params[k] is None})
-            source.fit(corpus)
-        learned.append(source)
-    return learned
-
-
-def needs_order_for(sources: Any) -> str | None:
-    """Name of the first source that `fit` trains on neighbouring sentences, or None."""
-    to_learn = filter(_is_to_learn, sources if isinstance(sources, (list, tuple)) else ())
-    names = (
-        getattr(source, "_needs_order_for", None) for source in to_learn if getattr(source, "corpus", None) is None
-    )
-    return next(filter(None, names), None)
-
-
-def _is_to_learn(source: Any) -> bool:
-    """Whether this is an estimator that is not fitted."""
-    if not hasattr(source, "fit") or isinstance(source, type):
-        return False
-    try:
-        check_is_fitted(source)
-    except NotFittedError:
-        return True
-    return False
-
-
 def join_word_vectors(
     sources: Sequence[Any], corpus: SentenceCorpus, n_components: int, *, whiten: bool = False
-) -> tuple[list[str], np.ndarray, None]:
+) -> tuple[list[str], np.ndarray]:
     """Join word vectors of one or more sources, in at most `n_components` numbers.
 
     Parameters
@@ -99,8 +60,6 @@ def join_word_vectors(
         All words, those of the first source first.
     vectors : ndarray of shape (n_words, min(n_components, sum of the lengths)), dtype float32
         Rows of length one, but for `whiten`; zero for a word whose vectors are all zero.
-    counts : None
-        Present for the signature of :func:`read_source`.
 
     Raises
     ------
@@ -128,11 +87,11 @@ def join_word_vectors(
             unit_rows(part)
         first = last
     if whiten:
-        return list(rows), _project(joined, counts, min(n_components, joined.shape[1]), whiten=True), None
+        return list(rows), _project(joined, counts, min(n_components, joined.shape[1]), whiten=True)
     if n_components < joined.shape[1]:
         weights = counts * np.square(SIF_A / (SIF_A + counts / max(1, corpus.n_tokens)))
         joined = _project(joined, weights, n_components)
-    return list(rows), unit_rows(joined), None
+    return list(rows), unit_rows(joined)
 
 
 def _weighed(source: Any) -> tuple[list[str], np.ndarray]:

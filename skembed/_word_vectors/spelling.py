@@ -26,7 +26,7 @@ NGRAM_LENGTHS = (3, 4, 5)  # characters
 _STEP = 1_000  # words at a time whose n-grams have vectors
 
 
-def add_spelling(vectors: np.ndarray, words: Sequence[str], share: float) -> np.ndarray:
+def add_spelling(vectors: np.ndarray, words: Sequence[str], weight: float) -> np.ndarray:
     """Turn the vector of each word towards the direction of its n-grams, in place.
 
     Parameters
@@ -35,7 +35,7 @@ def add_spelling(vectors: np.ndarray, words: Sequence[str], share: float) -> np.
         Vectors of the words. Their lengths stay; so does a vector of zeros.
     words : sequence of str
         The words. An empty one has no n-gram, and keeps its vector.
-    share : float
+    weight : float
         From 0, nothing changes, to 1, nothing but the spelling counts.
 
     Returns
@@ -47,7 +47,7 @@ def add_spelling(vectors: np.ndarray, words: Sequence[str], share: float) -> np.
     --------
     >>> import numpy as np
     >>> from skembed._word_vectors.spelling import add_spelling
-    >>> vectors = add_spelling(np.eye(3, 200, dtype=np.float32), ["teacher", "teachers", "cat"], share=1.0)
+    >>> vectors = add_spelling(np.eye(3, 200, dtype=np.float32), ["teacher", "teachers", "cat"], weight=1.0)
     >>> similarity = vectors @ vectors.T
     >>> bool(similarity[0, 1] > 0.7), bool(abs(similarity[0, 2]) < 0.3)
     (True, True)
@@ -56,7 +56,7 @@ def add_spelling(vectors: np.ndarray, words: Sequence[str], share: float) -> np.
         part = vectors[start : start + _STEP].astype(np.float64)
         lengths = np.linalg.norm(part, axis=1, keepdims=True)
         spelled = _sums_of_ngrams(words[start : start + _STEP], vectors.shape[1])
-        mixed = np.sqrt(1 - share**2) * part + share * _of_length(spelled, lengths)
+        mixed = np.sqrt(1 - weight**2) * part + weight * _of_length(spelled, lengths)
         has_ngrams = spelled.any(axis=1, keepdims=True)
         vectors[start : start + _STEP] = np.where(has_ngrams, _of_length(mixed, lengths), part)
     return vectors

@@ -38,7 +38,7 @@ def _tfidf(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
 
 def _random(**settings: Any) -> Maker:
     def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-        from .._methods.mean_embedding import MeanEmbeddingVectorizer
+        from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 
         return MeanEmbeddingVectorizer(word_vectors=random_vectors(corpus, seed), unknown="zero", **settings)
 
@@ -47,16 +47,18 @@ def _random(**settings: Any) -> Maker:
 
 def _trained(name: str, **settings: Any) -> Maker:
     def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
+        from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
         from .._methods.cbos import CBOSVectorizer
-        from .._methods.mean_embedding import MeanEmbeddingVectorizer
         from .._methods.sent2vec import Sent2VecVectorizer
         from .._methods.siamese_cbow import SiameseCBOWVectorizer
+        from .._methods.word2vec import Word2VecVectorizer
 
         classes = {
             "cbos": CBOSVectorizer,
             "mean": MeanEmbeddingVectorizer,
             "sent2vec": Sent2VecVectorizer,
             "siamese": SiameseCBOWVectorizer,
+            "word2vec": Word2VecVectorizer,
         }
         return classes[name](**settings, random_state=seed, n_jobs=n_jobs)
 
@@ -124,11 +126,11 @@ METHODS: dict[str, Method] = {
     "Sent2Vec, paper (wiki uni+bi, d=100)": Method(
         _trained("sent2vec", ngram_range=(1, 2), dropout_k=4, subsample=5e-6, **_SENT2VEC)
     ),
-    "skip-gram mean, defaults": Method(_trained("mean")),
-    "skip-gram sum, defaults": Method(_trained("mean", pooling="sum"), tables=("semantic",)),
-    "CBOW mean, defaults": Method(_trained("mean", algorithm="cbow")),
-    "skip-gram mean, as published": Method(_trained("mean", **_SKIPGRAM)),
-    "CBOW mean, as published": Method(_trained("mean", algorithm="cbow", learning_rate=0.05, **_WORD2VEC)),
+    "skip-gram mean, defaults": Method(_trained("word2vec")),
+    "skip-gram sum, defaults": Method(_trained("word2vec", pooling="sum"), tables=("semantic",)),
+    "CBOW mean, defaults": Method(_trained("word2vec", algorithm="cbow")),
+    "skip-gram mean, as published": Method(_trained("word2vec", **_SKIPGRAM)),
+    "CBOW mean, as published": Method(_trained("word2vec", algorithm="cbow", learning_rate=0.05, **_WORD2VEC)),
     "skip-gram mean, SIF weights, 1 removed": Method(_trained("mean", weighting="sif", n_removed_components=1)),
     "CBOS, SIF weights": Method(_trained("cbos", weighting="sif")),
     "BOW": Method(_bag(None), ("sts", "sick", "semantic"), _bag(None, token_pattern=_TOKENS)),

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from estimators import CLASSES, NAMES, TEXT, corpus, fitted, make
+from estimators import CLASSES, NAMES, TEXT, corpus, default, fitted, make
 from sklearn.pipeline import make_pipeline
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
@@ -59,7 +59,7 @@ def test_coverage_is_of_the_text_of_the_vocabulary():
 @pytest.mark.parametrize("cls", CLASSES)
 def test_coverage_needs_a_fit(cls):
     with pytest.raises(ValueError, match="not fitted"):
-        cls().coverage(["a cat"])
+        default(cls).coverage(["a cat"])
 
 
 # -- vectors that do not meet the text ---------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from estimators import (
     TRAINED_CLASSES,
     Cutter,
     corpus,
+    default,
     fitted,
     learned,
     make,
@@ -28,7 +29,13 @@ from skembed import SentenceCorpus
 
 every = pytest.mark.parametrize("name", NAMES)
 every_class = pytest.mark.parametrize("name", [cls.__name__ for cls in CLASSES])
-METHODS = ["fit", "partial_fit", "fit_transform", "transform"]
+every_that_counts = pytest.mark.parametrize(
+    "name", [cls.__name__ for cls in CLASSES if hasattr(make(cls.__name__), "min_count")]
+)
+LEARNING = [
+    (cls.__name__, name) for cls in CLASSES for name in ("fit", "partial_fit", "fit_transform") if hasattr(cls, name)
+]
+every_method = pytest.mark.parametrize(("name", "method"), LEARNING + [(cls.__name__, "transform") for cls in CLASSES])
 
 # What is no collection of sentences, and what the message must say.
 NOT_SENTENCES = {
@@ -54,16 +61,14 @@ NOT_A_SENTENCE = {
 }
 
 
-@every_class
-@pytest.mark.parametrize("method", METHODS)
+@every_method
 @pytest.mark.parametrize("kind", NOT_SENTENCES)
 def test_not_a_collection_of_sentences(name, method, kind):
     X, error, message = NOT_SENTENCES[kind]
     _refused(name, method, X, error, message)
 
 
-@every_class
-@pytest.mark.parametrize("method", METHODS)
+@every_method
 @pytest.mark.parametrize("kind", NOT_A_SENTENCE)
 def test_the_row_that_is_no_sentence_is_named(name, method, kind):
     item, message = NOT_A_SENTENCE[kind]
@@ -104,7 +109,7 @@ def test_no_word(name, X):
             make(name).fit(X)
 
 
-@every_class
+@every_that_counts
 def test_no_word_is_left(name):
     with pytest.raises(ValueError, match=r"No word is left.*min_count=1000"):
         make(name, min_count=1000).fit(TEXT)
@@ -128,8 +133,7 @@ def test_group_missing(name):
         make(name).fit(TEXT, groups=[*GROUPS[:4], None, *GROUPS[5:]])
 
 
-@every_class
-@pytest.mark.parametrize("method", ["fit", "fit_transform", "partial_fit"])
+@pytest.mark.parametrize(("name", "method"), LEARNING)
 def test_a_corpus_knows_its_documents(name, method):
     with pytest.raises(ValueError, match="groups must be None"):
         getattr(make(name), method)(corpus(), groups=GROUPS)
@@ -166,7 +170,7 @@ def test_options_that_clone_copies_agree_with_the_corpus(name):
         again.set_params(stemmer=Cutter(4).stem).fit(TEXT)
 
 
-@every_class
+@every_that_counts
 def test_min_count_that_contradicts_the_corpus(name):
     frequent = SentenceCorpus.from_sentences(TEXT, GROUPS, min_count=3)
     with pytest.raises(ValueError, match="min_count=2 contradicts"):
@@ -203,7 +207,7 @@ def test_number_outside_its_interval(name, parameter, interval):
     if interval.type.__name__ == "Integral":
         wrong.append(2.5)
     for value in wrong:
-        for method in ("fit", "partial_fit"):
+        for method in (method for cls_name, method in LEARNING if cls_name == name):
             estimator = make(name, **{parameter: value})
             with pytest.raises(ValueError, match=rf"The '{parameter}' parameter of {name} must be"):
                 getattr(estimator, method)(TEXT)
@@ -213,7 +217,7 @@ def test_number_outside_its_interval(name, parameter, interval):
 @every_class
 def test_every_number_has_an_interval(name):
     estimator = make(name)
-    for parameter, value in type(estimator)().get_params().items():
+    for parameter, value in default(type(estimator)).get_params(deep=False).items():
         if isinstance(value, (int, float)) and not isinstance(value, bool) and parameter not in ("verbose",):
             constraints = estimator._parameter_constraints[parameter]
             assert any(isinstance(constraint, Interval) for constraint in constraints), parameter

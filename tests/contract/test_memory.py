@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from estimators import GROUPS, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, corpus, fitted, learned, make
 
-from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
+from skembed import CBOSVectorizer, SentenceCorpus
 from skembed._text.vocabulary import Vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,9 +74,6 @@ def test_copies_are_counted():
     assert copies(warm) == memory["weights"] + memory["accumulators"]
     other = SentenceCorpus.from_sentences(OTHER_TEXT)
     assert copies(warm, other) == memory["weights"] + memory["accumulators"] + other.tokens.nbytes
-    for options in [{"n_removed_components": 2}, {"numbers": "hash"}, {"n_removed_components": 2, "numbers": "hash"}]:
-        freed = make("MeanEmbeddingVectorizer-removed").set_params(**{"n_removed_components": 0} | options)
-        assert copies(freed) == freed.estimate_memory(corpus())["weights"] // 2  # of the source vectors
 
 
 def test_contradicting_options_are_refused():
@@ -84,11 +81,6 @@ def test_contradicting_options_are_refused():
         CBOSVectorizer(0).estimate_memory(corpus())
     with pytest.raises(ValueError, match="batch_size=2 is too small"):
         CBOSVectorizer(batch_size=2).estimate_memory(corpus())
-
-
-def test_given_vectors_are_not_counted():
-    estimator = MeanEmbeddingVectorizer(word_vectors={"cat": [1.0, 2.0]})
-    assert estimator.estimate_memory(corpus())["weights"] == 0
 
 
 # -- what a fit really takes -----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ MODULES = [vars(module) for module in (siamese_cbow, updates, rows, word2vec)]
 MODELS = [
     (name, {"n_components": n_components, "solver": "adagrad", "learning_rate": 0.1})
     for n_components in (8, 21)
-    for name in ("SiameseCBOWVectorizer-idf-hash", "MeanEmbeddingVectorizer-cbow")
+    for name in ("SiameseCBOWVectorizer-idf-hash", "Word2VecVectorizer-cbow")
 ]
 
 

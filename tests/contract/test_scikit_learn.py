@@ -17,6 +17,7 @@ from estimators import (
     TRAINED_CLASSES,
     bits,
     corpus,
+    default,
     dense,
     fitted,
     learned,
@@ -62,7 +63,7 @@ def test_scikit_learn_check(cls, check):
     run = getattr(estimator_checks, check, None)
     if run is None:
         pytest.fail(f"scikit-learn {sklearn.__version__} has no {check}: find what replaces it")
-    run(cls.__name__, cls())
+    run(cls.__name__, default(cls))
 
 
 @pytest.mark.parametrize("cls", CLASSES)

@@ -25,6 +25,8 @@ def test_every_parameter_is_documented_with_its_default(cls):
     section = re.search(r"\nParameters\n-+\n(.*?)\nAttributes\n", inspect.getdoc(cls), re.DOTALL).group(1)
     documented = dict(re.findall(r"^(\w+) : .*default=(.*)$", section, re.MULTILINE))
     parameters = inspect.signature(cls).parameters
+    assert re.findall(r"^[*]{0,2}(\w+) : ", section, re.MULTILINE) == list(parameters)
+    parameters = {name: p for name, p in parameters.items() if p.default is not p.empty}
     assert list(documented) == list(parameters)
     # In the raw docstring, rst wants two backslashes for one.
     defaults = {name: eval(text.replace("\\\\", "\\")) for name, text in documented.items()}

@@ -32,6 +32,7 @@ RANKS = [
     ["_base"],
     ["_word_vectors"],
     ["_methods"],
+    ["_meta_estimators"],
     ["datasets"],
     ["evaluation"],
     ["inspection"],

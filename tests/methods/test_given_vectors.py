@@ -17,7 +17,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
-from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer
+from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer
 from skembed._compiled.norms import rescaled, row_norms
 from skembed.inspection import NormProfileDisplay
 from skembed.metrics import paired_cosine_similarity
@@ -122,7 +122,7 @@ def test_no_fold_copies_the_vectors():
                 assert mine is theirs
             if source is given:
                 assert fold[0].word_vectors_ is given[1]
-                assert fold[0]._freed_vectors is given[1]
+                assert fold[0]._processed_vectors is given[1]
 
 
 class BOWPCAFree(FrozenEstimator):
@@ -153,10 +153,10 @@ def test_estimators_are_cloned_all_the_same():
 
 OPTIONS = [
     {},
-    {"numbers": "hash"},
-    {"subwords": 0.4},
+    {"hash_numbers": True},
+    {"spelling_weight": 0.4},
     {"n_removed_components": 1, "weighting": "sif"},
-    {"numbers": "hash", "subwords": 0.4, "n_removed_components": 2},
+    {"hash_numbers": True, "spelling_weight": 0.4, "n_removed_components": 2},
 ]
 SOURCES = {
     "table": lambda: (WORDS, array()),
@@ -185,7 +185,7 @@ def test_a_pickle_holds_the_vectors_once(source, options):
 
 
 def test_joblib_holds_the_vectors_once(tmp_path):
-    model = MeanEmbeddingVectorizer(word_vectors=(WORDS, array()), subwords=0.4).fit(X)
+    model = MeanEmbeddingVectorizer(word_vectors=(WORDS, array()), spelling_weight=0.4).fit(X)
     joblib.dump(model, tmp_path / "m")
     assert (tmp_path / "m").stat().st_size < 1.4 * array().nbytes
     for mode in (None, "r"):
@@ -195,7 +195,7 @@ def test_joblib_holds_the_vectors_once(tmp_path):
 
 
 def test_skops_holds_the_vectors_once():
-    model = MeanEmbeddingVectorizer(word_vectors=(WORDS, array(4000)), subwords=0.4).fit(X)
+    model = MeanEmbeddingVectorizer(word_vectors=(WORDS, array(4000)), spelling_weight=0.4).fit(X)
     data = skops.io.dumps(model)
     assert len(data) < 1.4 * array(4000).nbytes
     again = skops.io.loads(data, trusted=skops.io.get_untrusted_types(data=data))
@@ -204,7 +204,7 @@ def test_skops_holds_the_vectors_once():
 
 def test_shared_vectors_are_shared_after_a_journey():
     again = pickle.loads(pickle.dumps(MeanEmbeddingVectorizer(word_vectors=(WORDS, array())).fit(X)))
-    assert again.word_vectors_ is again.word_vectors[1] is again._freed_vectors
+    assert again.word_vectors_ is again.word_vectors[1] is again._processed_vectors
     assert not again.word_vectors_.flags.writeable
     assert again.fit(X).word_vectors_ is again.word_vectors[1]
 
@@ -233,9 +233,9 @@ def test_vectors_of_zeros_are_stored_as_rows_with_values():
 
 
 def test_what_is_summed_waits_for_the_next_fit():
-    model = MeanEmbeddingVectorizer(word_vectors=(WORDS, array(5)), numbers="hash").fit(X)
+    model = MeanEmbeddingVectorizer(word_vectors=(WORDS, array(5)), hash_numbers=True).fit(X)
     expected = model.transform(X).tobytes()
-    model.set_params(numbers="word", subwords=0.3)
+    model.set_params(hash_numbers=False, spelling_weight=0.3)
     assert pickle.loads(pickle.dumps(model)).transform(X).tobytes() == expected
 
 
@@ -267,18 +267,18 @@ def test_a_matrix_that_is_too_large_is_refused_before_it_is_made(options):
 @pytest.mark.parametrize("scale", [1e-44, 1e-38, 1e-30, 1e-19, 1e19, 1e28])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"subwords": 0.4}, {"n_removed_components": 1}, {"whiten": True, "joined": True}, {"joined": True}],
+    [{}, {"spelling_weight": 0.4}, {"n_removed_components": 1}, {"whiten": True, "joined": True}, {"joined": True}],
     ids=str,
 )
 def test_vectors_of_any_magnitude(scale, options):
     options = dict(options)
+    whiten = options.pop("whiten", False)
     rows = 1 + np.random.default_rng(0).random((len(WORDS), 4))
     given = (WORDS, rows * scale)
-    source = [given, given] if options.pop("joined", False) else given
-    models = [
-        MeanEmbeddingVectorizer(word_vectors=[(WORDS, rows)] * 2 if source is not given else (WORDS, rows), **options),
-        MeanEmbeddingVectorizer(word_vectors=source, **options),
-    ]
+    sources = [(WORDS, rows), given]
+    if options.pop("joined", False):
+        sources = [MetaEmbeddingVectorizer([source] * 2, whiten=whiten) for source in sources]
+    models = [MeanEmbeddingVectorizer(word_vectors=source, **options) for source in sources]
     usual, scaled = (model.fit(X) for model in models)
     for text in (X, ["zebra", "cat zebra"]):
         found = scaled.transform(text)
@@ -287,7 +287,7 @@ def test_vectors_of_any_magnitude(scale, options):
             assert found.any(axis=1).all()
             cosine = paired_cosine_similarity(found, usual.transform(text))
             np.testing.assert_allclose(cosine, 1, atol=1e-4)
-    if scale > 1e-40 and "whiten" not in options:
+    if scale > 1e-40 and not whiten:
         for word in ("cat", "dog"):
             expected = dict(usual.most_similar(word, 3))
             assert dict(scaled.most_similar(word, 3)) == pytest.approx(expected, abs=1e-4)

@@ -1,4 +1,4 @@
-"""Word vectors of several models joined: `MeanEmbeddingVectorizer(word_vectors=[...])`."""
+"""Word vectors of several models joined, by themselves and as the source of means."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,16 @@ from estimators import GROUPS, TEXT, bits, learned
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer
+from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer, Sent2VecVectorizer
 
 pytestmark = pytest.mark.filterwarnings("ignore:Only .* of the words of the text have a vector")
 FIRST = {"cat": [3.0, 4.0, 0.0], "dog": [0.0, 0.0, 2.0], "nowhere": [1.0, 1.0, 1.0], "nil": [0.0, 0.0, 0.0]}
 SECOND = {"soup": [0.0, 5.0], "cat": [1.0, 0.0], "dog": [1.0, 1.0]}
 
 
-def join(sources, n_components=100, **options):
+def join(sources, n_components=100, *, whiten=False, **options):
+    if whiten:
+        sources = MetaEmbeddingVectorizer(sources, n_components, whiten=True)
     return MeanEmbeddingVectorizer(n_components, word_vectors=sources, **options).fit(TEXT, groups=GROUPS)
 
 
@@ -80,7 +82,7 @@ def test_whitening_makes_models_and_directions_equally_strong():
 def test_a_joined_model_is_a_model_to_join():
     cbos, sent2vec = models()
     unit = MeanEmbeddingVectorizer(6, word_vectors=[cbos], weighting="sif")
-    options = {"whiten": True, "subwords": 0.8, "binary": True, "numbers": "hash"}
+    options = {"whiten": True, "spelling_weight": 0.8, "binary": True, "hash_numbers": True}
     model = join([unit, sent2vec], 7, random_state=0, **options)
     assert model.word_vectors_.shape == (len(model.vocabulary_), 7) and not hasattr(unit, "vocabulary_")
     seeds = np.random.RandomState(0).randint(2**31 - 1, size=2)
@@ -144,7 +146,7 @@ def test_their_own_seed_wins():
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, 7])
-@pytest.mark.parametrize("options", [{}, {"whiten": True, "subwords": 0.4}])
+@pytest.mark.parametrize("options", [{}, {"whiten": True, "spelling_weight": 0.4}])
 def test_number_of_threads_changes_no_bit(n_jobs, options):
     options = {"random_state": 0, "n_removed_components": 1, **options}
     one, more = (join(models(), 7, n_jobs=n, **options) for n in (1, n_jobs))
@@ -197,7 +199,8 @@ def test_partial_fit_learns_the_models_once():
 )
 @pytest.mark.parametrize("whiten", [False, True])
 def test_errors(sources, n_components, message, whiten):
-    model = MeanEmbeddingVectorizer(n_components, word_vectors=sources, n_removed_components=5, whiten=whiten)
+    joined = MetaEmbeddingVectorizer(sources, n_components, whiten=True) if whiten else sources
+    model = MeanEmbeddingVectorizer(n_components, word_vectors=joined, n_removed_components=5)
     with pytest.raises(ValueError, match=message):
         model.fit(TEXT)
     assert not learned(model)
@@ -208,3 +211,40 @@ def test_what_is_no_source_of_vectors():
         join([FIRST, 3])
     with pytest.raises(TypeError, match="Got <class"):
         join([CBOSVectorizer])
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+def test_the_joined_vectors_by_themselves(whiten):
+    model = MetaEmbeddingVectorizer(models(), 7, whiten=whiten, random_state=0).fit(TEXT, groups=GROUPS)
+    mean = join(models(), 7, whiten=whiten, random_state=0)
+    assert bits(model.word_vectors_) == bits(mean.word_vectors_)
+    assert bits(model.transform([*TEXT, "qqq"])) == bits(mean.transform([*TEXT, "qqq"]))
+    options = {"random_state": 0, "pooling": "sum", "weighting": "sif"}
+    summed = MetaEmbeddingVectorizer(models(), 7, whiten=whiten, **options).fit(TEXT, groups=GROUPS)
+    mean = join(models(), 7, whiten=whiten, **options)
+    assert bits(summed.transform(TEXT)) == bits(mean.transform(TEXT))
+
+
+@pytest.mark.parametrize("word_vectors", [FIRST, CBOSVectorizer(6), (["cat"], np.ones((1, 2))), None, "path"])
+def test_one_source_is_no_list(word_vectors):
+    with pytest.raises(ValueError, match="'word_vectors' parameter of MetaEmbeddingVectorizer must be a list"):
+        MetaEmbeddingVectorizer(word_vectors).fit(TEXT)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+def test_fitted_models_of_an_unfitted_joint_model_stay(whiten):
+    fitted = [source.fit(TEXT, groups=GROUPS) for source in models()]
+    meta = MetaEmbeddingVectorizer(fitted, 7, whiten=whiten)
+    by_hand = clone(meta).set_params(word_vectors=fitted).fit(["a cat and a dog"] * 3)
+    mean = MeanEmbeddingVectorizer(word_vectors=meta).fit(["a cat and a dog"] * 3)
+    assert bits(mean.word_vectors_) == bits(by_hand.word_vectors_) and not hasattr(meta, "vocabulary_")
+    assert set(mean.vocabulary_) == {*fitted[0].vocabulary_, *fitted[1].vocabulary_}
+
+
+def test_one_unfitted_model_is_learned_with_our_seed_and_keeps_its_lengths():
+    model = MeanEmbeddingVectorizer(word_vectors=models()[0], random_state=3).fit(TEXT, groups=GROUPS)
+    expected = models()[0].set_params(random_state=3).fit(TEXT, groups=GROUPS)
+    assert bits(model.word_vectors_) == bits(expected.word_vectors_) and model.word2vec_ is None
+    with_ngrams = Sent2VecVectorizer(5, min_count=1, max_iter=1, ngram_range=(1, 2), n_buckets=100)
+    model = MeanEmbeddingVectorizer(word_vectors=with_ngrams, random_state=3).fit(TEXT)
+    assert model.word_vectors_.shape == (len(model.vocabulary_), 5)

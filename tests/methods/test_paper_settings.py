@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from estimators import GROUPS, TEXT
 
-from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SiameseCBOWVectorizer
+from skembed import (
+    BOWPCA,
+    CBOSVectorizer,
+    MeanEmbeddingVectorizer,
+    Sent2VecVectorizer,
+    SiameseCBOWVectorizer,
+    Word2VecVectorizer,
+)
 
 PLAIN = {"weighting": None, "unknown": "zero"}
 GOOGLE_NEWS = "GoogleNews-vectors-negative300.bin.gz"
@@ -74,10 +81,10 @@ SETTINGS |= {
 
 # start of word2vec
 word2vec = {"window": 5, "negative": 5, "subsample": 1e-5, "min_count": 5, "max_iter": 5, "batch_size": 1}
-word2vec |= {"pooling": "mean", "n_removed_components": 0, "solver": "sgd", **PLAIN}
+word2vec |= {"pooling": "mean", "solver": "sgd", **PLAIN}
 SETTINGS |= {
-    "skip-gram": MeanEmbeddingVectorizer(300, algorithm="skipgram", learning_rate=0.025, **word2vec),
-    "CBOW": MeanEmbeddingVectorizer(300, algorithm="cbow", learning_rate=0.05, **word2vec),
+    "skip-gram": Word2VecVectorizer(300, algorithm="skipgram", learning_rate=0.025, **word2vec),
+    "CBOW": Word2VecVectorizer(300, algorithm="cbow", learning_rate=0.05, **word2vec),
 }
 # end of word2vec
 
@@ -126,6 +133,7 @@ DOCUMENTED = {
     CBOSVectorizer: ["CBOS"],
     SiameseCBOWVectorizer: ["Siamese CBOW"],
     Sent2VecVectorizer: ["Sent2Vec, Wikipedia"],
+    Word2VecVectorizer: ["skip-gram", "CBOW"],
     MeanEmbeddingVectorizer: ["MOWE"],
     BOWPCA: ["PCA BOW"],
 }

@@ -22,16 +22,16 @@ def slow_direction(word, n_components):
 
 
 @given(st.lists(WORDS, max_size=4), st.integers(1, 20), st.sampled_from([0.0, 0.3, 1.0]))
-def test_against_a_slow_twin(words, n_components, share):
+def test_against_a_slow_twin(words, n_components, weight):
     vectors = np.random.default_rng(len(words)).normal(size=(len(words), n_components)).astype(np.float32)
     vectors[1:2] = 0
-    spelled = add_spelling(vectors.copy(), words, share)
+    spelled = add_spelling(vectors.copy(), words, weight)
     assert spelled.dtype == np.float32
     for word, before, after in zip(words, vectors.astype(float), spelled):
         length = np.linalg.norm(before)
         expected = before
         if word and length:
-            expected = (1 - share**2) ** 0.5 * before / length + share * slow_direction(word, n_components)
+            expected = (1 - weight**2) ** 0.5 * before / length + weight * slow_direction(word, n_components)
             norm = np.linalg.norm(expected)
             if norm < 1e-3:  # opposite directions: what is left of the sum is rounding
                 continue
@@ -60,28 +60,28 @@ def model(**options):
 
 
 def test_words_of_like_spelling_become_alike():
-    plain, spelled = model(), model(subwords=0.9)
+    plain, spelled = model(), model(spelling_weight=0.9)
     assert abs(plain.similarity("teacher", "teachers")) < 0.4 < spelled.similarity("teacher", "teachers")
     assert spelled.similarity("quaggas", "quagga") > 0.4 > abs(plain.similarity("quaggas", "quagga"))
     assert spelled.word_vectors_.tobytes() == plain.word_vectors_.tobytes()
     lengths = [np.linalg.norm(m.transform([*VECTORS, "quagga"]), axis=1) for m in (plain, spelled)]
     np.testing.assert_allclose(*lengths, rtol=1e-5)
-    assert model(subwords=0.0).transform(["cat teacher"]).tobytes() == plain.transform(["cat teacher"]).tobytes()
+    assert model(spelling_weight=0.0).transform(["cat teacher"]).tobytes() == plain.transform(["cat teacher"]).tobytes()
     assert spelled.most_similar("cat", n_words=1)[0][0] != "cat"
 
 
-def test_another_share_waits_for_the_next_fit():
-    one = model(subwords=0.5)
+def test_another_weight_waits_for_the_next_fit():
+    one = model(spelling_weight=0.5)
     rows = one.transform(["cat teacher quagga"])
-    assert one.set_params(subwords=0.0).transform(["cat teacher quagga"]).tobytes() == rows.tobytes()
+    assert one.set_params(spelling_weight=0.0).transform(["cat teacher quagga"]).tobytes() == rows.tobytes()
     assert one.fit(["the cat"]).transform(["cat teacher quagga"]).tobytes() != rows.tobytes()
 
 
 def test_learned_vectors_are_spelled_too():
     text = ["in 1914 and 1939 there was war", "war is in 1914", "no war in 1939"] * 20
     options = {"n_components": 5, "random_state": 0, "min_count": 1}
-    spelled = MeanEmbeddingVectorizer(**options, subwords=0.5).fit(text).partial_fit(text)
-    plain = MeanEmbeddingVectorizer(**options).fit(text).partial_fit(text)
+    spelled = MeanEmbeddingVectorizer(**options, spelling_weight=0.5).fit(text)
+    plain = MeanEmbeddingVectorizer(**options).fit(text)
     assert spelled.word_vectors_.tobytes() == plain.word_vectors_.tobytes()
     words = [*plain.vocabulary_, "wars"]
     expected = add_spelling(plain.transform(words), words, 0.5)
@@ -90,14 +90,14 @@ def test_learned_vectors_are_spelled_too():
 
 @pytest.mark.parametrize("n_removed", [0, 1])
 def test_a_number_has_the_row_that_it_has_where_it_is_unknown(n_removed):
-    known = model(subwords=0.6, numbers="hash", n_removed_components=n_removed)
+    known = model(spelling_weight=0.6, hash_numbers=True, n_removed_components=n_removed)
     row, unknown = known.transform(["1914"])[0], known._unknown_vectors(["1914"])[0]
     np.testing.assert_allclose(row, unknown, atol=1e-5)
     if n_removed:
         np.testing.assert_allclose(known.transform([*VECTORS, "quagga"]) @ known.components_.T, 0, atol=1e-5)
 
 
-@pytest.mark.parametrize("subwords", [-0.1, 1.1, "yes"])
-def test_wrong_share(subwords):
-    with pytest.raises(ValueError, match="'subwords' parameter of MeanEmbeddingVectorizer must be a float"):
-        model(subwords=subwords)
+@pytest.mark.parametrize("weight", [-0.1, 1.1, "yes"])
+def test_wrong_weight(weight):
+    with pytest.raises(ValueError, match="'spelling_weight' parameter of MeanEmbeddingVectorizer must be a float"):
+        model(spelling_weight=weight)

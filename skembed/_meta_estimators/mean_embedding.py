@@ -1,0 +1,398 @@
+r"""Means and sums of word vectors (MOWE and SOWE), given or learned.
+
+The vectors may be weighted and freed of their common components as Arora, Liang and Ma (2017) do:
+
+.. math::
+
+    s = \frac{1}{|S|} \sum_{w \in S} \frac{a}{a + f_w} v_w, \qquad s' = s - P s
+
+where :math:`f_w` is the frequency of a word and :math:`P` projects on the strongest common directions of sentences.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval
+
+from .._base.coverage import check_given, check_kept
+from .._base.scikit_learn import fit_context
+from .._base.text import TEXT_CONSTRAINTS
+from .._corpus.corpus import SentenceCorpus
+from .._methods.word2vec import Word2VecVectorizer
+from .._validation.limits import integers
+from .._word_vectors.common_components import find_components, remove_components
+from .._word_vectors.given import GivenVectors
+from .._word_vectors.hashed_numbers import hash_numbers
+from .._word_vectors.read import read_source
+from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors
+from .._word_vectors.spelling import add_spelling
+from .deprecated import DeprecatedLearning, accepting_deprecated
+from .meta_embedding import MetaEmbeddingVectorizer
+
+
+class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
+    r"""Mean or sum of word vectors, given or learned, with optional weights and common components removed.
+
+    Use it with vectors that somebody else learned, as the baseline that sentence models must beat (MOWE and SOWE [1]_),
+    and for the weighted mean without its first component (Arora et al. [2]_). Without `word_vectors` it learns them
+    from your text by a :class:`Word2VecVectorizer`.
+
+    Read more in the :ref:`User Guide <mean_embedding>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of learned vectors, and the largest of joined ones. Not used with other `word_vectors`. The papers'
+        baselines use 300.
+    word_vectors : dict, (words, array), DataFrame, KeyedVectors, path, estimator, list or None, default=None
+        Vectors to use: a mapping of word to vector; a tuple of a sequence of str and an array of shape (n_words,
+        n_components); a pandas DataFrame with the words as its index; gensim's KeyedVectors, or a gensim model that
+        contains them; an estimator of this package; or the path of a file in word2vec text, word2vec binary or GloVe
+        format (also .gz, .bz2 and .xz), see :func:`read_word_vectors` for options. A list of these is joined by a
+        :class:`MetaEmbeddingVectorizer`. None means ``Word2VecVectorizer(n_components, min_count=min_count,
+        max_features=max_features)``.
+
+        `fit` fits a clone of an estimator that is not fitted; with `random_state` and `n_jobs` from here if its own is
+        None. :func:`~sklearn.base.clone`, and so cross-validation, makes estimators forget: keep them in a
+        :class:`~sklearn.frozen.FrozenEstimator`. It shares all other sources: do not change them in place. `fit` makes
+        a float32 copy, except of a read-only, C-contiguous float32 array in (words, array), as
+        :func:`read_word_vectors` returns it.
+    pooling : {"mean", "sum"}, default="mean"
+        Whether a sentence is the mean (MOWE) or the sum (SOWE) of its words at transform.
+    weighting : {"idf", "sif"} or None, default=None
+        Weight of a word in that mean at transform. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of
+        ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency ``f`` of the word [2]_. Both
+        come from the text given to `fit`, also where the vectors are given.
+    binary : bool, default=False
+        Whether a word counts once at transform, however often a sentence has it.
+    hash_numbers : bool, default=False
+        Whether a word with a digit has a random direction at transform, as `unknown` words have with "hash". Numbers
+        are used alike, so learned vectors of 1914 and 1945 are close, but they differ.
+    spelling_weight : float, default=0.0
+        How much the spelling of a word counts at transform, from 0 to 1. Its vector, also of an unknown word, is turned
+        towards a direction made of its character n-grams, which words of like spelling share. Its length stays.
+    n_removed_components : int, default=0
+        Strongest common directions of the sentences to remove; fewer than `n_components`. Arora et al. remove 1.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word without a vector. "zero", as in the papers, leaves it out. "hash" gives it a random
+        direction that depends on its text alone, so that it still matches itself.
+    min_count : int, default=5
+        Words that occur less often are not learned without `word_vectors`. Given vectors are all kept.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words without `word_vectors`. Given vectors are all kept.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split. Use False for given vectors of words with capitals.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Given vectors must then be vectors of stems.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the estimators that `fit` fits, where their own is None.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words that have a vector, and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
+        Vectors of the words, before numbers are hashed, spelling is added and common components are removed.
+    components_ : ndarray of shape (n_removed_components, n_features_out), dtype float32
+        The common directions that are removed.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    word2vec_ : Word2VecVectorizer or None
+        The estimator that learned the vectors in `fit`, with its losses; None where another one did, or none.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    Word2VecVectorizer : Learns the vectors that are the default.
+    MetaEmbeddingVectorizer : Joins the vectors of several models.
+    BOWPCA : The other simple baseline.
+
+    Notes
+    -----
+    *Common components* are the strongest directions of the sentences of `fit`, not centred. They are removed from every
+    word vector, which removes them from every sentence and leaves each row independent of the others.
+
+    *Deprecated parameters,* until version 0.2: those with which :class:`Word2VecVectorizer` learns, `numbers` (now
+    `hash_numbers`), `subwords` (now `spelling_weight`) and `whiten` (now of :class:`MetaEmbeddingVectorizer`).
+
+    *The papers' own settings:* MOWE of [1]_ is ``MeanEmbeddingVectorizer(word_vectors=path, lowercase=False,
+    pooling="mean", weighting=None, n_removed_components=0, unknown="zero")`` with the Google News vectors at ``path``,
+    SOWE the same with ``pooling="sum"``. W and R of [2]_ are ``weighting="sif"`` and ``n_removed_components=1``.
+
+    References
+    ----------
+    .. [1] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning", Australasian
+       Document Computing Symposium, 2015.
+    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+       ICLR, 2017.
+
+    Examples
+    --------
+    With given vectors:
+
+    >>> from skembed import MeanEmbeddingVectorizer
+    >>> vectors = {"cat": [1.0, 0.0], "dog": [0.0, 1.0]}
+    >>> MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit_transform(["A cat!", "Cat and dog.", ""])
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 0. ]], dtype=float32)
+
+    With learned vectors, of skip-gram and of another model:
+
+    >>> from skembed import CBOSVectorizer
+    >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
+    >>> MeanEmbeddingVectorizer(n_components=16, random_state=0).fit_transform(sentences).shape
+    (100, 16)
+    >>> cbos = CBOSVectorizer(20)
+    >>> emb = MeanEmbeddingVectorizer(word_vectors=cbos, weighting="sif", n_removed_components=1)
+    >>> emb.fit_transform(sentences).shape
+    (100, 20)
+    """
+
+    _parameter_constraints: dict[str, list[Any] | str] = {
+        **TEXT_CONSTRAINTS,
+        **GivenVectors._parameter_constraints,
+        "binary": ["boolean"],
+        "hash_numbers": ["boolean"],
+        "spelling_weight": [Interval(Real, 0.0, 1.0, closed="both")],
+        "n_removed_components": [integers(0)],
+    }
+    components_: NDArray[np.float32]
+    word2vec_: Word2VecVectorizer | None
+    _moments: np.ndarray | None
+    _hash_numbers: bool
+    _spelling_weight: float
+
+    @accepting_deprecated
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        word_vectors: Any = None,
+        pooling: str = "mean",
+        weighting: str | None = None,
+        binary: bool = False,
+        hash_numbers: bool = False,
+        spelling_weight: float = 0.0,
+        n_removed_components: int = 0,
+        unknown: str = "hash",
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.word_vectors = word_vectors
+        self.pooling = pooling
+        self.weighting = weighting
+        self.binary = binary
+        self.hash_numbers = hash_numbers
+        self.spelling_weight = spelling_weight
+        self.n_removed_components = n_removed_components
+        self.unknown = unknown
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Take the word vectors, or learn them; then find word weights and common components.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences. Where the parameter `corpus` is given, that is learned from and `X` is not.
+        y : ignored
+            Not used, present by convention.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence, for estimators in `word_vectors` that learn from neighbouring sentences.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If `word_vectors` has a type that is not supported.
+        ValueError
+            If no word of the text has a vector, or none in one of the joined models, or a vector is invalid; names
+            which.
+        MemoryError
+            If there is less memory than an estimator in `word_vectors`, `n_removed_components` or joined vectors need.
+
+        Warns
+        -----
+        UserWarning
+            If fewer than a third of the words of the text have a given vector; says the likely reason. If `y` is given
+            without `groups` or a corpus, and `fit` fits an estimator in `word_vectors` that needs reading order.
+        FutureWarning
+            If a deprecated parameter is used; says what to write instead.
+        """
+        if self._is_warm:
+            return self._learn_more(X, y, groups, "fit")
+        model = self._in_current_names()
+        corpus = model._corpus_to_learn_from(X, groups, y)
+        model._take_word_vectors(corpus)
+        model._process_word_vectors(corpus)
+        return self._commit_from(model)
+
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Refine the common components with some more sentences.
+
+        The first call is a `fit`; it decides the vocabulary and the word weights. To learn word vectors from more text,
+        use the `partial_fit` of the estimator that learns them, such as :class:`Word2VecVectorizer`.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences.
+        y : ignored
+            Not used, present by convention.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
+        FutureWarning
+            Without `word_vectors`: `partial_fit` will no longer learn them.
+        """
+        if self.word_vectors is None:
+            return self._learn_more(X, y, groups, "partial_fit")
+        if not hasattr(self, "vocabulary_"):
+            return self.fit(X, y, groups=groups)
+        model = self._in_current_names()
+        corpus = model._corpus_to_learn_from(X, groups, y)
+        check_kept(self, corpus)
+        model._process_word_vectors(corpus, self._moments)
+        return self._commit_from(model)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.word_vectors is None and self.n_removed_components >= self.n_components:
+            raise ValueError(
+                f"n_removed_components={self.n_removed_components} must be smaller than "
+                f"n_components={self.n_components}."
+            )
+
+    def _source(self) -> Any:
+        """Where the word vectors come from: what is given, several models joined, or word2vec."""
+        if self.word_vectors is None:
+            return Word2VecVectorizer(self.n_components, min_count=self.min_count, max_features=self.max_features)
+        if is_list(self.word_vectors):
+            return MetaEmbeddingVectorizer(self.word_vectors, self.n_components)
+        return self.word_vectors
+
+    def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
+        source = self._source()
+        if is_unfitted(source):
+            # A clone would forget the fits of the models that it joins.
+            source = copy(source) if isinstance(source, GivenVectors) else clone(source)
+            fit_with(source, corpus, self.random_state, self.n_jobs)
+            words, vectors = learned_vectors(source)
+        else:
+            words, vectors, _ = read_source(source)
+            check_given(corpus, words)
+        self._take(corpus, words, vectors)
+        self.word2vec_ = source if isinstance(source, Word2VecVectorizer) and source is not self.word_vectors else None
+
+    def _process_word_vectors(self, corpus: SentenceCorpus, moments: np.ndarray | None = None) -> None:
+        """Make the vectors that sentences sum: numbers hashed, spelling added, common components removed."""
+        shape = self.n_removed_components, self.n_features_out_
+        if shape[0] >= shape[1]:
+            raise ValueError(
+                f"n_removed_components={shape[0]} would leave nothing of vectors with {shape[1]} components."
+            )
+        self._hash_numbers, self._spelling_weight = self.hash_numbers, self.spelling_weight  # until the next fit
+        self.components_, self._moments = np.zeros((0, shape[1]), np.float32), moments
+        self._processed_vectors = self._make_processed_vectors()
+        if self.n_removed_components:
+            self.components_, self._moments = find_components(corpus, self._embed_corpus, shape, moments)
+            if self._processed_vectors is self.word_vectors_:
+                self._processed_vectors = self.word_vectors_.copy()
+            remove_components(self._processed_vectors, self.components_)
+
+    def _make_processed_vectors(self) -> np.ndarray:
+        """Return `word_vectors_` after all steps; itself if no step changes it."""
+        if not (self._hash_numbers or self._spelling_weight or len(self.components_)):
+            return self.word_vectors_
+        words, vectors = list(self.vocabulary_), self.word_vectors_.copy()
+        if self._hash_numbers:
+            hash_numbers(vectors, words, self._unknown_length)
+        return self._spelled_without_components(vectors, words)
+
+    def _spelled_without_components(self, vectors: np.ndarray, words: list[str]) -> np.ndarray:
+        """Do the steps that unknown words go through too, in place."""
+        if self._spelling_weight:
+            add_spelling(vectors, words, self._spelling_weight)
+        return remove_components(vectors, self.components_)
+
+    def _unknown_vectors(self, words: list[str]) -> np.ndarray:
+        return self._spelled_without_components(super()._unknown_vectors(words), words)
+
+    def _embed_corpus(self, corpus: SentenceCorpus) -> np.ndarray:
+        return self._pool(self._encode(corpus))
+
+    @property
+    def _summed_vectors(self) -> np.ndarray:
+        return self._processed_vectors
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out vectors that can be made again, with the same bits."""
+        state = dict(super().__getstate__())
+        state.pop("_processed_vectors", None)
+        if state.get("word_vectors_") is getattr(state.get("word2vec_"), "word_vectors_", None):
+            state.pop("word_vectors_", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if state.get("word2vec_") is not None:
+            state = {"word_vectors_": state["word2vec_"].word_vectors_, **state}
+        super().__setstate__(state)
+        if "word_vectors_" in vars(self):
+            self._processed_vectors = self._make_processed_vectors()

@@ -1,0 +1,185 @@
+"""The word vectors of several models joined (meta-embeddings)."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, Self
+
+from .._base.parameters import Described
+from .._base.scikit_learn import fit_context
+from .._word_vectors.given import GivenVectors
+from .._word_vectors.join import join_word_vectors
+from .._word_vectors.sources import fitted_clones, is_list
+
+
+class MetaEmbeddingVectorizer(GivenVectors):
+    r"""Mean or sum of word vectors that several models learned, joined and in fewer numbers.
+
+    Models of different objectives know different things of a word. This estimator puts the vectors of each word side by
+    side, which makes a meta-embedding [1]_, and projects them on their strongest directions in the text. Use it by
+    itself, or as the `word_vectors` of a :class:`MeanEmbeddingVectorizer`, which adds more steps.
+
+    Read more in the :ref:`User Guide <meta_embedding>`.
+
+    Parameters
+    ----------
+    word_vectors : list
+        Models to join. Each may be an estimator of this package, or vectors in any other form that
+        :class:`MeanEmbeddingVectorizer` accepts. `fit` fits clones of the unfitted estimators. Use a
+        :class:`~sklearn.frozen.FrozenEstimator` to keep a fit, which :func:`~sklearn.base.clone` would forget.
+    n_components : int, default=100
+        Largest length of the joined vectors.
+    whiten : bool, default=False
+        False gives all words the same length. True keeps how much a word matters in each of the models, and makes all
+        directions equally strong.
+    pooling : {"mean", "sum"}, default="mean"
+        Whether a sentence is the mean or the sum of its words at transform.
+    weighting : {"idf", "sif"} or None, default=None
+        Weight of a word in that sum at transform. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of
+        ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency ``f`` of the word. With
+        ``whiten=True`` the weights of the models are in the vectors already.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word without a vector. "zero" leaves it out. "hash" gives it a random direction that depends
+        on its text alone, so that it still matches itself.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`.
+    n_jobs : int or None, default=None
+        Number of threads, also of the models whose own is None; -1 means all cores. It does not change one bit of the
+        result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the models whose own is None; each gets another one.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words of all models, and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
+        Joined vectors of the words.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    MeanEmbeddingVectorizer : Adds the removal of common components, numbers and spelling.
+    sklearn.pipeline.FeatureUnion : Puts the sentence vectors of several models side by side.
+
+    Notes
+    -----
+    Each word gets its vectors of length one side by side. If these are more than `n_components` numbers, they are
+    projected on the strongest directions of the words, a word that occurs ``n`` times with weight
+    ``n * (a / (a + f)) ** 2``, but for the first one in a hundred, as in [2]_; then rows get length one again.
+
+    With ``whiten=True`` an estimator's vectors have the lengths and the weights with which it sums them, all models are
+    equally strong in the text, and after the projection, with weight ``n``, so are all directions.
+
+    References
+    ----------
+    .. [1] Wenpeng Yin and Hinrich Schütze, "Learning Word Meta-Embeddings", ACL, 2016.
+    .. [2] Jiaqi Mu and Pramod Viswanath, "All-but-the-Top: Simple and Effective Postprocessing for Word
+       Representations", ICLR, 2018.
+
+    Examples
+    --------
+    >>> from skembed import CBOSVectorizer, MetaEmbeddingVectorizer, Sent2VecVectorizer
+    >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
+    >>> models = [CBOSVectorizer(), Sent2VecVectorizer()]
+    >>> MetaEmbeddingVectorizer(models, n_components=20, whiten=True).fit_transform(sentences).shape
+    (100, 20)
+    """
+
+    _parameter_constraints: dict[str, list[Any] | str] = {
+        **GivenVectors._parameter_constraints,
+        "word_vectors": [Described(is_list, "a list of sources of word vectors")],
+        "whiten": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        word_vectors: Any,
+        n_components: int = 100,
+        *,
+        whiten: bool = False,
+        pooling: str = "mean",
+        weighting: str | None = None,
+        unknown: str = "hash",
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.word_vectors = word_vectors
+        self.n_components = n_components
+        self.whiten = whiten
+        self.pooling = pooling
+        self.weighting = weighting
+        self.unknown = unknown
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Fit the models that are not fitted, then join the vectors of all.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences, in reading order if a model needs it. Where the parameter `corpus` is given, that is learned from
+            and `X` is not.
+        y : ignored
+            Not used, present by convention.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If a model is nothing that word vectors are read from.
+        ValueError
+            If the list is empty, if no word of the text has a vector in one of the models, or a vector is invalid.
+        MemoryError
+            If there is less memory than the models or the joined vectors need.
+
+        Warns
+        -----
+        UserWarning
+            If fewer than a third of the words of the text have a vector; says the likely reason. If `y` is given
+            without `groups` or a corpus, and an unfitted model needs reading order.
+        """
+        corpus = self._corpus_to_learn_from(X, groups, y)
+        model = copy(self)  # the estimator itself changes only when all has gone well
+        models = fitted_clones(self.word_vectors, corpus, self.random_state, self.n_jobs)
+        words, vectors = join_word_vectors(models, corpus, self.n_components, whiten=self.whiten)
+        model._take(corpus, words, vectors)
+        return self._commit_from(model)

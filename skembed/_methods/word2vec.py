@@ -1,0 +1,226 @@
+"""Word2vec (Mikolov et al., 2013): skip-gram and continuous bag of words with negative sampling."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._base.trained import TrainedVectorizer
+from .._objectives.word2vec import Word2VecObjective
+from .._validation.limits import integers
+
+
+class Word2VecVectorizer(TrainedVectorizer):
+    r"""Mean or sum of word vectors that predict the words near them [1]_.
+
+    Learns by skip-gram or continuous bag of words (CBOW) with negative sampling. Windows never cross the ends of a
+    sentence, so the order of the sentences is not used. Use it as the baseline that sentence models must beat, or as
+    the source of the vectors of a :class:`MeanEmbeddingVectorizer`, which frees them of common components.
+
+    Read more in the :ref:`User Guide <word2vec>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors. The papers' baselines use 300.
+    algorithm : {"skipgram", "cbow"}, default="skipgram"
+        Whether a word predicts each word of its window, or the mean of the window predicts the word.
+    window : int, default=5
+        Largest distance of two words in a window. The distance is drawn from 1 to `window` for each word.
+    negative : int, default=5
+        Random words to compare with, drawn by the 0.75th power of their frequency.
+    subsample : float, default=1e-3
+        Threshold t, above 0. A word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``.
+    pooling : {"mean", "sum"}, default="mean"
+        Whether a sentence is the mean or the sum of its words at transform.
+    weighting : {"idf", "sif"} or None, default=None
+        Weight of a word in that sum at transform. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of
+        ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency ``f`` of the word.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word without a vector. "zero", as in the papers, leaves it out. "hash" gives it a random
+        direction that depends on its text alone, so that it still matches itself.
+    solver : {"adagrad", "sgd"}, default="adagrad"
+        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd",
+        word2vec's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.3
+        Size of the steps, above 0. The two solvers need different values; for "sgd" begin with word2vec's 0.025
+        (skip-gram) or 0.05 (bag of words).
+    max_iter : int, default=5
+        Passes over the text.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64 (112 if
+        they are very short).
+    min_count : int, default=5
+        Words that occur less often are not learned.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and all draws.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words that are learned, and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Source vectors of the words, which make the sentences.
+    target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Target vectors of the words. They are not used after training.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a target in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    MeanEmbeddingVectorizer : Means of these vectors or others, with common components removed.
+    Sent2VecVectorizer : Learns words for being averaged over a whole sentence.
+
+    Notes
+    -----
+    *Differences from word2vec.* The gradient of a mean is divided by the number of its words; the program does not do
+    this for its bag of words. One set of negatives, from one half of the words, serves a whole sentence, and in
+    skip-gram each counts as often as there are words in the window. Blocks are computed from the same weights; then
+    each word takes one step for each of its places, in the order of the block. A row with c > 8 steps in one block
+    takes steps of 8/c the size.
+
+    *The papers' own settings,* of skip-gram and CBOW as baselines of sentence models, are
+    ``Word2VecVectorizer(300, algorithm="skipgram", window=5, negative=5, subsample=1e-5, pooling="mean",
+    weighting=None, unknown="zero", solver="sgd", learning_rate=0.025, max_iter=5, batch_size=1, min_count=5)`` and
+    ``Word2VecVectorizer(300, algorithm="cbow", window=5, negative=5, subsample=1e-5, pooling="mean", weighting=None,
+    unknown="zero", solver="sgd", learning_rate=0.05, max_iter=5, batch_size=1, min_count=5)``.
+
+    References
+    ----------
+    .. [1] T. Mikolov, I. Sutskever, K. Chen, G. Corrado and J. Dean, "Distributed Representations of Words and Phrases
+       and their Compositionality", NIPS, 2013.
+
+    Examples
+    --------
+    >>> from skembed import Word2VecVectorizer
+    >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
+    >>> emb = Word2VecVectorizer(n_components=16, random_state=0)
+    >>> emb.fit_transform(sentences).shape
+    (100, 16)
+    >>> emb.similarity("cat", "milk") > emb.similarity("cat", "bank")
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **TrainedVectorizer._parameter_constraints,
+        "algorithm": [StrOptions({"skipgram", "cbow"})],
+        "window": [integers(1)],
+        "negative": [integers(1)],
+        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+    }
+    target_vectors_: NDArray[np.float32]
+    _default_batch_size = 64
+    _run_length = 1
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        algorithm: str = "skipgram",
+        window: int = 5,
+        negative: int = 5,
+        subsample: float = 1e-3,
+        pooling: str = "mean",
+        weighting: str | None = None,
+        unknown: str = "hash",
+        solver: str = "adagrad",
+        learning_rate: float = 0.3,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.window = window
+        self.negative = negative
+        self.subsample = subsample
+        self.pooling = pooling
+        self.weighting = weighting
+        self.unknown = unknown
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
+        return super()._weight_shapes(n_words) | {
+            "target_vectors_": (n_words, self.n_components),
+            "_target_accumulator": (n_words, 2),
+        }
+
+    def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
+        return Word2VecObjective(self, fitted)

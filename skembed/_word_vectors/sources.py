@@ -1,0 +1,73 @@
+"""What may stand in the parameter `word_vectors`: vectors, estimators that have or learn them, and lists of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._base.pooled import PooledVectorizer
+from .._corpus.corpus import SentenceCorpus
+from .read import is_table, read_source
+
+
+def is_list(source: Any) -> bool:
+    """Whether these are several sources."""
+    return isinstance(source, (list, tuple)) and not is_table(source)
+
+
+def is_unfitted(source: Any) -> bool:
+    """Whether this is an estimator that has yet to learn."""
+    if not hasattr(source, "fit") or isinstance(source, type):
+        return False
+    try:
+        check_is_fitted(source)
+    except NotFittedError:
+        return True
+    return False
+
+
+def fit_with(estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> Any:
+    """Fit an estimator to a text; where its seed or number of threads is None, it takes these."""
+    defaults = {"random_state": random_state, "n_jobs": n_jobs}
+    params = estimator.get_params(deep=False)
+    estimator.set_params(**{k: v for k, v in defaults.items() if k in params and params[k] is None})
+    estimator.fit(corpus)
+    return estimator
+
+
+def learned_vectors(estimator: Any) -> tuple[list[str], np.ndarray]:
+    """Words and vectors of an estimator that nobody else has: not a copy, unless it also has rows of n-grams."""
+    if isinstance(estimator, PooledVectorizer) and len(estimator.word_vectors_) == len(estimator.vocabulary_):
+        return list(estimator.vocabulary_), estimator.word_vectors_
+    return read_source(estimator)[:2]
+
+
+def fitted_clones(sources: Sequence[Any], corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> list[Any]:
+    """Replace each unfitted estimator of a list by a fitted clone, with a seed of its own."""
+    random = check_random_state(random_state)
+    # A seed for each source, so that a fitted one does not change the others.
+    seeds = [int(random.randint(2**31 - 1)) for _ in sources]
+    return [
+        fit_with(clone(source), corpus, seed, n_jobs) if is_unfitted(source) else source
+        for source, seed in zip(sources, seeds)
+    ]
+
+
+def cloned(source: Any) -> Any:
+    """Return a source for a clone: estimators are cloned, all other sources are shared."""
+    if is_list(source):
+        return type(source)(map(cloned, source))
+    return clone(source) if hasattr(source, "get_params") and not isinstance(source, type) else source
+
+
+def needs_order_for(source: Any) -> str | None:
+    """Name of the first estimator that `fit` would train on neighbouring sentences, or None."""
+    sources = source if is_list(source) else [source]
+    unfitted = (one for one in sources if is_unfitted(one) and getattr(one, "corpus", None) is None)
+    return next(filter(None, (getattr(one, "_needs_order_for", None) for one in unfitted)), None)
