@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from .._compiled.threads import Threads
 from .batches import (
     PADDING,
     Batch,
@@ -18,7 +18,6 @@ from .batches import (
     lower_rows,
     lowered_characters,
     rows_in_context,
-    side_by_side,
 )
 from .files import decoding_message
 from .scan import new_piece, scan
@@ -61,12 +60,13 @@ class Scanner:
         self._piece = new_piece()
         self._room = Room()
 
-    def scan(
-        self, batch: Batch, known: Words | None = None, room_for: Callable[[int], np.ndarray] | None = None
-    ) -> Scan:
-        """Return the ids of a text: a word of `known` has the one it has there, and new words follow on.
+    @property
+    def n_words(self) -> int:
+        """Number of words in the table."""
+        return int(self.words.state[N_WORDS])
 
-        They are written to memory that `room_for` gives for so many ids, and that must not be given to :meth:`reuse`.
+    def scan(self, batch: Batch, known: Words | None = None) -> Scan:
+        """Return the ids of a text: a word of `known` has the one it has there, and new words follow on.
 
         Raises
         ------
@@ -78,7 +78,7 @@ class Scanner:
         text, ends = self._as_text(batch)
         ptr = np.zeros(len(ends) + 1, np.int64)
         # Enough for twice the bytes, and a text grows by half at most when lowered.
-        room = room_for(text.n_bytes) if room_for else self._room_for(text.n_bytes)
+        room = self._room_for(text.n_bytes)
         n_ids = self._scan(text, ends, known, room, ptr) if len(ends) else 0
         blank = None if text.file is None else _blank_lines(text, ends, ptr)
         return Scan(room[:n_ids], ptr, blank)
@@ -145,129 +145,22 @@ class Scanner:
         return int(progress[1])
 
 
-class Found(NamedTuple):
-    """The words of one text, as :class:`TextTables` found them."""
+def pack_words(scanners: Sequence[Scanner]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the words of the tables of some scanners, one table after the other.
 
-    scan: Scan
-    n_words: int  # of the thread's table, up to this text
-    n_bytes: int
-
-
-class TextTables:
-    """Words in a stream of texts, scanned by some threads.
-
-    Each thread has a table of its own, with its own ids, so that none waits for another. The words of these tables get
-    numbers in the order of first appearance, which does not depend on the threads; or, if the numbers are not wanted at
-    once, one table after the other, where a word may be in several.
-
-    Parameters
-    ----------
-    n_threads : int
-        Number of threads.
-    at_once : bool, default=True
-        The numbers are wanted while the texts come, not only when all are done.
+    All words in UTF-8, and some bytes more; where each begins and where it ends; and how often it occurred.
     """
-
-    def __init__(self, n_threads: int, at_once: bool = True) -> None:
-        self._scanners = [Scanner() for _ in range(n_threads)]
-        self._at_once = at_once and n_threads > 1
-        self._numbers = [np.empty(0, np.int32) for _ in range(n_threads)]
-        self._added = [(0, 0) for _ in range(n_threads)]  # words, and bytes, that have numbers
-        self._merged = new_words()
-        self._n_bytes_taken = 0
-
-    @property
-    def _tables(self) -> list[Words]:
-        return [self._merged] if self._at_once else [scanner.words for scanner in self._scanners]
-
-    @property
-    def n_words(self) -> int:
-        """Number of words so far."""
-        return sum(int(table.state[N_WORDS]) for table in self._tables)
-
-    def scan(self, batch: Batch, thread: int, room_for: Callable[[int], np.ndarray] | None = None) -> Found:
-        """Find the words of a text. Each thread calls this with a number of its own, and takes the texts in order."""
-        scanner = self._scanners[thread]
-        found = scanner.scan(batch, None, room_for)
-        state = scanner.words.state
-        return Found(found, int(state[N_WORDS]), int(state[N_BYTES]))
-
-    def reuse(self, ids: np.ndarray, thread: int) -> None:
-        """Take back the memory of a thread's ids, which nobody looks at any more."""
-        self._scanners[thread].reuse(ids)
-
-    def add(self, found: Found, thread: int) -> None:
-        """Give numbers to the words that are new in a text. The texts come in order."""
-        (n_words, n_bytes), self._added[thread] = self._added[thread], found[1:]
-        if not self._at_once or n_words == found.n_words:
-            return
-        # The thread may go on meanwhile: what stands in its table stays there, or is copied to a larger one.
-        new = self._scanners[thread].words.arena[n_bytes : found.n_bytes + ARENA_PADDING]
-        self._merged = with_room(self._merged, found.n_words - n_words, found.n_bytes - n_bytes)
-        self._numbers[thread] = numbers = _with_entries(self._numbers[thread], found.n_words)
-        ends = np.flatnonzero(new[:-ARENA_PADDING] == _LINE_FEED)
-        merge_words(new, ends, *self._merged, numbers[n_words : found.n_words])
-
-    def numbers(self, thread: int) -> np.ndarray | None:
-        """Return the number of each word of a thread's table, if these are given at once."""
-        return self._numbers[thread][: self._added[thread][0]] if self._at_once else None
-
-    def part(self, thread: int) -> slice:
-        """Return which words those of a thread's table are, if numbers are not given at once and all texts are done."""
-        first = sum(int(table.state[N_WORDS]) for table in self._tables[:thread])
-        return slice(first, first + int(self._tables[thread].state[N_WORDS]))
-
-    def counts(self) -> np.ndarray:
-        """Return how often each word occurred, by its number, when all texts are done."""
-        found = [scanner.counts() for scanner in self._scanners]
-        if not self._at_once:
-            return np.concatenate(found)
-        counts = np.zeros(self.n_words, np.int64)
-        for of_thread, numbers, (n_words, _) in zip(found, self._numbers, self._added, strict=True):
-            counts[numbers[:n_words]] += of_thread
-        return counts
-
-    def take_words(self) -> list[str]:
-        """Return the words that are new since the last call, in order; of one table."""
-        (table,) = self._tables
-        start, self._n_bytes_taken = self._n_bytes_taken, int(table.state[N_BYTES])
-        return words_of(table, start)
-
-    def packed(self, threads: Threads) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return what is known of the words if numbers are not given at once and all texts are done.
-
-        All words in UTF-8, and some bytes more; where each begins and where it ends; and how often it occurred.
-        """
-        n_words, n_bytes = (np.cumsum([0] + [table.state[i] for table in self._tables]) for i in (N_WORDS, N_BYTES))
-        numbers = (n_words[-1], np.int64)
-        starts, ends, counts, text = side_by_side(numbers, numbers, numbers, (n_bytes[-1] + len(PADDING), np.uint8))
-
-        def pack(number: int) -> None:
-            first, last = n_bytes[number : number + 2]
-            words = slice(*n_words[number : number + 2])
-            self._scanners[number].write_counts(counts[words])
-            restore_underscores(self._tables[number].arena, text[first:last])
-            line_feeds(text[first:], last - first, ends[words])
-            ends[words] += first
-            starts[words.start] = first
-            np.add(ends[words][:-1], 1, out=starts[words][1:])
-
-        used = np.flatnonzero(np.diff(n_words)).tolist()
-        list(threads.in_order(pack, used, least=2))  # a thread that found nothing need not begin
-        return text, starts, ends, counts
-
-    def memory(self) -> np.ndarray:
-        """Return the memory of the largest table, when nothing is asked of the tables any more."""
-        return max((table.slots for table in self._tables), key=len)
-
-
-def _with_entries(array: np.ndarray, size: int) -> np.ndarray:
-    """Return the array, or one with room for twice as many entries as are needed; the further ones are zero."""
-    if size <= len(array):
-        return array
-    larger = np.zeros(2 * size, array.dtype)
-    larger[: len(array)] = array
-    return larger
+    n_words, n_bytes = (np.cumsum([0] + [scanner.words.state[i] for scanner in scanners]) for i in (N_WORDS, N_BYTES))
+    starts, ends, counts = (np.empty(n_words[-1], np.int64) for _ in range(3))
+    text = np.empty(n_bytes[-1] + len(PADDING), np.uint8)
+    for scanner, words, (first, last) in zip(scanners, map(slice, n_words, n_words[1:]), pairwise(n_bytes)):
+        scanner.write_counts(counts[words])
+        restore_underscores(scanner.words.arena, text[first:last])
+        line_feeds(text[first:], last - first, ends[words])
+        ends[words] += first
+    starts[:1] = 0
+    np.add(ends[:-1], 1, out=starts[1:])
+    return text, starts, ends, counts
 
 
 class KnownWords:
@@ -299,9 +192,9 @@ class KnownWords:
         return ids, ptr, new
 
 
-def words_of(table: Words, start: int = 0) -> list[str]:
-    """Return the words of a table, from a byte of its arena on."""
-    text = table.arena[start : int(table.state[N_BYTES])].tobytes()
+def words_of(table: Words) -> list[str]:
+    """Return the words of a table."""
+    text = table.arena[: int(table.state[N_BYTES])].tobytes()
     return text.replace(b"\x7f", b"_").decode("utf-8").split("\n")[:-1]
 
 
