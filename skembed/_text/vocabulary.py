@@ -176,7 +176,7 @@ def _order_words(
 
     n_words = len(counts)
     keys, others = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
-    note_words(text, starts, ends, keys[:0], keys, others, np.zeros(1, np.int64))
+    note_words(text, starts, ends, keys, others)
     order = _sort(keys)
     different, words, sums = np.empty(n_words, np.int32), np.empty(n_words, np.int32), np.empty(n_words, np.int64)
     n_different = join_words(text, starts, ends, counts, others, keys, order, different, words, sums)

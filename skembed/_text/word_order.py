@@ -25,36 +25,18 @@ def _bytes_at(text, place, n):
 
 
 @lean_kernel
-def note_words(text, starts, ends, borders, keys, others, found):
+def note_words(text, starts, ends, keys, others):
     """Write the first eight bytes of each word as a number, its *key*, and the next seven and its length as another.
 
     Both are in the order of the words. If both are equal so are the words, but for those longer than _FIRST.
 
     ``text`` (n_bytes + PADDING,) uint8, ``starts`` and ``ends`` (n_words,) int64: word i is ``text[starts[i]:ends[i]]``
-    ``borders`` (n_ranges - 1,) uint64, rising: the lowest key of each range of keys but the first
     ``keys`` and ``others`` (n_words,) uint64
-    ``found`` (n_ranges,) int64, to which is added how many words each range has
     """
     for i in range(keys.shape[0]):
         n = ends[i] - starts[i]
         keys[i] = _bytes_at(text, starts[i], n)
         others[i] = _bytes_at(text, starts[i] + 8, min(n, _FIRST) - 8) | np.uint64(min(n, _FIRST + 1))
-        number = np.int64(0)
-        for border in range(borders.shape[0]):
-            number += keys[i] >= borders[border]
-        found[number] += 1
-
-
-@lean_kernel
-def take_between(keys, first, last, order, taken):
-    """Write which keys are at least ``first`` and below ``last``, and these keys.
-
-    ``keys`` (n_words,) uint64; ``order`` int32 and ``taken`` uint64 have a place more than there are such keys
-    """
-    n = np.int64(0)
-    for i in range(keys.shape[0]):
-        order[n], taken[n] = i, keys[i]
-        n += 1 if first <= keys[i] < last else 0
 
 
 @lean_kernel
@@ -159,54 +141,6 @@ def join_words(text, starts, ends, counts, others, keys, order, numbers, words, 
             numbers[i] = number
             sums[number] += counts[order[i]]
     return number + 1
-
-
-@lean_kernel
-def place_words(number, firsts, lasts, falling, by_count, words, starts, ends, reached, place, counts, begins, sizes):
-    """Give the words of a range of keys their places among those of all ranges.
-
-    A word comes after those that occur more often, and after those that occur as often in this range and in ranges
-    before.
-
-    ``firsts`` and ``lasts`` (n_ranges,) int64, where each range begins and ends in the arrays up to ``words``
-    ``falling`` uint64, ``~count`` of each word of a range, rising, and ``by_count`` int32, which word this is
-    ``words`` int32, the words of each range in the order of their bytes
-    ``starts`` and ``ends`` as in `note_words`
-    ``reached`` (n_ranges,) int64, room for how far each range was read
-    ``place`` int32, like ``words``, receives the places
-    ``counts``, ``begins`` and ``sizes`` (n_different,) int64 receive at each place what the word there has
-    """
-    first, last = firsts[number], lasts[number]
-    for other in range(firsts.shape[0]):
-        reached[other] = firsts[other]
-    for i in range(first, last):
-        if i + _AHEAD < last:
-            fetch(starts, words[first + by_count[i + _AHEAD]])
-            fetch(ends, words[first + by_count[i + _AHEAD]])
-        at = i - first
-        for other in range(firsts.shape[0]):
-            if other == number:
-                continue
-            j = reached[other]
-            while j < lasts[other] and (falling[j] < falling[i] or (falling[j] == falling[i] and other < number)):
-                j += 1
-            reached[other] = j
-            at += j - firsts[other]
-        word = words[first + by_count[i]]
-        place[first + by_count[i]] = at
-        counts[at], begins[at], sizes[at] = np.int64(~falling[i]), starts[word], ends[word] - starts[word]
-
-
-@lean_kernel
-def note_places(order, numbers, place, places):
-    """Write the place of each word.
-
-    ``order`` and ``numbers`` (n,) int32, some words, and which of the different words they are, as from `join_words`
-    ``place`` (n_different,) int32, where these came to stand
-    ``places`` (n_words,) int32 receives the places
-    """
-    for i in range(order.shape[0]):
-        places[order[i]] = place[numbers[i]]
 
 
 @lean_kernel
