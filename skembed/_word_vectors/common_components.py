@@ -54,7 +54,7 @@ class CommonComponents(PooledVectorizer):
         if moments is None:
             moments = no_moments(n_features, f"n_removed_components={self.n_removed_components}")
         for start in range(0, corpus.n_sentences, _STEP):
-            rows = np.asarray(self._pool(self._encode(corpus[start : start + _STEP])), np.float64)
+            rows = np.asarray(self._pool(self._encoded_corpus(corpus[start : start + _STEP])), np.float64)
             moments = moments + rows.T @ rows  # not in place: copies of the estimator share them
         self._moments = moments
         self.components_ = strongest_directions(moments, self.n_removed_components)
