@@ -199,15 +199,21 @@ def _write_final_ids(
     batches: list[_Batch], remaps: list[np.ndarray], threads: Threads, tokens: np.ndarray, sent_ptr: np.ndarray
 ) -> int:
     """Replace provisional ids, and correct the offsets if words are dropped; returns the number of tokens."""
-    from .._text.word_order import renumber  # numba takes a while to import
+    from .._text.word_order import renumber, renumber_all  # numba takes a while to import
 
     tokens, sent_ptr = np.asarray(tokens), np.asarray(sent_ptr)  # of a memory map, what the kernels take
+    drops = any((remap < 0).any() for remap in remaps)
 
     def write(some: list[_Batch]) -> list[int]:
         """Return where the tokens of each batch end."""
         lasts = []
         for first, first_row, last_row, table in some:
-            lasts.append(renumber(tokens, remaps[table], first, sent_ptr[first_row + 1 : last_row + 1]))
+            last = int(sent_ptr[last_row])
+            if drops:
+                last = renumber(tokens, remaps[table], first, sent_ptr[first_row + 1 : last_row + 1])
+            else:
+                renumber_all(tokens[first:last], remaps[table])
+            lasts.append(last)
         return lasts
 
     step = -(-len(batches) // threads.n_threads) if len(batches) >= LEAST_BATCHES else len(batches)

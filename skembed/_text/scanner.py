@@ -1,4 +1,4 @@
-"""Word ids of texts: the same for any number of threads."""
+"""Scanners: from sentences to word ids, with a table of words for each thread."""
 
 from __future__ import annotations
 
