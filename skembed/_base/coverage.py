@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
+from .._text.sources import advising
 from .._text.tokenizer import Tokenizer
 from .sharing import of_one_state
 
@@ -81,10 +82,15 @@ class Coverage:
         array([0.6, 0. , 0. ])
         """
         check_is_fitted(self)
-        sentences = self._encode(X)
-        n_known = np.diff(offsets(sentences.rows[sentences.ids] >= 0)[sentences.ptr])
-        n_words = np.diff(sentences.ptr)
-        return np.asarray(np.divide(n_known, n_words, out=np.zeros(len(n_words)), where=n_words > 0))
+
+        def share(piece: tuple[Any, int]) -> np.ndarray:
+            sentences = self._encode_piece(*piece)
+            n_known = np.diff(offsets(sentences.rows[sentences.ids] >= 0)[sentences.ptr])
+            n_words = np.diff(sentences.ptr)
+            return np.divide(n_known, n_words, out=np.zeros(len(n_words)), where=n_words > 0)
+
+        with advising(X):
+            return np.concatenate([np.zeros(0), *self._threads.in_order(share, self._pieces(X, "X"))])
 
 
 def known_share(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
@@ -160,7 +166,7 @@ class Tally:
         ids = sentences.ids[::step]
         unknown = ids[sentences.rows[ids] < 0]
         if len(self.unknown) < 5:
-            self.unknown += [sentences.words[i - sentences.first_word] for i in unknown[:5].tolist()]
+            self.unknown += [sentences.words[i] for i in unknown[:5].tolist()]
         self.pieces.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(unknown)) * step))
 
     def warn(self, estimator: Any) -> None:

@@ -132,7 +132,7 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
             rows = rows.copy()
             if self.unknown == "hash":
                 distinct, places = np.unique(rows[unknown], return_inverse=True)
-                words = [sentences.words[i] for i in (distinct - sentences.first_word).tolist()]
+                words = [sentences.words[i] for i in distinct.tolist()]
                 others = read_only(self._unknown_vectors(words))
                 rows[unknown] = -1 - places
             else:

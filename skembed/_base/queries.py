@@ -124,7 +124,7 @@ class WordVectorInspection:
                     f"{name} must be {n_features} finite numbers, as a row of transform, got {brief(item)}."
                 )
             return _Direction(_unit(vector), [])
-        sentence = self._known_tokens().encode([item], 0)
+        sentence = self._known_tokens().encode([item])
         rows = sentence.rows[sentence.ids]
         if not len(rows):
             raise ValueError(f"{name} has no word: {brief(item)}.")
@@ -261,7 +261,7 @@ class WordVectorInspection:
 
     def _weighted_vectors(self: Any, sentence: str) -> tuple[list[str], np.ndarray]:
         """What is summed for one sentence: names, and vectors times weights in float64."""
-        encoded = self._counted(self._encode([sentence]))
+        encoded = self._counted(self._known_tokens().encode([sentence]))
         rows, weights, is_unknown, _ = self._features(encoded)
         names = self._feature_names(encoded)
         kept = ~is_unknown if self.unknown == "zero" else np.ones(len(rows), bool)

@@ -15,9 +15,8 @@ from sklearn.utils._param_validation import StrOptions
 from .._compiled.threads import Threads, count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import Batch
-from .._text.encoder import Encoder
 from .._text.known_words import EncodedSentences, KnownTokens
-from .._text.sources import BATCH_LENGTH, advising, iter_pieces, iter_sentences, iter_slices, length_of
+from .._text.sources import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices, length_of
 from .._text.tokenizer import Tokenizer, same_option
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
@@ -196,26 +195,18 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     def _threads(self) -> Threads:
         return Threads(count_threads(getattr(self, "n_jobs", None)))
 
-    def _encode(self, X: Any) -> EncodedSentences:
-        """All sentences at once."""
-        if isinstance(X, SentenceCorpus):
-            self._check_corpus(X, "X")
-            return EncodedSentences(X.tokens, X.sent_ptr, X.vocabulary.words, self._rows_of(X.vocabulary.words))
-        encoder = Encoder(self._tokenizer, self._threads)
-        iter_sentences(X)
-        with advising(X):
-            ids, ptr = encoder.encode(X)
-        return EncodedSentences(ids, ptr, encoder.words, self._rows_of(encoder.words))
+    def _encoded_corpus(self, corpus: SentenceCorpus, name: str = "X") -> EncodedSentences:
+        self._check_corpus(corpus, name)
+        words = corpus.vocabulary.words
+        return EncodedSentences(corpus.tokens, corpus.sent_ptr, words, self._rows_of(words))
 
     def _pieces(self, X: Any, name: str) -> Iterator[tuple[EncodedSentences | Batch, int]]:
         """Some sentences at a time, encoded or yet to be encoded, and the number of the first."""
         if isinstance(X, SentenceCorpus):
-            self._check_corpus(X, name)
-            words = X.vocabulary.words
-            rows = self._rows_of(words)
+            encoded = self._encoded_corpus(X, name)
             for part in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words
                 ptr = X.sent_ptr[part.start : part.stop + 1]
-                yield EncodedSentences(X.tokens[ptr[0] : ptr[-1]], ptr - ptr[0], words, rows), part.start
+                yield encoded._replace(ids=X.tokens[ptr[0] : ptr[-1]], ptr=ptr - ptr[0]), part.start
             return
         n_rows = 0
         for batch in iter_pieces(X, self._tokenizer, name=name):

@@ -114,11 +114,10 @@ def build(
     min_count: int,
     max_features: int | None,
     n_jobs: int | None,
-    n_sentences: int = 0,
 ) -> tuple[Content, Tokenizer, dict[str, Any], str | None, str | None]:
     """Encode batches in memory or to the folder `to`; return content, tokenizer, settings, path and digest."""
     settings = make_settings(tokenizer, min_count, max_features)
-    options = min_count, max_features, n_jobs, n_sentences
+    options = min_count, max_features, n_jobs
     if to is None:
         return encode(batches, tokenizer, None, *options), tokenizer, settings, None, None
     with new_folder(to) as folder:
@@ -143,7 +142,6 @@ def encode(
     min_count: int,
     max_features: int | None,
     n_jobs: int | None,
-    n_sentences: int = 0,
 ) -> Content:
     """Encode batches of sentences: one pass gives provisional ids and counts, a second one ids by falling count.
 
@@ -159,100 +157,75 @@ def encode(
         Which words to keep.
     n_jobs : int or None
         Number of threads, as everywhere.
-    n_sentences : int, default=0
-        About how many there are, if that is known: then memory need not be taken twice.
 
     Returns
     -------
     content : Content
     """
     with Threads(count_threads(n_jobs)) as threads, ExitStack() as files:
-        encoder = Encoder(tokenizer, threads, at_once=False)
+        encoder = Encoder(tokenizer, threads)
         tokens, sent_ptr, doc_ptr = (
             files.enter_context(closing(GrowingArray(name, folder))) for name in ("tokens", "sent_ptr", "doc_ptr")
         )
-        n_tokens = n_documents = 0
         sent_ptr.append(np.zeros(1, np.int64))
-        parts: list[_Part] = []
-
-        def room_for(n_ids: int) -> np.ndarray:
-            return tokens.room(n_ids, encoder.n_rows / n_sentences if n_sentences and encoder.n_rows else 0.5)
-
-        # One thread alone knows where the ids of the next batch belong, and writes them there.
-        in_place = folder is None and threads.n_threads == 1
-        for batch in encoder.read(batches, room_for if in_place else None):
-            ids, ptr, starts, thread = batch
-            first_row = encoder.n_rows - len(ptr) + 1
-            parts.append(_Part(n_tokens, first_row, encoder.n_rows, thread))
-            share = encoder.n_rows / n_sentences if n_sentences else 0.5
-            tokens.append(ids, share)
-            if not in_place:
-                encoder.reuse(batch)
-            sent_ptr.append(ptr[1:] + n_tokens, share)
-            doc_ptr.append(np.asarray(starts, np.int64) + first_row)
-            n_tokens, n_documents = n_tokens + len(ids), n_documents + len(starts)
+        read: list[_Batch] = []
+        for batch in encoder.read(batches):
+            first_token, first_row = len(tokens), len(sent_ptr) - 1
+            tokens.append(batch.ids)
+            encoder.reuse(batch)
+            sent_ptr.append(batch.ptr[1:] + first_token)
+            doc_ptr.append(np.asarray(batch.starts, np.int64) + first_row)
+            read.append(_Batch(first_token, first_row, encoder.n_rows, batch.table))
         if not encoder.n_rows:
             raise ValueError(
                 "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
             )
         doc_ptr.append(np.array([encoder.n_rows], np.int64))
-        vocabulary, remap = Vocabulary.from_bytes(
-            *encoder.packed_words(),
-            min_count=min_count,
-            max_features=max_features,
-            threads=threads,
-            memory=encoder.memory(),
-        )
-        remaps = {thread: remap[encoder.part(thread)] for thread in {part.thread for part in parts}}
-        size = _renumber(parts, remaps, bool((remap < 0).any()), threads, tokens.array(), sent_ptr.array())
-        ends = encoder.n_rows + 1, n_documents + 1
-        return Content(tokens.finish(size), sent_ptr.finish(ends[0]), doc_ptr.finish(ends[1]), vocabulary)
+        vocabulary, remaps = encoder.order_words(min_count, max_features)
+        size = _write_final_ids(read, remaps, threads, tokens.array(), sent_ptr.array())
+        return Content(tokens.finish(size), sent_ptr.finish(), doc_ptr.finish(), vocabulary)
 
 
-class _Part(NamedTuple):
+class _Batch(NamedTuple):
     """A batch of sentences between the two passes."""
 
     first_token: int
     first_row: int
     last_row: int
-    thread: int | None  # whose ids these are
+    table: int  # of words, that its ids belong to
 
 
-def _renumber(
-    parts: list[_Part],
-    remaps: dict[int | None, np.ndarray],
-    drops: bool,
-    threads: Threads,
-    tokens: np.ndarray,
-    sent_ptr: np.ndarray,
+def _write_final_ids(
+    batches: list[_Batch], remaps: list[np.ndarray], threads: Threads, tokens: np.ndarray, sent_ptr: np.ndarray
 ) -> int:
-    """Write the final ids in place, and where the sentences end if words are dropped; returns the number of tokens."""
+    """Replace provisional ids, and correct the offsets if words are dropped; returns the number of tokens."""
     from .._text.word_order import renumber, renumber_all  # numba takes a while to import
 
     tokens, sent_ptr = np.asarray(tokens), np.asarray(sent_ptr)  # of a memory map, what the kernels take
+    drops = any((remap < 0).any() for remap in remaps)
 
-    def work(numbers: range) -> list[tuple[int, int, int, int]]:
-        done = []
-        for number in numbers:
-            first, first_row, last_row, thread = parts[number]
+    def write(some: list[_Batch]) -> list[int]:
+        """Return where the tokens of each batch end."""
+        lasts = []
+        for first, first_row, last_row, table in some:
             last = int(sent_ptr[last_row])
             if drops:
-                ends = sent_ptr[first_row + 1 : last_row + 1]
-                last = renumber(tokens, remaps[thread], first, ends)
+                last = renumber(tokens, remaps[table], first, sent_ptr[first_row + 1 : last_row + 1])
             else:
-                renumber_all(tokens[first:last], remaps[thread])
-            done.append((first, last, first_row, last_row))
-        return done
+                renumber_all(tokens[first:last], remaps[table])
+            lasts.append(last)
+        return lasts
 
-    step = -(-len(parts) // threads.n_threads) if len(parts) >= LEAST_BATCHES else len(parts)
-    shares = [range(start, min(start + step, len(parts))) for start in range(0, len(parts), step)]
-    at = 0
-    for first, last, first_row, last_row in chain.from_iterable(threads.in_order(work, shares, least=2)):
-        if at < first:  # close the gap
-            tokens[at : at + last - first] = tokens[first:last]
-            sent_ptr[first_row + 1 : last_row + 1] += at - first
-        at += last - first
-    return at
+    step = -(-len(batches) // threads.n_threads) if len(batches) >= LEAST_BATCHES else len(batches)
+    ranges = [batches[start : start + step] for start in range(0, len(batches), step)]
+    lasts = chain.from_iterable(threads.in_order(write, ranges, least=2))
+    n_tokens = 0
+    for (first, first_row, last_row, _), last in zip(batches, lasts):
+        if n_tokens < first:  # close the gap
+            tokens[n_tokens : n_tokens + last - first] = tokens[first:last]
+            sent_ptr[first_row + 1 : last_row + 1] += n_tokens - first
+        n_tokens += last - first
+    return n_tokens
 
 
 def _row_blocks(ptr: np.ndarray, size: int = 1 << 20) -> Iterator[tuple[int, int]]:

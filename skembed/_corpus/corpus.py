@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterable, Iterator
-from operator import length_hint
 from typing import Any, overload
 
 import numpy as np
@@ -146,11 +145,8 @@ class SentenceCorpus:
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
         batches = iter_batches(sentences, groups, tokenizer)
-        # Elsewhere a length may be wrong, missing, or as much work as the sentences themselves.
-        has_length = isinstance(sentences, (list, tuple, np.ndarray)) or hasattr(sentences, "to_numpy")
-        n_sentences = length_hint(sentences) if has_length else 0
         with advising(sentences):
-            return _make(*build(batches, tokenizer, to, min_count, max_features, n_jobs, n_sentences))
+            return _make(*build(batches, tokenizer, to, min_count, max_features, n_jobs))
 
     @classmethod
     def from_file(

@@ -140,32 +140,21 @@ class GrowingArray:
         self._file = None if folder is None else io.BufferedRandom(_NamedFile(folder / f"{name}.npy", "w+"))
         self._start = self._write_header()
 
-    def append(self, values: np.ndarray, share: float = 0.5) -> None:
-        """Add numbers at the end; `share` is about how much of everything there is then."""
+    def __len__(self) -> int:
+        return self._size
+
+    def append(self, values: np.ndarray) -> None:
+        """Add values at the end."""
         start = self._size
         self._size += len(values)
         if self._file is not None:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
-        elif values.base is not self._memory:  # else they were written to `room`
-            self._grow(start, self._size, share)
-            self._memory[start : self._size] = values
-
-    def room(self, size: int, share: float = 0.5) -> np.ndarray:
-        """Return memory for so many numbers at the end, of which the first ones are appended next; not of a file."""
-        self._grow(self._size, self._size + size, share)
-        return self._memory[self._size : self._size + size]
-
-    def _grow(self, used: int, size: int, share: float) -> None:
-        """Make room for `size` numbers, of which `used` are there already, and for the rest of everything."""
-        if size <= len(self._memory):
             return
-        # A quarter more, for the rest may have longer sentences; memory that is never written to costs nothing.
-        try:
-            larger = np.empty(size + int((1.25 / min(share, 1) - 1) * self._size) + 1, self._dtype)
-        except (MemoryError, OverflowError, ValueError):  # the first sentences were far longer than the others
-            larger = np.empty(2 * size, self._dtype)
-        larger[:used] = self._memory[:used]
-        self._memory = larger
+        if self._size > len(self._memory):
+            larger = np.empty(2 * self._size, self._dtype)  # memory that is never written to costs nothing
+            larger[:start] = self._memory[:start]
+            self._memory = larger
+        self._memory[start : self._size] = values
 
     def array(self) -> np.ndarray:
         """Return all of it, to be changed in place."""
@@ -174,8 +163,9 @@ class GrowingArray:
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
 
-    def finish(self, size: int) -> np.ndarray:
-        """Return the first numbers, so many, as the final array. Nothing may use the array of before any more."""
+    def finish(self, size: int | None = None) -> np.ndarray:
+        """Return the first `size` values, or all, as the final array. Nothing may use :meth:`array` any more."""
+        size = self._size if size is None else size
         if self._file is None:
             self._memory.resize(size, refcheck=False)
             return self._memory
@@ -217,7 +207,7 @@ def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None
         if not (folder / f"{name}.npy").exists():
             with closing(GrowingArray(name, folder)) as file:
                 file.append(array)
-                file.finish(len(array))
+                file.finish()
     header = {
         "format": FORMAT,
         "version": VERSION,

@@ -376,7 +376,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         return self._spelled_without_components(super()._unknown_vectors(words), words)
 
     def _embed_corpus(self, corpus: SentenceCorpus) -> np.ndarray:
-        return self._pool(self._encode(corpus))
+        return self._pool(self._encoded_corpus(corpus))
 
     @property
     def _summed_vectors(self) -> np.ndarray:

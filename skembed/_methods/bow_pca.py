@@ -214,7 +214,7 @@ class BOWPCA(TextVectorizer):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
             pca = deepcopy(self._pca)  # another thread may be in transform
             with np.errstate(invalid="ignore"):
-                pca.partial_fit(self._weighted_counts(self._encode(corpus)).toarray())
+                pca.partial_fit(self._weighted_counts(self._encoded_corpus(corpus)).toarray())
             self._commit(_fitted_attributes(pca))
         return self
 
@@ -230,7 +230,7 @@ class BOWPCA(TextVectorizer):
             )
         model = copy(self)  # the estimator itself changes only when all has gone well
         model.__dict__.update(fitted, n_features_out_=n_words, _tfidf=None, _pca=None)
-        sentences = model._encode(corpus)
+        sentences = model._encoded_corpus(corpus)
         if self.weighting == "idf":
             model._tfidf = TfidfTransformer().fit(model._counts(sentences))
         if self.n_components is not None:

@@ -230,17 +230,3 @@ def offsets(lengths: np.ndarray) -> np.ndarray:
     ptr = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=ptr[1:])
     return ptr
-
-
-def side_by_side(*sizes_and_types: tuple[int, type], memory: np.ndarray | None = None) -> list[np.ndarray]:
-    """Arrays with anything in them, in one piece of memory: in that which is given, if they have room there.
-
-    Memory that is used again costs nothing. Fresh memory comes in large pages where a piece is large, which takes far
-    less time than the small pages of many arrays.
-    """
-    ends = np.cumsum([-(-size * np.dtype(of).itemsize // 64) * 64 for size, of in sizes_and_types]).tolist()
-    if memory is None or memory.nbytes < ends[-1]:
-        memory = np.empty(ends[-1], np.uint8)
-    starts = [0, *ends[:-1]]
-    room = memory.view(np.uint8)
-    return [room[start:end].view(of)[:size] for start, end, (size, of) in zip(starts, ends, sizes_and_types)]

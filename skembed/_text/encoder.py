@@ -1,9 +1,9 @@
-"""Give words ids while a text streams by."""
+"""Provisional ids for the words of a text that streams by, and its vocabulary when all is read."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,11 +12,12 @@ import numpy as np
 from .._compiled.threads import Threads
 from .._validation.messages import brief
 from .batches import Batch, Part, Text, encode_words, offsets
-from .sources import iter_pieces, wrong_row
+from .sources import wrong_row
 from .tokenizer import Tokenizer
+from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from .scanner import Found, TextTables
+    from .scanner import Scan, Scanner
 
 
 # A text of fewer batches is done before a second thread, with a table of words of its own, has made up for its start.
@@ -24,12 +25,12 @@ LEAST_BATCHES = 6
 
 
 class Encoded(NamedTuple):
-    """A batch of sentences."""
+    """A batch of sentences as provisional word ids."""
 
     ids: np.ndarray  # (n_tokens,) int32
-    ptr: np.ndarray  # (n_sentences + 1,) int64: where each begins in the ids, and where the last one ends
+    ptr: np.ndarray  # (n_sentences + 1,) int64: offset of each sentence in the ids
     starts: Sequence[int] | np.ndarray  # the sentences at which a document begins
-    thread: int | None = None  # whose ids these are; None: they are final
+    table: int  # index of the table of words that the ids belong to
 
 
 class WordIds(dict[str, int]):
@@ -39,10 +40,8 @@ class WordIds(dict[str, int]):
 
     Parameters
     ----------
-    stem : callable or None
-        From a token to its stem.
-    stop_words : set of str, default=frozenset()
-        Tokens to leave out.
+    tokenizer : Tokenizer
+        Its stemmer and, where compiled code splits the text, its stop words.
     words : list of str, default=()
         Words, or stems, with the ids 0, 1, ...
     lock : RLock or None, default=None
@@ -56,19 +55,14 @@ class WordIds(dict[str, int]):
 
     max_words = 2**31 - 1  # ids are int32
 
-    def __init__(
-        self,
-        stem: Any,
-        stop_words: Set[str] = frozenset(),
-        words: Sequence[str] = (),
-        lock: threading.RLock | None = None,
-    ) -> None:
+    def __init__(self, tokenizer: Tokenizer, words: Sequence[str] = (), lock: threading.RLock | None = None) -> None:
         super().__init__()
         self.words = list(words)
-        self._stem = stem
-        self._id_of_stem: dict[str, int] = self if stem is None else {}
+        self._stem = tokenizer.build_stemmer()
+        self._id_of_stem: dict[str, int] = self if self._stem is None else {}
         self._id_of_stem.update(zip(self.words, range(len(self.words))))
-        self.update(dict.fromkeys(stop_words, -1))
+        if tokenizer.is_compiled:
+            self.update(dict.fromkeys(tokenizer.stop_word_set, -1))
         self._lock = lock or threading.RLock()  # reentrant: a stemmer may encode text itself
 
     def __missing__(self, token: Any) -> int:
@@ -76,22 +70,21 @@ class WordIds(dict[str, int]):
             raise TypeError(f"a token must be a string, got {brief(token)} of type {type(token).__name__}")
         token = str(token)
         with self._lock:
-            number = self.get(token)
-            if number is None:
-                number = self[token] = self._id_of(token if self._stem is None else self._stem(token), token)
-            return number
+            word_id = self.get(token)
+            if word_id is None:
+                word_id = self[token] = self._id_of(token if self._stem is None else self._stem(token), token)
+            return word_id
 
     def _id_of(self, stem: Any, token: str) -> int:
         if not isinstance(stem, str):
             raise TypeError(f"stemmer must return a string, got {brief(stem)} for the word {brief(token)}")
         stem = str(stem)
-        number = self._id_of_stem.get(stem)
-        if number is None:
-            number = len(self.words)
-            check_number(number + 1)
+        word_id = self._id_of_stem.get(stem)
+        if word_id is None:
+            word_id = self._id_of_stem[stem] = len(self.words)
+            check_n_words(word_id + 1)
             self.words.append(stem)
-            self._id_of_stem[stem] = number
-        return number
+        return word_id
 
     def of(self, tokens: Sequence[str]) -> np.ndarray:
         """Return the ids of tokens, ndarray of int32."""
@@ -103,8 +96,8 @@ class WordIds(dict[str, int]):
             return list(self), np.fromiter(self.values(), np.int32, len(self))
 
 
-def check_number(n_words: int) -> None:
-    """Refuse more words than ids can count."""
+def check_n_words(n_words: int) -> None:
+    """Refuse more words than there are ids."""
     if n_words > WordIds.max_words:
         raise ValueError(
             f"More than {WordIds.max_words} distinct words. Use a stemmer, or an analyzer that returns fewer words."
@@ -112,212 +105,132 @@ def check_number(n_words: int) -> None:
 
 
 class Encoder:
-    """Give words provisional ids while a text streams by.
+    """Encode a stream of sentences with provisional ids, count its words, and order them when all is read.
 
-    Where the tokenizer has the default pattern, compiled code reads the bytes of the text, with any number of threads;
-    the words and ids are those of the Python code.
+    Where the tokenizer has the default pattern, compiled code scans the text. Each thread then has a table of words of
+    its own, and stemmer and stop words wait until all is read. Otherwise Python code does it all, in one thread.
 
     Parameters
     ----------
     tokenizer : Tokenizer
         The options.
-    threads : Threads or None, default=None
-        For the work; None is one thread.
-    at_once : bool, default=True
-        The final ids are wanted while the text streams by. If not, :meth:`read` is called once, and words that need no
-        Python have numbers in any order, some of them several, which takes less time with threads.
+    threads : Threads
+        For the work.
 
     Attributes
     ----------
-    words : list of str
-        Word (or stem) of each id, in the order of first appearance.
     n_rows : int
         Number of sentences encoded so far.
     """
 
-    def __init__(self, tokenizer: Tokenizer, threads: Threads | None = None, at_once: bool = True) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, tokenizer: Tokenizer, threads: Threads) -> None:
         self.n_rows = 0
-        self._threads = threads or Threads(1)
-        stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
-        self._word_ids = WordIds(tokenizer.build_stemmer(), stop_words)
-        self._tables: TextTables | None = None
-        self._is_plain = tokenizer.stemmer is None and not stop_words
-        self._at_once = at_once or not self._is_plain
-        # The id of each word of the tables, where that is not its number there; -1 for a stop word.
-        self._id_of_word = np.empty(0, np.int32)
+        self._tokenizer, self._threads = tokenizer, threads
+        self._word_ids = WordIds(tokenizer)
+        self._scanners: list[Scanner] = []
         self._counts = np.zeros(0, np.int64)
-        self._after_blank = False  # whether the line of a file that was read last was blank
+        if tokenizer.is_compiled:
+            from .scanner import Scanner  # numba takes a while to import
 
-    @property
-    def words(self) -> list[str]:
-        self._take_words()
-        return self._word_ids.words
+            self._scanners = [Scanner() for _ in range(threads.n_threads)]
 
-    @property
-    def counts(self) -> np.ndarray:
-        """How often each word occurred in all that was encoded, ndarray of int64."""
-        if self._tables is None:
-            return self._counts[: len(self._word_ids.words)]
-        counts = self._tables.counts()
-        if self._is_plain:
-            return counts
-        self._take_words()
-        kept = self._id_of_word >= 0
-        sums = np.zeros(len(self._word_ids.words), np.int64)
-        np.add.at(sums, self._id_of_word[kept], counts[kept])
-        return sums
-
-    def packed_words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return `words` in UTF-8, where each begins, where it ends, and `counts`, when all is read."""
-        if self._tables is not None and self._is_plain:
-            return self._tables.packed(self._threads)
-        text, ptr = encode_words(self.words)
-        return text, ptr[:-1], ptr[1:], self.counts
-
-    def memory(self) -> np.ndarray | None:
-        """Return memory that nobody needs any more after `packed_words`, if there is some."""
-        return self._tables.memory() if self._tables is not None and self._is_plain else None
-
-    def part(self, thread: int | None) -> slice:
-        """Return which of all words the ids of a thread mean, when all is read and final ids were not wanted before."""
-        return slice(None) if thread is None or self._tables is None else self._tables.part(thread)
-
-    def encode(self, sentences: Iterable[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Encode sentences; may be called again and again, ids go on where they stopped.
-
-        Parameters
-        ----------
-        sentences : iterable
-            Strings, or whatever the tokenizer's callable analyzer takes. Consumed once.
-
-        Returns
-        -------
-        ids : ndarray of shape (n_tokens,), dtype int32
-            Word ids of all sentences, one sentence after the other.
-        ptr : ndarray of shape (n_sentences + 1,), dtype int64
-            Where each sentence begins in `ids`, and where the last one ends.
-
-        Raises
-        ------
-        TypeError
-            If an item is not a string, or the callable analyzer does not give strings; names the row, counted over
-            all calls.
-        """
-        pieces = iter_pieces(sentences, self.tokenizer)
-        found = [encoded[:2] for encoded in self.stream((piece, []) for piece in pieces)]
-        if len(found) == 1:
-            return found[0]
-        lengths = [np.empty(0, np.int64), *(np.diff(ptr) for _, ptr in found)]
-        return np.concatenate([np.empty(0, np.int32), *(ids for ids, _ in found)]), offsets(np.concatenate(lengths))
-
-    def stream(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
-        """Do what :meth:`read` does, with final ids."""
-        for batch in self.read(batches):
-            if batch.thread is None:
-                yield batch
-                continue
-            final = None if self._tables is None else self._tables.numbers(batch.thread)
-            ids = batch.ids.copy() if final is None else final[batch.ids]
-            self.reuse(batch)
-            yield batch._replace(ids=ids, thread=None)
-
-    def reuse(self, batch: Encoded) -> None:
-        """Take back the memory of the ids that :meth:`read` gave, if nobody looks at them any more."""
-        if batch.thread is not None and self._tables is not None:
-            self._tables.reuse(batch.ids, batch.thread)
-
-    def read(
-        self, batches: Iterable[tuple[Batch, list[int]]], room_for: Callable[[int], np.ndarray] | None = None
-    ) -> Iterator[Encoded]:
+    def read(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         """Encode batches of sentences as they come.
 
         Parameters
         ----------
         batches : iterable of (sentences, starts)
             As from :func:`iter_batches` or :func:`iter_text`.
-        room_for : callable or None, default=None
-            Where ids need not be changed, those of each batch are written to the memory that it gives for so many. With
-            one thread only: nobody calls it before the batch before was dealt with.
 
         Yields
         ------
         encoded : Encoded
         """
-        if not self.tokenizer.is_compiled:
-            yield from self._read_in_python(batches)
-            return
-        from .scanner import TextTables  # numba takes a while to import
+        read = self._scan_batches if self._scanners else self._encode_batches
+        for encoded in read(batches):
+            self.n_rows += len(encoded.ptr) - 1
+            yield encoded
 
-        if self._tables is None:
-            self._tables = TextTables(self._threads.n_threads, self._at_once)
-        tables = self._tables
-        own, numbers = threading.local(), count()
-        if not self._is_plain:
-            room_for = None
+    def reuse(self, encoded: Encoded) -> None:
+        """Take back the memory of ids that nobody reads any more: fresh memory is slow."""
+        if self._scanners:
+            self._scanners[encoded.table].reuse(encoded.ids)
 
-        def scan(item: tuple[Batch, list[int], int]) -> tuple[Found, list[int], int]:
-            if not hasattr(own, "number"):
-                own.number = next(numbers)
+    def order_words(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
+        """Return the vocabulary of all that was read.
+
+        Parameters
+        ----------
+        min_count, max_features
+            Which words to keep.
+
+        Returns
+        -------
+        vocabulary : Vocabulary
+        remaps : list of ndarray of int32
+            For each table of words, the final id of each provisional id; -1 where the word was not kept.
+        """
+        limits = min_count, max_features
+        if not self._scanners:
+            vocabulary, remap = _order_packed(self._word_ids.words, self._counts, *limits)
+            return vocabulary, [remap]
+        from .scanner import pack_words, words_of
+
+        if self._tokenizer.is_plain:
+            words, indices = pack_words(self._scanners)
+            vocabulary, remap = Vocabulary.from_bytes(*words, *limits)
+            return vocabulary, [remap[index] for index in indices]
+        ids = self._word_ids.of([word for scanner in self._scanners for word in words_of(scanner.words)])
+        counts = np.concatenate([scanner.counts() for scanner in self._scanners])
+        kept = ids >= 0
+        counts_of_stems = np.zeros(len(self._word_ids.words), np.int64)
+        np.add.at(counts_of_stems, ids[kept], counts[kept])
+        vocabulary, remap = _order_packed(self._word_ids.words, counts_of_stems, *limits)
+        remap = np.where(kept, remap[ids], np.int32(-1))
+        return vocabulary, np.split(remap, np.cumsum([scanner.n_words for scanner in self._scanners])[:-1])
+
+    def _scan_batches(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
+        thread, new_thread = threading.local(), count()
+        after_blank = False  # whether the last line of a file was blank
+
+        def scan(item: tuple[Batch, list[int], int]) -> tuple[Scan, list[int], int]:
+            if not hasattr(thread, "table"):
+                thread.table = next(new_thread)
             batch, starts, first_row = item
-            return naming_rows(tables.scan, batch, first_row, own.number, room_for), starts, own.number
+            return scan_rows(self._scanners[thread.table].scan, batch, first_row), starts, thread.table
 
-        for found, passed, number in self._threads.in_order(scan, self._with_rows(batches), LEAST_BATCHES):
-            tables.add(found, number)
-            check_number(max(tables.n_words, found.n_words))
-            ids, ptr, blank = found.scan
-            starts: Sequence[int] | np.ndarray = passed
-            thread: int | None = number
-            if not self._is_plain:
-                final = tables.numbers(number)
-                numbers_of_words = ids if final is None else final[ids]
-                ids, ptr = self._without_stop_words(numbers_of_words, ptr)
-                tables.reuse(found.scan.ids, number)
-                thread = None
-            if blank is not None:
-                ptr, starts = self._split_documents(ptr, blank, bool(passed))
-            self.n_rows += len(ptr) - 1
-            yield Encoded(ids, ptr, starts, thread)
+        for (ids, ptr, blank), starts, table in self._threads.in_order(scan, self._with_rows(batches), LEAST_BATCHES):
+            check_n_words(sum(scanner.n_words for scanner in self._scanners))
+            if blank is None:
+                yield Encoded(ids, ptr, starts, table)
+                continue
+            # The blank lines of a file are left out: a document begins after them, and with the file.
+            follows_blank = np.concatenate([[after_blank or bool(starts)], blank])
+            after_blank = bool(follows_blank[-1])
+            yield Encoded(ids, ptr[np.append(True, ~blank)], np.flatnonzero(follows_blank[:-1][~blank]), table)
 
     def _with_rows(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[tuple[Batch, list[int], int]]:
-        n_rows = self.n_rows  # the threads may still work on the rows before
+        first_row = 0
         for batch, starts in batches:
-            yield batch, starts, n_rows
-            n_rows += 0 if isinstance(batch, Text) else len(batch)
+            yield batch, starts, first_row
+            first_row += 0 if isinstance(batch, Text) else len(batch)  # errors of files count lines
 
-    def _read_in_python(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
+    def _encode_batches(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         for batch, starts in batches:
             assert isinstance(batch, list)
-            ids, ptr = encode_in_python(batch, self.tokenizer, self._word_ids, self.n_rows)
-            self.n_rows += len(batch)
+            ids, ptr = encode_in_python(batch, self._tokenizer, self._word_ids, self.n_rows)
             n_more = len(self._word_ids.words) - len(self._counts)
             if n_more > 0:  # twice what is needed, so that it grows seldom
                 self._counts = np.append(self._counts, np.zeros(2 * n_more + len(self._counts), np.int64))
             np.add.at(self._counts, ids, 1)
-            yield Encoded(ids, ptr, starts)
+            yield Encoded(ids, ptr, starts, 0)
 
-    def _take_words(self) -> None:
-        """Take over what the tables have learned since the last time."""
-        words = [] if self._tables is None else self._tables.take_words()
-        if self._is_plain:
-            self._word_ids.words.extend(words)
-            return
-        self._id_of_word = np.append(self._id_of_word, self._word_ids.of(words))
 
-    def _without_stop_words(self, ids: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Turn numbers of words into ids of stems, without stop words."""
-        self._take_words()
-        ids = self._id_of_word[ids]
-        if self.tokenizer.stop_words:
-            kept = ids >= 0
-            ids, ptr = ids[kept], offsets(kept)[ptr]
-        return ids, ptr
-
-    def _split_documents(self, ptr: np.ndarray, blank: np.ndarray, new_file: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Leave out the blank lines of a file: a document begins after them, and with the file."""
-        after_blank = np.concatenate([[self._after_blank or new_file], blank])
-        self._after_blank = bool(after_blank[-1])
-        return ptr[np.append(True, ~blank)], np.flatnonzero(after_blank[:-1][~blank])
+def _order_packed(
+    words: list[str], counts: np.ndarray, min_count: int, max_features: int | None
+) -> tuple[Vocabulary, np.ndarray]:
+    text, ptr = encode_words(words)
+    return Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts[: len(words)], min_count, max_features)
 
 
 def encode_in_python(
@@ -355,10 +268,10 @@ def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
                 ) from None
 
 
-def naming_rows(scan: Callable[..., Any], batch: Batch, first_row: int, *args: Any) -> Any:
+def scan_rows(scan: Callable[[Batch], Any], batch: Batch, first_row: int) -> Any:
     """Scan a batch; the error for what is not a string names its row."""
     try:
-        return scan(batch, *args)
+        return scan(batch)
     except TypeError:
         if isinstance(batch, (list, Part)):
             _check_strings(batch if isinstance(batch, list) else batch.take(), first_row)

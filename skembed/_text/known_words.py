@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .batches import Batch, offsets
-from .encoder import WordIds, encode_in_python, naming_rows
+from .encoder import WordIds, encode_in_python, scan_rows
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -20,17 +20,31 @@ class EncodedSentences(NamedTuple):
     """Sentences as word ids."""
 
     ids: np.ndarray  # (n_tokens,) int32
-    ptr: np.ndarray  # (n_sentences + 1,) int64
-    words: Sequence[str]  # of the ids from `first_word` on; those before are in the vocabulary
+    ptr: np.ndarray  # (n_sentences + 1,) int64: offset of each sentence in the ids
+    words: Sequence[str]  # of the ids
     rows: np.ndarray  # (n_words,) or more, int64: row of each id in the vocabulary, -1 if unknown
-    first_word: int = 0
+
+
+class _Words(Sequence[str]):
+    """The words of a vocabulary and, after them, others; a list of both would be a copy for each batch."""
+
+    def __init__(self, vocabulary: list[str], others: list[str]) -> None:
+        self._vocabulary, self._others = vocabulary, others
+
+    def __len__(self) -> int:
+        return len(self._vocabulary) + len(self._others)
+
+    def __getitem__(self, i: Any) -> Any:
+        n_words = len(self._vocabulary)
+        return self._vocabulary[i] if i < n_words else self._others[i - n_words]
 
 
 class KnownTokens:
     """Turns text into ids of a vocabulary; thread-safe.
 
     With a stemmer or stop words, Python code processes each distinct word once and caches it. If the tokenizer is
-    compiled, compiled code then looks up the cached word.
+    compiled, compiled code then looks up the cached word. With neither, compiled code finds the words of the vocabulary
+    itself, and nothing is cached.
 
     Parameters
     ----------
@@ -47,11 +61,12 @@ class KnownTokens:
     def __init__(self, vocabulary: dict[str, int], tokenizer: Tokenizer) -> None:
         self._vocabulary, self._tokenizer = vocabulary, tokenizer
         self._rows = np.fromiter(vocabulary.values(), np.int64, len(vocabulary))
-        self._is_plain = tokenizer.is_compiled and tokenizer.stemmer is None and not tokenizer.stop_words
+        self._is_plain = tokenizer.is_plain
         if self._is_plain:
             from .scanner import KnownWords  # numba takes a while to import
 
-            self._words: KnownWords = KnownWords(list(vocabulary))
+            self._words = list(vocabulary)
+            self._table = KnownWords(self._words)
         else:
             self._stemming = threading.RLock()  # for the stemmer, which all caches share
             self._seen = self._new_cache()
@@ -61,13 +76,12 @@ class KnownTokens:
         same = self._vocabulary is vocabulary and self._tokenizer is tokenizer
         return same and len(self._rows) == len(vocabulary)
 
-    def encode(self, batch: Batch, first_row: int) -> EncodedSentences:
+    def encode(self, batch: Batch, first_row: int = 0) -> EncodedSentences:
         """Return some sentences as ids; errors count rows from `first_row`."""
         if self._is_plain:
-            ids, ptr, new = naming_rows(self._words.scan, batch, first_row)
-            return EncodedSentences(
-                ids, ptr, new, _with_unknown(self._rows, len(self._rows) + len(new)), len(self._rows)
-            )
+            ids, ptr, new = scan_rows(self._table.scan, batch, first_row)
+            rows = np.append(self._rows, np.full(len(new), -1)) if new else self._rows
+            return EncodedSentences(ids, ptr, _Words(self._words, new), rows)
         seen = self._seen  # another thread may replace it
         encoded = seen.encode(batch, first_row)
         if seen.n_kept > self.MOST_KEPT + 2 * len(self._rows):
@@ -85,8 +99,7 @@ class _SeenWords:
         self, vocabulary: list[str], rows: np.ndarray, tokenizer: Tokenizer, stemming: threading.RLock
     ) -> None:
         self._tokenizer = tokenizer
-        stop_words = tokenizer.stop_word_set if tokenizer.is_compiled else frozenset()
-        self._ids = WordIds(tokenizer.build_stemmer(), stop_words, vocabulary, stemming)
+        self._ids = WordIds(tokenizer, vocabulary, stemming)
         self._rows = rows
         self._n_initial = len(self._ids)
         self._growing = threading.Lock()
@@ -103,12 +116,14 @@ class _SeenWords:
             assert isinstance(batch, list)
             ids, ptr = encode_in_python(batch, self._tokenizer, self._ids, first_row)
         words = self._ids.words
-        self._rows = rows = _with_unknown(self._rows, len(words), spare=len(words))
+        rows, n_words = self._rows, len(words)
+        if len(rows) < n_words:  # unknown words; twice what is needed, for later calls
+            self._rows = rows = np.append(rows, np.full(2 * n_words - len(rows), -1))
         return EncodedSentences(ids, ptr, words, rows)
 
     def _scan(self, batch: Batch, first_row: int) -> tuple[np.ndarray, np.ndarray]:
         table, known = self._table or self._grow_table()
-        found, ptr, new = naming_rows(table.scan, batch, first_row)
+        found, ptr, new = scan_rows(table.scan, batch, first_row)
         ids = (np.append(known, self._ids.of(new)) if new else known)[found]
         if self._tokenizer.stop_words:
             kept = ids >= 0
@@ -126,9 +141,3 @@ class _SeenWords:
             if self._table is None or len(ids) > len(self._table[1]):
                 self._table = KnownWords(words), ids
             return self._table
-
-
-def _with_unknown(rows: np.ndarray, n_words: int, spare: int = 0) -> np.ndarray:
-    """Extend `rows` to at least `n_words` entries with -1, unknown, and add `spare` ones for later calls."""
-    n_more = n_words - len(rows)
-    return np.append(rows, np.full(n_more + spare, -1)) if n_more > 0 else rows

@@ -156,6 +156,11 @@ class Tokenizer:
         return self.analyzer == "word" and self.token_pattern == TOKEN_PATTERN and self.lowercase
 
     @property
+    def is_plain(self) -> bool:
+        """Whether compiled code does all: there is neither a stemmer nor a stop word."""
+        return self.is_compiled and self.stemmer is None and not self.stop_words
+
+    @property
     def stop_word_set(self) -> frozenset[str]:
         """The words to leave out."""
         if self.stop_words != "english":

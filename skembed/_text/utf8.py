@@ -8,28 +8,18 @@ from numba.extending import intrinsic
 
 from .._compiled.compile import INLINE, LEAN, lean_kernel
 
-NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # what may be the matter with a character
-ENDS = 8  # and this: a word ends after it
-IN_CONTEXT = 0xFFFFFFFF  # stands for the lowered character of one whose lowered form is two, or depends on others
+NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # faults of a character; CONTEXT: only Python can lower it
+ENDS = 8  # no fault: a word ends after the character
+IN_CONTEXT = 0xFFFFFFFF  # instead of a lowered character that is two characters, or depends on those around
 _DOTTED_I, _SMALL_I, _SIGMA = 0x130, 0x69, 0x3C3
 _LINE_FEED = 10
 _BLOCK = ir.VectorType(ir.IntType(8), 64)
 
 
 def _pointer(context, builder, signature, args):
-    """Where the element of an array lies: the arguments of the function are the array and the index."""
+    """Address of an element of an array; the arguments of the intrinsic begin with the array and the index."""
     item = context.make_array(signature.args[0])(context, builder, args[0])
     return cgutils.get_item_pointer(context, builder, signature.args[0], item, [args[1]], wraparound=False)
-
-
-def build_prefetch(builder, pointer, offset=0):
-    """Ask for the cache line so many bytes after a pointer."""
-    byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
-    kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
-    prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-    place = builder.gep(builder.bitcast(pointer, byte), [ir.Constant(i32, offset)])
-    # To read, to keep near, data: the three numbers.
-    builder.call(prefetch, [place, *(ir.Constant(i32, n) for n in (0, 3, 1))])
 
 
 def _load_block(context, builder, signature, args):
@@ -38,7 +28,7 @@ def _load_block(context, builder, signature, args):
 
 @intrinsic
 def load_bytes(typingctx, array, index):
-    """The eight bytes from ``array[index]`` on as one uint64, wherever they lie."""
+    """The eight bytes from ``array[index]`` on as one uint64, aligned or not."""
 
     def codegen(context, builder, signature, args):
         pointer = _pointer(context, builder, signature, args)
@@ -49,7 +39,7 @@ def load_bytes(typingctx, array, index):
 
 @intrinsic
 def store_bytes(typingctx, array, index, bits):
-    """Write a uint64 to the eight bytes from ``array[index]`` on, wherever they lie."""
+    """Write a uint64 to the eight bytes from ``array[index]`` on, aligned or not."""
 
     def codegen(context, builder, signature, args):
         pointer = builder.bitcast(_pointer(context, builder, signature, args), ir.IntType(64).as_pointer())
@@ -90,8 +80,8 @@ def word_mask(typingctx, array, index):
     """One bit for each of the 64 bytes from ``array[index]`` on: whether it is of [0-9A-Za-z_] or above 127."""
 
     def codegen(context, builder, signature, args):
-        def all_of(number):
-            return ir.Constant(_BLOCK, [number] * 64)
+        def all_of(byte):
+            return ir.Constant(_BLOCK, [byte] * 64)
 
         block = _load_block(context, builder, signature, args)
         letter = builder.icmp_unsigned("<", builder.sub(builder.or_(block, all_of(32)), all_of(ord("a"))), all_of(26))
@@ -137,7 +127,7 @@ def bit_count(typingctx, bits):
 
 @intrinsic
 def fold_product(typingctx, a, b):
-    """The two halves of the 128 bits of the product of two uint64, one laid over the other (xor): a quick mix."""
+    """The xor of the two halves of the 128-bit product of two uint64: a fast hash."""
 
     def codegen(context, builder, signature, args):
         wide = ir.IntType(128)
@@ -150,10 +140,15 @@ def fold_product(typingctx, a, b):
 
 @intrinsic
 def prefetch(typingctx, array, index):
-    """Ask for the cache line of ``array[index]``, which will be read soon."""
+    """Prefetch the cache line of ``array[index]``."""
 
     def codegen(context, builder, signature, args):
-        build_prefetch(builder, _pointer(context, builder, signature, args))
+        byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+        instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        address = builder.bitcast(_pointer(context, builder, signature, args), byte)
+        # 0, 3, 1: to read, into all caches, data.
+        builder.call(instruction, [address, *(ir.Constant(i32, n) for n in (0, 3, 1))])
         return context.get_dummy_value()
 
     return types.void(array, types.intp), codegen
@@ -198,7 +193,7 @@ if config.DISABLE_JIT:
 
 @njit(**INLINE)
 def decode(text, at):
-    """Code point of the character that begins at ``text[at]``, a byte above 127, and its length; -1 is not UTF-8."""
+    """Code point of the character that begins at ``text[at]``, a byte above 127, and its length; or -1 if not UTF-8."""
     first = np.int64(text[at])
     b1, b2, b3 = np.int64(text[at + 1]), np.int64(text[at + 2]), np.int64(text[at + 3])
     code, n = -1, 1
@@ -219,26 +214,26 @@ def decode(text, at):
 
 @njit(**LEAN)
 def _is_small_greek(text, at):
-    """Whether a small Greek letter stands at ``text[at]``."""
+    """Whether a small Greek letter begins at ``text[at]``."""
     first, second = np.int64(text[at]), np.int64(text[at + 1])
     return (first == 0xCE and 0xB1 <= second < 0xC0) or (first == 0xCF and 0x80 <= second < 0x8F)
 
 
 @njit(**INLINE)
 def next_lowered(text, at, lowered):
-    """The character at ``text[at]``, lowered, or 0 if it is of no word; its length; and what is the matter with it.
+    """The character at ``text[at]``, lowered, or 0 if it is of no word; its length; and its flags: a fault, or ENDS.
 
     ``lowered`` (n_characters,) uint32 is the lowered character of each, 0, or IN_CONTEXT
     """
-    code, size, matter = np.int64(text[at]), 1, 0
+    code, size, flags = np.int64(text[at]), 1, 0
     if code >= 0x80:
         code, size = decode(text, at)
         if code < 0:
             return 0, size, NOT_UTF8
         if 0xD800 <= code < 0xE000:
-            matter = SURROGATE
+            flags = SURROGATE
     if code >= lowered.shape[0]:
-        return 0, size, matter
+        return 0, size, flags
     lower = np.int64(lowered[np.uint64(code)])
     if lower == IN_CONTEXT:
         if code == _DOTTED_I:  # its dot becomes a character of its own, which is of no word
@@ -246,12 +241,12 @@ def next_lowered(text, at, lowered):
         if not _is_small_greek(text, at + size):
             return 0, size, CONTEXT
         lower = _SIGMA  # a capital one that does not end its word
-    return lower, size, matter
+    return lower, size, flags
 
 
 @njit(**INLINE)
 def utf8(code):
-    """The bytes of a character as one uint64, and how many they are."""
+    """The bytes of a character as one uint64, and their number."""
     if code < 0x80:
         return np.uint64(code), 1
     last = 0x80 | (code & 0x3F)
@@ -266,7 +261,7 @@ def utf8(code):
 
 @njit(**INLINE)
 def encode(code, arena, at):
-    """Write a character to ``arena[at:]``, of which eight bytes are written to, and return its length."""
+    """Write a character to ``arena[at : at + 8]``, zeros after it, and return its length."""
     bits, n = utf8(code)
     store_bytes(arena, at, bits)
     return n
@@ -274,7 +269,7 @@ def encode(code, arena, at):
 
 @lean_kernel
 def line_feeds(text, n_bytes, ends):
-    """Write the places of the line feeds among the first ``n_bytes`` of a text, and return how many there are.
+    """Write the offsets of the line feeds among the first ``n_bytes`` of a text, and return their number.
 
     Those beyond the length of ``ends`` are only counted.
     """
@@ -293,7 +288,7 @@ def line_feeds(text, n_bytes, ends):
 
 @lean_kernel
 def join_slices(data, offsets, text, ends):
-    """Copy slices of ``data`` one after the other, each followed by a line feed, and note the places of these.
+    """Copy slices of ``data`` one after the other, each followed by a line feed, and write the offsets of these.
 
     ``data`` uint8, ``offsets`` (n + 1,) int64, ``text`` (n_bytes + n + padding,) uint8, ``ends`` (n,) int64.
     """

@@ -10,11 +10,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._compiled.threads import Threads
 from .._validation.messages import brief
-from .batches import decode_words, encode_words, offsets, side_by_side
-
-LEAST_WORDS = 1 << 14  # fewer are ordered before a second thread has begun
+from .batches import decode_words, encode_words, offsets
 
 
 class Vocabulary:
@@ -80,29 +77,22 @@ class Vocabulary:
         text: np.ndarray,
         starts: np.ndarray,
         ends: np.ndarray,
-        counts: np.ndarray,
-        *,
+        counts: ArrayLike,
         min_count: int = 1,
         max_features: int | None = None,
-        threads: Threads | None = None,
-        memory: np.ndarray | None = None,
     ) -> tuple[Vocabulary, np.ndarray]:
-        """Order words by falling count and keep the frequent ones; those that are the same are joined.
+        """Order words by falling count and keep the frequent ones.
 
         Parameters
         ----------
         text, starts, ends : ndarray
-            Words in UTF-8: word i, its provisional id, is ``text[starts[i]:ends[i]]``.
+            Distinct words in UTF-8: word i, its provisional id, is ``text[starts[i]:ends[i]]``.
         counts : array-like of shape (n_words,)
             How often each occurs.
         min_count : int, default=1
             Keep words that occur at least this often.
         max_features : int or None, default=None
             Keep at most this many words.
-        threads : Threads or None, default=None
-            For the work; None is one thread.
-        memory : ndarray or None, default=None
-            To work in, and for `remap`; what is in it is lost.
 
         Returns
         -------
@@ -115,25 +105,23 @@ class Vocabulary:
         ValueError
             If no word is left.
         """
-        from .word_order import PADDING, gather_words  # numba takes a while to import
+        # numba takes a while to import
+        from .word_order import PADDING, gather_words, sort_ties, write_keys
 
-        if threads is None or len(counts) < LEAST_WORDS:
-            threads = Threads(1)
-        if len(text) < ends.max(initial=0) + PADDING:
-            text = np.append(text, np.zeros(PADDING, np.uint8))
-        counts, begins, sizes, remap = _order_words(
-            text, starts, ends, np.asarray(counts, dtype=np.int64), threads, memory
-        )
+        text, counts = np.append(text, np.zeros(PADDING, np.uint8)), np.asarray(counts, dtype=np.int64)
+        keys = np.empty(len(counts), np.uint64)
+        write_keys(text, starts, ends, counts, keys)
+        order = np.argsort(keys)
+        sort_ties(text, starts, ends, counts, keys, order, np.empty_like(order))
+        counts = counts[order]
         n_kept = _n_kept(counts, min_count, max_features)
-        if n_kept < len(counts):
-            remap[remap >= n_kept] = -1
-        ptr = offsets(sizes[:n_kept])
-        packed = np.empty(ptr[-1], dtype=np.uint8)
-
-        def gather(part: slice) -> None:
-            gather_words(text, begins[part], packed, ptr[part.start : part.stop + 1])
-
-        list(threads.in_order(gather, _parts(n_kept, threads)))
+        kept = order[:n_kept]
+        remap = np.full(len(order), -1, np.int32)
+        remap[kept] = np.arange(n_kept, dtype=np.int32)
+        ptr = offsets(ends[kept] - starts[kept])
+        packed = np.empty(ptr[-1] + PADDING, np.uint8)
+        gather_words(text, starts[kept], packed, ptr)
+        packed = packed[:-PADDING]
         return cls.from_packed(packed, ptr, counts[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
@@ -180,91 +168,6 @@ class Vocabulary:
 
     def __repr__(self) -> str:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
-
-
-def _order_words(
-    text: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
-    counts: np.ndarray,
-    threads: Threads,
-    memory: np.ndarray | None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Order words by falling count, and by code points among equals, which is the order of the bytes of UTF-8.
-
-    Returns how often the word at each place occurs, where it begins and how many bytes it has, and the place of each
-    word that was given.
-    """
-    # numba takes a while to import
-    from .word_order import N_PLACES, join_words, note_places, note_words, place_words, sort_by_keys, take_between
-
-    n_words, n_ranges = len(counts), threads.n_threads
-    large, small = (n_words + n_ranges, np.uint64), (n_words + n_ranges, np.int32)
-    arrays = side_by_side(*[large] * 5, *[small] * 7, memory=memory)
-    keys, others, some, falling, sums = arrays[:5]
-    order, room, numbers, words, by_count, place, remap = arrays[5:]
-
-    # Each thread orders the words of a range of keys. A sample of the words tells where to cut.
-    sample = [np.ascontiguousarray(array[:: max(1, n_words >> 12)]) for array in (starts, ends)]
-    n_sample = len(sample[0])
-    note_words(text, *sample, keys[:0], keys[:n_sample], others[:n_sample], np.zeros(1, np.int64))
-    borders = np.sort(keys[:n_sample])[n_sample * np.arange(1, n_ranges) // n_ranges]
-
-    def note(part: slice) -> np.ndarray:
-        found = np.zeros(n_ranges, np.int64)
-        note_words(text, starts[part], ends[part], borders, keys[part], others[part], found)
-        return found
-
-    n_found = np.sum(list(threads.in_order(note, _parts(n_words, threads))), axis=0)
-    firsts = offsets(n_found + 1)[:-1]
-    limits = np.concatenate([[np.uint64(0)], borders, [np.uint64(2**64 - 1)]])
-
-    def sort(keys: np.ndarray, order: np.ndarray, room_for_keys: np.ndarray, room: np.ndarray) -> None:
-        sort_by_keys(keys, order, room_for_keys, room, np.empty(N_PLACES, np.int64))
-
-    def sort_range(number: int) -> int:
-        """Order the words of a range by their bytes, then by count; returns how many different ones it has."""
-        here = slice(firsts[number], firsts[number] + n_found[number])
-        take_between(keys[:n_words], *limits[number : number + 2], order[here.start :], some[here.start :])
-        sort(some[here], order[here], falling[here], room[here])
-        n_different = join_words(
-            text,
-            starts,
-            ends,
-            counts,
-            others,
-            some[here],
-            order[here],
-            numbers[here],
-            words[here],
-            sums.view(np.int64)[here],
-        )
-        here = slice(here.start, here.start + n_different)
-        np.invert(sums[here], out=falling[here])
-        by_count[here] = np.arange(n_different, dtype=np.int32)
-        sort(falling[here], by_count[here], some[here], room[here])
-        return int(n_different)
-
-    n_different = np.array(list(threads.in_order(sort_range, range(n_ranges))), np.int64)
-    n_in_all = int(n_different.sum())
-    # Nobody compares words, or adds up counts, any more.
-    totals, begins, sizes = (array.view(np.int64)[:n_in_all] for array in (sums, keys, others))
-
-    def place_range(number: int) -> None:
-        reached = np.empty(n_ranges, np.int64)
-        ordered = firsts, firsts + n_different, falling, by_count, words
-        place_words(number, *ordered, starts, ends, reached, place, totals, begins, sizes)
-        here = slice(firsts[number], firsts[number] + n_found[number])
-        note_places(order[here], numbers[here], place[here], remap)
-
-    list(threads.in_order(place_range, range(n_ranges)))
-    return totals, begins, sizes, remap[:n_words]
-
-
-def _parts(size: int, threads: Threads) -> list[slice]:
-    """Cut so many items into a part of about the same size for each thread."""
-    cuts = [size * i // threads.n_threads for i in range(threads.n_threads + 1)]
-    return list(map(slice, cuts, cuts[1:]))
 
 
 def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | None]:

@@ -76,7 +76,7 @@ def _hash_bytes(arena, start, n):
 
 @njit(**LEAN)
 def _slot_contents(source, start, n):
-    """The first two integers of the slot of a word of ``n`` bytes, and its hash; a longer one still lacks its offset."""
+    """The first two integers of the slot of a word of ``n`` bytes, and its hash; a longer one lacks its offset."""
     if n > SHORT:
         key = _hash_bytes(source, start, n)
         return key, _IS_LONG, key

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import skembed._text.files as text_files_module
 from skembed._corpus.corpus import SentenceCorpus
 from skembed._corpus.storage import Arrays, GrowingArray
-from skembed._text.batches import side_by_side
 
 TEXT = ["The cat sat.", "The cat slept!", "", "A dog", "Rain, rain, rain.", "the end"]
 GROUPS = [0, 0, 0, 1, 1, 2]
@@ -328,30 +327,11 @@ def test_sizes_beyond_the_file_ask_for_no_memory(saved, tmp_path):
             SentenceCorpus.load(tmp_path / "c", mmap=mmap)
 
 
-@pytest.mark.parametrize("share", [0.001, 0.5, 1.0, 3.0])
-def test_numbers_written_to_room_at_the_end_are_not_copied(share):
-    array, expected, moved = GrowingArray("tokens", None), [], 0
-    for size in (3, 0, 5, 2, 4000, 1):
-        room = array.room(2 * size, share)
-        assert len(room) == 2 * size and room.dtype == np.int32
-        room[:size] = np.arange(size) + len(expected)
-        expected += room[:size].tolist()
-        array.append(room[:size], share)
-        moved += not np.shares_memory(room, array.array()) and size > 0
-    array.append(np.array([7, 8], np.int32), share)  # what was written elsewhere is
-    assert array.array().tolist() == [*expected, 7, 8] and moved == 0
-    assert array.finish(5).tolist() == expected[:5]
-
-
-def test_arrays_side_by_side():
-    sizes_and_types = [(3, np.int64), (0, np.int32), (65, np.uint8), (7, np.int32), (1, np.uint64)]
-    memory = np.zeros(40, np.uint64)
-    for given_memory in (None, memory, memory[:10]):
-        arrays = side_by_side(*sizes_and_types, memory=given_memory)
-        assert [(len(array), array.dtype) for array in arrays] == sizes_and_types
-        assert all(array.flags.aligned and array.flags.writeable for array in arrays)
-        for i, array in enumerate(arrays):
-            array[:] = i
-        assert [set(array.tolist()) for array in arrays] == [{0}, set(), {2}, {3}, {4}], "none lies on another"
-        fits = given_memory is memory
-        assert all(np.shares_memory(array, memory) == (fits and len(array) > 0) for array in arrays)
+def test_an_array_grows(tmp_path):
+    for folder in (None, tmp_path):
+        array = GrowingArray("tokens", folder)
+        for size in (3, 0, 5, 2, 4000, 1):
+            array.append(np.arange(len(array), len(array) + size, dtype=np.int32))
+        assert array.array().tolist() == list(range(4011))
+        assert array.finish(5).tolist() == list(range(5))
+        array.close()

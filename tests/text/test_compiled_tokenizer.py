@@ -1,7 +1,10 @@
 """The compiled tokenizer and its Python twin: the same words, ids and documents for any text and number of threads."""
 
 import gzip
+import importlib.util
 import sys
+from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,14 +15,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import skembed._text.files as text_files_module
 import skembed._text.sources as sentences_module
-from skembed._compiled.threads import Threads
+import skembed._text.strings as strings_module
 from skembed._corpus.corpus import SentenceCorpus
 from skembed._corpus.storage import HEADER, Arrays
 from skembed._text.batches import _N_CHARACTERS, PADDING, lowered_characters
-from skembed._text.encoder import Encoder
-from skembed._text.scanner import KnownWords, Scanner, table_of, words_of
-from skembed._text.sources import iter_batches
-from skembed._text.strings import Room, join_strings
+from skembed._text.known_words import KnownTokens
+from skembed._text.scanner import KnownWords, Scanner, pack_words, table_of, words_of
+from skembed._text.strings import Buffer, encode_strings, join_strings
 from skembed._text.tokenizer import TOKEN_PATTERN, Tokenizer
 from skembed._text.utf8 import line_feeds
 from skembed._text.word_table import new_words
@@ -45,15 +47,30 @@ PIECES = st.one_of(
 TEXT = st.lists(PIECES, max_size=12).map("".join)
 
 
-def encoded(encoder, sentences):
-    ids, ptr = encoder.encode(sentences)
-    return ids.tolist(), ptr.tolist(), encoder.words
+def content(corpus):
+    """What a corpus holds, as lists."""
+    words, counts = corpus.vocabulary.words, corpus.vocabulary.counts
+    return [list(map(int, array)) for array in (corpus.tokens, corpus.sent_ptr, corpus.doc_ptr, counts)], words
 
 
-def assert_twins(sentences, n_threads=1):
-    fast, slow = Encoder(Tokenizer(), Threads(n_threads)), Encoder(slow_twin)
-    assert encoded(fast, sentences) == encoded(slow, sentences)
-    assert fast.counts.tolist() == slow.counts.tolist()
+def built(make, *args, **options):
+    """Return the content of a corpus, or the error."""
+    try:
+        return content(make(*args, **options))
+    except ValueError as error:
+        return str(error)
+
+
+def encoded(tokenizer, sentences):
+    ids, ptr, words, _ = KnownTokens({}, tokenizer).encode(sentences)
+    return ids.tolist(), ptr.tolist(), list(words)
+
+
+def assert_twins(sentences, n_threads=1, **options):
+    slow = {"analyzer": Tokenizer(stop_words=options.get("stop_words")).analyze, "stemmer": options.get("stemmer")}
+    assert encoded(Tokenizer(**options), sentences) == encoded(Tokenizer(**slow), sentences)
+    expected = built(SentenceCorpus.from_sentences, sentences, **slow)
+    assert built(SentenceCorpus.from_sentences, sentences, n_jobs=n_threads, **options) == expected
 
 
 def test_the_twin_is_used():
@@ -122,13 +139,10 @@ def test_every_line_of_the_corpora(data_dir, name):
         pytest.skip(f"{path} is not there")
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
         lines = [line.rstrip("\r\n") for line in file]
-    fast, slow = Encoder(Tokenizer(), Threads(2)), Encoder(slow_twin)
-    for (ids, ptr, *_), (slow_ids, slow_ptr, *_) in zip(
-        fast.stream(iter_batches(lines, None, Tokenizer())), slow.stream(iter_batches(lines, None, slow_twin))
-    ):
-        assert np.array_equal(ids, slow_ids) and np.array_equal(ptr, slow_ptr)
-    assert fast.n_rows == slow.n_rows == len(lines)
-    assert fast.words == slow.words and np.array_equal(fast.counts, slow.counts)
+    fast = SentenceCorpus.from_sentences(lines, n_jobs=2)
+    slow = SentenceCorpus.from_sentences(lines, analyzer=analyze)
+    assert np.array_equal(fast.tokens, slow.tokens) and np.array_equal(fast.sent_ptr, slow.sent_ptr)
+    assert fast.n_sentences == len(lines) and fast.vocabulary == slow.vocabulary
 
 
 # -- stems and stop words ----------------------------------------------------------------------------------------------
@@ -138,10 +152,7 @@ def test_every_line_of_the_corpora(data_dir, name):
 @given(st.lists(st.lists(st.sampled_from(["the", "The", "a", "cats", "cat", "x", "É"])).map(" ".join), max_size=6))
 def test_stems_and_stop_words(sentences):
     for options in ({"stop_words": ["the", "É"]}, {"stop_words": "english"}, {"stemmer": lambda word: word[:2]}):
-        fast = Encoder(Tokenizer(**options))
-        slow = Encoder(Tokenizer(analyzer=Tokenizer(**options).analyze, stemmer=options.get("stemmer")))
-        assert encoded(fast, sentences) == encoded(slow, sentences)
-        assert fast.counts.tolist() == slow.counts.tolist()
+        assert_twins(sentences, **options)
 
 
 # -- threads -----------------------------------------------------------------------------------------------------------
@@ -155,13 +166,8 @@ def test_threads_change_nothing(sentences, n_threads, size):
         patch.setattr(sentences_module, "BATCH_LENGTH", 30)
         for module in ("_text.encoder", "_corpus.content"):
             patch.setattr(f"skembed.{module}.LEAST_BATCHES", 1)
-        patch.setattr("skembed._text.vocabulary.LEAST_WORDS", 1)
+        patch.setattr("skembed._corpus.content.count_threads", lambda n_jobs: n_jobs or 1)
         assert_twins(sentences, n_threads)
-        # A corpus gives no numbers before all is read: then the words of all tables are ordered.
-        patch.setattr("skembed._corpus.content.count_threads", lambda n_jobs: n_jobs)
-        sentences = [*sentences, "a b a"]
-        one, some = (SentenceCorpus.from_sentences(sentences, n_jobs=n_jobs) for n_jobs in (1, n_threads))
-        assert some == one and some.vocabulary == one.vocabulary
 
 
 def test_threads_give_the_same_corpus(monkeypatch, tmp_path):
@@ -215,15 +221,6 @@ def test_threads_leave_out_the_same_words(options, monkeypatch, tmp_path):
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def built(path, **options):
-    """Return the corpus as lists, or the error."""
-    try:
-        corpus = SentenceCorpus.from_file(path, **options)
-    except ValueError as error:
-        return str(error)
-    return list(corpus), corpus.doc_ptr.tolist(), corpus.vocabulary.words, corpus.vocabulary.counts.tolist()
-
-
 BYTES = [b"\n", b"\r\n", b" \n", b"\xc2\xa0\n", b"\x1c\n", b"\xef\xbb\xbf", b"a\n", b"\xc2\x85", b"- -\n"]
 ENCODED = TEXT.map(lambda text: text.encode("utf-8", "replace"))
 LINES = st.lists(ENCODED | st.sampled_from(BYTES), max_size=12).map(b"".join)
@@ -254,9 +251,9 @@ def compare_files(tmp_path_factory, data, read_size):
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_files_module, "READ_SIZE", read_size)
-        fast = built(path)
+        fast = built(SentenceCorpus.from_file, path)
         patch.setattr(Tokenizer, "is_compiled", False)
-        assert fast == built(path)
+        assert fast == built(SentenceCorpus.from_file, path)
 
 
 # -- columns in Arrow's memory -----------------------------------------------------------------------------------------
@@ -297,19 +294,19 @@ def test_missing_values_of_columns():
         whole = pd.concat([pd.Series(list(cut)), pd.Series([None])])
         for dtype in ("string[pyarrow]", "object"):
             with pytest.raises(TypeError, match="^Row 7 is missing"):
-                Encoder(Tokenizer()).encode(whole.astype(dtype))
+                SentenceCorpus.from_sentences(whole.astype(dtype))
 
 
 def test_columns_of_other_types():
     pyarrow = pytest.importorskip("pyarrow")
     with pytest.raises(TypeError, match="^Row 0 is 1 of type int"):
-        Encoder(Tokenizer()).encode(pyarrow.array([1, 2]))
+        SentenceCorpus.from_sentences(pyarrow.array([1, 2]))
     dictionary = pyarrow.array(["a b", "c", "a b"]).dictionary_encode()
-    assert encoded(Encoder(Tokenizer()), dictionary) == ([0, 1, 2, 0, 1], [0, 2, 3, 5], ["a", "b", "c"])
+    assert list(SentenceCorpus.from_sentences(dictionary)) == [["a", "b"], ["c"], ["a", "b"]]
     buffers = [None, pyarrow.py_buffer(np.array([0, 2], np.int32).tobytes()), pyarrow.py_buffer(b"\xff\xfe")]
     damaged = pyarrow.Array.from_buffers(pyarrow.string(), 1, buffers)
     with pytest.raises(ValueError, match="Arrow array holds text that is not valid UTF-8"):
-        Encoder(Tokenizer()).encode(damaged)
+        SentenceCorpus.from_sentences(damaged)
 
 
 # -- the table of a vocabulary -----------------------------------------------------------------------------------------
@@ -331,7 +328,7 @@ def test_words_of_a_vocabulary_are_found():
 
 @pytest.mark.kernel
 def test_line_feeds():
-    data, _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70], Room())
+    data, _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70], Buffer())
     ends = np.empty(3, np.int64)
     n_lines = line_feeds(data, len(data) - len(PADDING), ends)
     assert n_lines == bytes(data).count(b"\n") - len(PADDING)
@@ -363,10 +360,12 @@ class Odd(str):
         ["a", np.str_("of a derived type é"), Odd("abc")],
     ],
 )
-def test_strings_are_joined(sentences):
-    room = Room()
-    for _ in range(2):  # the second time in the room of the first
-        data, ends = join_strings(sentences, room)
+@pytest.mark.parametrize("copies", [strings_module.COPIES, False])
+def test_strings_are_joined(sentences, copies, monkeypatch):
+    monkeypatch.setattr(strings_module, "COPIES", copies)
+    buffer = Buffer()
+    for _ in range(2):  # the second time in the memory of the first
+        data, ends = join_strings(sentences, buffer)
         pieces = [str.encode(sentence, "utf-8", "surrogatepass") + b"\n" for sentence in sentences]
         assert bytes(data) == b"".join(pieces) + PADDING
         assert ends.tolist() == (np.cumsum([len(piece) for piece in pieces]) - 1).tolist()
@@ -374,16 +373,67 @@ def test_strings_are_joined(sentences):
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("wrong", [None, 1, b"bytes", ["x"]])
-def test_only_strings_are_joined(wrong):
+@pytest.mark.parametrize("copies", [strings_module.COPIES, False])
+def test_only_strings_are_joined(wrong, copies, monkeypatch):
+    monkeypatch.setattr(strings_module, "COPIES", copies)
     with pytest.raises(TypeError):
-        join_strings(["a", wrong], Room())
+        join_strings(["a", wrong], Buffer())
 
 
-def test_a_text_of_any_length_has_room():
-    room = Room()
-    few, many = room.take(10), room.take(Room.most + 1)
-    assert len(few) == 10 and len(many) == Room.most + 1
-    assert np.shares_memory(few, room.take(9)) and not np.shares_memory(many, room.take(10))
+REFUSED = [
+    ("sys.implementation", SimpleNamespace(name="pypy")),
+    ("sys.version_info", (3, 15, 0)),
+    ("sys.version_info", (3, 10, 9)),
+    ("sys.gettotalrefcount", lambda: 0),
+    ("sys.getobjects", lambda: []),
+    ("sysconfig.get_config_var", {"Py_GIL_DISABLED": 1}.get),
+]
+
+
+def test_strings_are_copied_on_a_tested_interpreter():
+    assert strings_module.is_tested()
+
+
+@pytest.mark.parametrize(("name", "value"), REFUSED)
+def test_strings_are_not_copied_on_other_interpreters(name, value, monkeypatch):
+    monkeypatch.setattr(f"skembed._text.strings.{name}", value, raising=False)
+    assert not strings_module.is_tested()
+
+
+def wrong_copy(sentences, buffer):
+    data, ends = encode_strings(sentences)
+    return np.roll(data, 1), ends
+
+
+def failing_copy(sentences, buffer):
+    raise SystemError("no string")
+
+
+@pytest.mark.parametrize("copy", [wrong_copy, failing_copy])
+def test_strings_are_not_copied_where_the_check_fails(copy, monkeypatch):
+    monkeypatch.setattr(strings_module, "copy_strings", copy)
+    assert not strings_module.copies_well()
+
+
+def test_the_check_decides_when_the_module_is_loaded(monkeypatch):
+    """Loaded anew where the interpreter is refused, it makes the same corpus."""
+    sentences = ["plain", "\u00e9t\u00e9", "\U0001f600 \u20ac", "", np.str_("x"), "\ud800a"]
+    expected = SentenceCorpus.from_sentences(sentences)
+    monkeypatch.setattr("sys.gettotalrefcount", lambda: 0, raising=False)
+    spec = importlib.util.find_spec("skembed._text.strings")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    assert not loaded.COPIES
+    monkeypatch.setattr(loaded, "copy_strings", None)
+    monkeypatch.setattr("skembed._text.scanner.join_strings", loaded.join_strings)
+    assert SentenceCorpus.from_sentences(sentences) == expected
+
+
+def test_a_buffer_of_any_length():
+    buffer = Buffer()
+    few, many = buffer.take(10), buffer.take(Buffer.most + 1)
+    assert len(few) == 10 and len(many) == Buffer.most + 1
+    assert np.shares_memory(few, buffer.take(9)) and not np.shares_memory(many, buffer.take(10))
 
 
 @pytest.mark.kernel
@@ -392,6 +442,21 @@ def test_scanner_keeps_its_words():
     assert scanner.scan(["b a b"]).ids.tolist() == [0, 1, 0]
     assert scanner.scan(["a c"]).ids.tolist() == [1, 2]
     assert words_of(scanner.words) == ["b", "a", "c"] and words_of(new_words()) == []
+
+
+@pytest.mark.kernel
+def test_words_of_several_tables_are_packed_once():
+    rng = np.random.default_rng(0)
+    words = [f"{'eightbyt' * (i % 4)}_{i}" for i in range(400)]
+    scanners, found = [Scanner() for _ in range(3)], []
+    for scanner in scanners:
+        drawn = rng.choice(words, 1000).tolist()
+        found.append((drawn, scanner.scan([" ".join(drawn)]).ids))
+    (text, starts, ends, counts), indices = pack_words(scanners)
+    packed = [text[start:end].tobytes().decode() for start, end in zip(starts, ends)]
+    assert dict(zip(packed, counts.tolist())) == Counter(word for drawn, _ in found for word in drawn)
+    for (drawn, ids), index in zip(found, indices):
+        assert [packed[i] for i in index[ids].tolist()] == drawn
 
 
 @pytest.mark.kernel

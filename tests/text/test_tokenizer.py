@@ -1,4 +1,4 @@
-"""Tokenizer, Encoder and the guard at the door for sentences."""
+"""Tokenizer, word ids and the check of collections of sentences."""
 
 import copy
 import importlib
@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skembed._text.encoder import Encoder, WordIds
+from skembed import SentenceCorpus
+from skembed._text.encoder import WordIds
+from skembed._text.known_words import KnownTokens
 from skembed._text.sources import BATCH_SIZE, iter_pieces, iter_sentences
 from skembed._text.tokenizer import Tokenizer
 
@@ -37,10 +39,14 @@ def split_spaces(text):
     return text.split()
 
 
-def decode(encoder, sentences):
-    ids, ptr = encoder.encode(sentences)
-    words = [encoder.words[i] for i in ids]
-    return [words[a:b] for a, b in pairwise(ptr.tolist())]
+def decode(tokenizer, sentences):
+    """The words of each sentence."""
+    known, found = KnownTokens({}, tokenizer), []
+    for piece in iter_pieces(sentences, tokenizer):
+        encoded = known.encode(piece, len(found))
+        words = [encoded.words[i] for i in encoded.ids]
+        found += [words[a:b] for a, b in pairwise(encoded.ptr.tolist())]
+    return found
 
 
 # -- what a token is ---------------------------------------------------------------------------------------------------
@@ -56,36 +62,23 @@ def decode(encoder, sentences):
 def test_tokens_are_those_of_count_vectorizer(sentences, token_pattern, lowercase, stop_words):
     options = {"token_pattern": token_pattern, "lowercase": lowercase, "stop_words": stop_words}
     analyze = CountVectorizer(**options).build_analyzer()
-    assert decode(Encoder(Tokenizer(**options)), sentences) == [analyze(sentence) for sentence in sentences]
+    assert decode(Tokenizer(**options), sentences) == [analyze(sentence) for sentence in sentences]
 
 
 def test_ids_by_first_appearance_and_types():
-    encoder = Encoder(Tokenizer())
-    ids, ptr = encoder.encode(["b a b", "", "c!"])
-    assert encoder.words == ["b", "a", "c"]
+    known = KnownTokens({}, Tokenizer())
+    ids, ptr, words, rows = known.encode(["b a b", "", "c!"])
+    assert list(words) == ["b", "a", "c"] and rows.tolist() == [-1] * 3
     assert ids.dtype == np.int32 and ptr.dtype == np.int64
     assert ids.tolist() == [0, 1, 0, 2] and ptr.tolist() == [0, 3, 3, 4]
-    ids, ptr = encoder.encode([])
+    ids, ptr, *_ = known.encode([])
     assert (ids.dtype, ptr.dtype, ids.shape, ptr.tolist()) == (np.int32, np.int64, (0,), [0])
-
-
-@given(st.lists(NASTY, max_size=20), st.integers(0, 20))
-def test_chunks_give_what_one_call_gives(sentences, cut):
-    whole, parts = Encoder(Tokenizer()), Encoder(Tokenizer())
-    ids, ptr = whole.encode(sentences)
-    pieces = [parts.encode(sentences[:cut]), parts.encode(sentences[cut:])]
-    assert np.concatenate([p[0] for p in pieces]).tolist() == ids.tolist()
-    assert pieces[0][1].tolist() == ptr.tolist()[: len(pieces[0][1])]
-    assert (pieces[1][1] + len(pieces[0][0])).tolist() == ptr.tolist()[len(pieces[0][1]) - 1 :]
-    assert parts.words == whole.words and parts.n_rows == len(sentences)
 
 
 def test_more_than_one_batch_and_a_generator_consumed_once():
     n = BATCH_SIZE + 3
     generator = (f"w{i} x" for i in range(n))
-    encoder = Encoder(Tokenizer())
-    ids, ptr = encoder.encode(generator)
-    assert len(ptr) == n + 1 and len(encoder.words) == n + 1 and ids[-2] == n
+    assert decode(Tokenizer(), generator) == [[f"w{i}", "x"] for i in range(n)]
     assert next(generator, None) is None
 
 
@@ -102,11 +95,10 @@ def test_batches_of_long_sentences_are_small(kind):
 
 
 def test_callable_analyzer_takes_any_item():
-    encoder = Encoder(Tokenizer(analyzer=as_is))
-    assert decode(encoder, [["A", "b"], ("b",), (token for token in "xy"), []]) == [["A", "b"], ["b"], ["x", "y"], []]
-    numpy_words = Encoder(Tokenizer(analyzer=as_is))
-    numpy_words.encode([np.array(["q", "r"])])
-    assert [type(word) for word in numpy_words.words] == [str, str]
+    tokenizer = Tokenizer(analyzer=as_is)
+    items = [["A", "b"], ("b",), (token for token in "xy"), []]
+    assert decode(tokenizer, items) == [["A", "b"], ["b"], ["x", "y"], []]
+    assert [type(word) for word in decode(tokenizer, [np.array(["q", "r"])])[0]] == [str, str]
 
 
 # -- stemming ----------------------------------------------------------------------------------------------------------
@@ -119,25 +111,26 @@ def test_stemmer_is_called_once_for_each_distinct_word():
         calls.append(word)
         return word[:3]
 
-    encoder = Encoder(Tokenizer(stemmer=stem))
+    sentences = ["walking walked walk", "talk walk"] * 3
+    known = KnownTokens({}, Tokenizer(stemmer=stem))
     for _ in range(3):
-        encoder.encode(["walking walked walk", "talk walk"])
+        assert known.encode(sentences).words == ["wal", "tal"]
     assert calls == ["walking", "walked", "walk", "talk"]
-    assert encoder.words == ["wal", "tal"]
+    assert SentenceCorpus.from_sentences(sentences, stemmer=stem).vocabulary.words == ["wal", "tal"]
+    assert calls[4:] == calls[:4]
 
 
 def test_stem_that_is_also_a_word():
     swap = {"a": "b", "b": "a", "c": "c"}
-    encoder = Encoder(Tokenizer(stemmer=swap.__getitem__))
-    assert decode(encoder, ["a b c a"]) == [["b", "a", "c", "b"]]
+    assert decode(Tokenizer(stemmer=swap.__getitem__), ["a b c a"]) == [["b", "a", "c", "b"]]
 
 
 def test_language_names():
     pytest.importorskip("snowballstemmer")
-    assert decode(Encoder(Tokenizer(stemmer="english")), ["running runs"]) == [["run", "run"]]
-    assert decode(Encoder(Tokenizer(stemmer="german")), ["häuser"]) == [["haus"]]
+    assert decode(Tokenizer(stemmer="english"), ["running runs"]) == [["run", "run"]]
+    assert decode(Tokenizer(stemmer="german"), ["häuser"]) == [["haus"]]
     with pytest.raises(ValueError, match="no stemmer called 'klingon'.*english.*german"):
-        Encoder(Tokenizer(stemmer="klingon"))
+        KnownTokens({}, Tokenizer(stemmer="klingon"))
 
 
 def stems_in_python(language, words):
@@ -180,12 +173,12 @@ def test_stems_do_not_depend_on_another_version_of_pystemmer(monkeypatch, versio
 def test_missing_stemmer_library_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "snowballstemmer", None)
     with pytest.raises(ImportError, match=r"pip install skembed\[stem\]"):
-        Encoder(Tokenizer(stemmer="english"))
+        KnownTokens({}, Tokenizer(stemmer="english"))
 
 
 def test_stemmer_must_return_strings():
     with pytest.raises(TypeError, match="stemmer must return a string, got None for the word 'cat'"):
-        Encoder(Tokenizer(stemmer=lambda word: None)).encode(["cat"])
+        decode(Tokenizer(stemmer=lambda word: None), ["cat"])
 
 
 # -- wrong rows --------------------------------------------------------------------------------------------------------
@@ -207,15 +200,13 @@ def test_stemmer_must_return_strings():
     ],
 )
 def test_rows_that_are_not_strings(item, advice):
-    encoder = Encoder(Tokenizer())
-    encoder.encode(["one", "two"])
     with pytest.raises(TypeError, match=f"^Row 3 is .*{advice}"):
-        encoder.encode(["three", item, "five"])
+        KnownTokens({}, Tokenizer()).encode(["three", item, "five"], 2)
 
 
 def test_row_number_beyond_the_first_batch():
     with pytest.raises(TypeError, match=f"^Row {BATCH_SIZE + 1} is missing"):
-        Encoder(Tokenizer()).encode(chain(["a"] * (BATCH_SIZE + 1), [None]))
+        decode(Tokenizer(), chain(["a"] * (BATCH_SIZE + 1), [None]))
 
 
 @pytest.mark.parametrize(
@@ -229,10 +220,8 @@ def test_row_number_beyond_the_first_batch():
     ],
 )
 def test_rows_that_a_callable_does_not_turn_into_tokens(item, message):
-    encoder = Encoder(Tokenizer(analyzer=as_is))
-    encoder.encode([["fine"]] * 10)
     with pytest.raises(TypeError, match=message):
-        encoder.encode([["fine"]] * 91 + [item])
+        KnownTokens({}, Tokenizer(analyzer=as_is)).encode([["fine"]] * 91 + [item], 10)
 
 
 def test_an_error_of_the_analyzer_itself_passes_through():
@@ -240,15 +229,15 @@ def test_an_error_of_the_analyzer_itself_passes_through():
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        Encoder(Tokenizer(analyzer=fail)).encode(["a"])
+        decode(Tokenizer(analyzer=fail), ["a"])
 
 
 def test_more_words_than_int32(monkeypatch):
     monkeypatch.setattr(WordIds, "max_words", 3)
-    encoder = Encoder(Tokenizer())
-    encoder.encode(["a b c", "a b c"])
-    with pytest.raises(ValueError, match="More than 3 distinct words"):
-        encoder.encode(["d"])
+    for options in ({}, {"stemmer": str.upper}, {"lowercase": False}):
+        assert SentenceCorpus.from_sentences(["a b c", "a b c"], **options).n_tokens == 6
+        with pytest.raises(ValueError, match="More than 3 distinct words"):
+            SentenceCorpus.from_sentences(["a b c", "a b c", "d"], **options)
 
 
 # -- options -----------------------------------------------------------------------------------------------------------
@@ -304,10 +293,10 @@ def test_copied_objects_make_equal_tokenizers(take):
 def test_pickle(options):
     tokenizer = Tokenizer(**options)
     size = len(pickle.dumps(tokenizer))
-    Encoder(tokenizer).encode([])  # builds the analyzer, which must not travel
+    decode(tokenizer, ["x Y"])  # builds the analyzer, which must not travel
     copied = pickle.loads(pickle.dumps(tokenizer))
     assert copied == tokenizer and len(pickle.dumps(tokenizer)) == size
-    assert decode(Encoder(copied), ["x Y"]) == decode(Encoder(tokenizer), ["x Y"])
+    assert decode(copied, ["x Y"]) == decode(tokenizer, ["x Y"])
 
 
 def test_options_round_trip():
@@ -355,7 +344,7 @@ def _has(library):
 def test_containers():
     seen = 0
     for X in containers():
-        assert decode(Encoder(Tokenizer()), iter_sentences(X)) == [["a", "b"], ["c"]], type(X)
+        assert decode(Tokenizer(), iter_sentences(X)) == [["a", "b"], ["c"]], type(X)
         seen += 1
     assert seen >= 9
 
@@ -395,4 +384,4 @@ def test_tables_of_other_libraries():
             iter_sentences(table)
     for column in (polars.Series(["a", None]), pyarrow.array(["a", None]), pd.Series(["a", None])):
         with pytest.raises(TypeError, match="^Row 1 is missing"):
-            Encoder(Tokenizer()).encode(iter_sentences(column))
+            decode(Tokenizer(), iter_sentences(column))

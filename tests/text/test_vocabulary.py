@@ -1,7 +1,6 @@
 """Vocabulary: order, pruning, messages; packed words."""
 
 import pickle
-from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -9,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skembed._compiled.threads import Threads
 from skembed._text.vocabulary import Vocabulary, check_limits, decode_words, encode_words
 
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)
 
 
-def from_counts(words, counts, n_threads=1, **limits):
+def from_counts(words, counts, **limits):
     text, ptr = encode_words(words)
-    return Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts, threads=Threads(n_threads), **limits)
+    return Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts, **limits)
 
 
 @given(st.dictionaries(WORDS, st.integers(1, 5), min_size=1), st.integers(1, 6), st.none() | st.integers(1, 10))
@@ -40,10 +38,8 @@ def test_order_and_limits(counts, min_count, max_features):
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
 @pytest.mark.parametrize("n_words", [1, 40, 3000])
-def test_order_of_words_that_begin_alike(n_words, n_threads, monkeypatch):
-    monkeypatch.setattr("skembed._text.vocabulary.LEAST_WORDS", 1)
+def test_order_of_words_that_begin_alike(n_words):
     rng = np.random.default_rng(n_words)
     parts = [
         "a",
@@ -60,34 +56,16 @@ def test_order_of_words_that_begin_alike(n_words, n_threads, monkeypatch):
     words = list({"".join(rng.choice(parts, rng.integers(0, 9), p=[0.1] * 10)) for _ in range(n_words)})
     counts = rng.choice([0, 1, 2, 2047, 2048, 10**12], len(words)).tolist()
     counts[0] = 1
-    vocabulary, remap = from_counts(words, counts, n_threads=n_threads)
+    vocabulary, remap = from_counts(words, counts)
     expected = sorted(((word, n) for word, n in zip(words, counts) if n), key=lambda pair: (-pair[1], pair[0]))
     assert list(zip(vocabulary.words, vocabulary.counts.tolist())) == expected
     assert [i < 0 or vocabulary.words[i] == word for i, word in zip(remap.tolist(), words)] == [True] * len(words)
     assert np.array_equal(remap < 0, np.array(counts) == 0)
 
 
-@pytest.mark.kernel
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
-@pytest.mark.parametrize("n_different", [1, 7, 400])
-def test_words_that_are_the_same_are_joined(n_different, n_threads, monkeypatch):
-    monkeypatch.setattr("skembed._text.vocabulary.LEAST_WORDS", 1)
-    rng = np.random.default_rng(n_different)
-    different = [f"{'eightbyt' * (i % 4)}{i}" for i in range(n_different)]
-    words = rng.choice(different, 1000).tolist()
-    counts = rng.integers(1, 5, len(words))
-    vocabulary, remap = from_counts(words, counts, n_threads=n_threads)
-    sums = Counter()
-    for word, n in zip(words, counts.tolist()):
-        sums[word] += n
-    assert list(zip(vocabulary.words, vocabulary.counts.tolist())) == sorted(sums.items(), key=lambda x: (-x[1], x[0]))
-    assert [vocabulary.words[i] for i in remap.tolist()] == words
-
-
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_many_words_that_only_end_differently(n_threads):
+def test_many_words_that_only_end_differently():
     words = [f"https_example_org_page_{i}" for i in range(60_000)]
-    vocabulary, _ = from_counts(words, np.ones(len(words)), n_threads=n_threads)
+    vocabulary, _ = from_counts(words, np.ones(len(words)))
     assert vocabulary.words == sorted(words)
 
 
