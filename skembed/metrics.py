@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from sklearn.utils.validation import check_array
 
 from ._compiled.norms import rescaled
-from ._corpus.input import as_matrix, as_scores, check_same_length
+from ._validation.columns import as_matrix, as_scores, check_same_length
 
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
 

@@ -1,4 +1,4 @@
-"""Sentences as numbers: encode once, then slice, save, memory-map and share between processes."""
+"""Sentences as word ids: encode once, then slice, save, memory-map and share between processes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,8 @@ from .._text.sources import advising, iter_batches
 from .._text.tokenizer import TOKEN_PATTERN, Tokenizer
 from .._text.vocabulary import Vocabulary
 from .._validation.paths import PathLike, user_path
-from .content import (
-    Content,
-    as_rows,
-    build,
-    check_content,
-    make_settings,
-    open_content,
-    read_handle,
-    sentence_frequencies,
-    take,
-)
+from .build import build
+from .content import Content, as_rows, check_content, make_settings, open_content, read_handle
 from .storage import Arrays, digest_of, new_folder, write_folder
 
 
@@ -110,8 +101,7 @@ class SentenceCorpus:
         Parameters
         ----------
         sentences : iterable of str
-            A list, array, pandas or polars Series, generator, ... It is consumed once. With a callable `analyzer` the
-            items may be anything.
+            A list, array, pandas or polars Series, generator, ..., read once. With a callable `analyzer`: of anything.
         groups : iterable or None, default=None
             Document id of each sentence. A new document begins where the id changes. None means one document.
         analyzer, token_pattern, lowercase, stop_words, stemmer
@@ -122,7 +112,7 @@ class SentenceCorpus:
             Keep only this many of the most frequent words.
         to : path-like or None, default=None
             Folder to write the corpus to while it is read, so that it may be larger than memory. The corpus returned is
-            then memory-mapped from there. An older corpus at that place is replaced.
+            memory-mapped from there. An older corpus at this path is replaced.
         n_jobs : int or None, default=None
             Number of threads of the default analyzer; -1 means all cores. It does not change the result.
 
@@ -169,9 +159,9 @@ class SentenceCorpus:
         Parameters
         ----------
         path : path-like, or list of path-like
-            A text file; or a folder, for all files ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it and
-            its subfolders, sorted, without hidden ones; or a list of both, read in that order. A file whose name ends
-            in ``.gz``, ``.bz2`` or ``.xz`` is decompressed. Each file begins a new document.
+            A text file, decompressed if its name ends in ``.gz``, ``.bz2`` or ``.xz``; or a folder, for all files
+            ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it and its subfolders, sorted, without hidden
+            ones; or a list of both, read in that order. Each file begins a new document.
         encoding : str, default="utf-8"
             Encoding of the text. A byte order mark is skipped.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
@@ -197,8 +187,7 @@ class SentenceCorpus:
     @property
     def _content(self) -> Content:
         if self._loaded is None:
-            assert self._path is not None and self._digest is not None
-            self._loaded = read_handle(self._path, self._digest, self.tokenizer)
+            self._loaded = read_handle(str(self._path), str(self._digest), self.tokenizer)
         return self._loaded
 
     @property
@@ -285,22 +274,20 @@ class SentenceCorpus:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SentenceCorpus):
             return NotImplemented
-        if self is other:
-            return True
-        if (self._digest is None or other._digest is None) and self._content.sizes != other._content.sizes:
-            return False  # usually decides, without computing a digest
-        return self.digest == other.digest
+        # Sizes usually decide, without computing a digest.
+        may_be_equal = (self._digest and other._digest) or self._content.sizes == other._content.sizes
+        return self is other or bool(may_be_equal and self.digest == other.digest)
 
     def __hash__(self) -> int:
         return int(self.digest[:15], 16)
 
     def doc_of(self) -> NDArray[np.int64]:
-        """Return the number of each sentence's document, ndarray of shape (n_sentences,), dtype int64."""
+        """Return the document index of each sentence, ndarray of shape (n_sentences,), dtype int64."""
         return np.repeat(np.arange(self.n_documents, dtype=np.int64), np.diff(self.doc_ptr))
 
     def sentence_frequencies(self) -> NDArray[np.int64]:
         """Return in how many sentences each word occurs, ndarray of shape (n_words,), dtype int64."""
-        return sentence_frequencies(self._content)
+        return self._content.sentence_frequencies()
 
     @overload
     def __getitem__(self, key: int | np.integer[Any]) -> list[str]: ...
@@ -310,20 +297,19 @@ class SentenceCorpus:
         """Return the words of one sentence, or a new corpus of some sentences.
 
         An int gives the words of that sentence. A slice, or an array-like of int or bool, gives a corpus in memory of
-        these sentences in this order, whose vocabulary has the words of these sentences only. A document border stands
-        wherever two sentences were not neighbours before.
+        these sentences with their words only. A new document begins where two were not neighbours before.
         """
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # as scikit-learn indexes arrays
             key = key[0]
         if isinstance(key, numbers.Integral) and not isinstance(key, bool):
             i, words = int(as_rows([key], len(self))[0]), self.vocabulary.words
             return [words[t] for t in self.tokens[self.sent_ptr[i] : self.sent_ptr[i + 1]].tolist()]
-        return _make(take(self._content, as_rows(key, len(self))), self.tokenizer, self._settings)
+        return _make(self._content.take(as_rows(key, len(self))), self.tokenizer, self._settings)
 
     def save(self, path: PathLike) -> None:
         """Save to a folder, to be opened with :meth:`load`.
 
-        The folder appears only when it is complete; an older corpus at that place is replaced.
+        The folder appears only when it is complete; an older corpus at this path is replaced.
 
         Parameters
         ----------
@@ -333,8 +319,7 @@ class SentenceCorpus:
         Raises
         ------
         OSError
-            If `path` exists and is not a corpus, or cannot be written; names path and reason, and leaves no partial
-            files.
+            If `path` exists and is not a corpus, or cannot be written; names path and reason. No files are left.
         """
         path = user_path(path)
         if self._path is not None and path.exists() and path.samefile(self._path):
@@ -361,8 +346,7 @@ class SentenceCorpus:
         mmap : bool, default=True
             Memory-map the arrays instead of reading them.
         verify : bool, default=True
-            Check the contents against the digest. This reads the files once; turn it off for a huge corpus on a disk
-            that you trust.
+            Check the contents against the digest. This reads the files once; not needed on a disk that you trust.
         analyzer, stemmer : callable or None, default=None
             The callables that the corpus was built with, if any: they are not stored.
 

@@ -157,7 +157,7 @@ class GrowingArray:
         self._memory[start : self._size] = values
 
     def array(self) -> np.ndarray:
-        """Return all of it, to be changed in place."""
+        """Return the array itself: writing to it changes this one."""
         if self._file is None:
             return self._memory[: self._size]
         self._file.flush()
@@ -185,7 +185,7 @@ class GrowingArray:
     def _write_header(self) -> int:
         if self._file is None:
             return 0
-        # Of the same length for any size: numpy leaves room for the digits.
+        # The length of the header is the same for any size: numpy pads it.
         header = {"descr": self._dtype.str, "fortran_order": False, "shape": (self._size,)}
         np.lib.format.write_array_header_1_0(self._file, header)
         return self._file.tell()
@@ -288,7 +288,7 @@ def _read_header(file: Path) -> dict[str, Any]:
 
 def _read_array(folder: Path, name: str, size: int, mmap: bool) -> np.ndarray:
     file, dtype = folder / f"{name}.npy", DTYPES[name]
-    # Mapped even if it is to be read: a damaged header then cannot ask for more memory than the file has bytes.
+    # Mapped even if it is copied afterwards: a damaged header cannot claim more memory than the file has bytes.
     try:
         array = np.lib.format.open_memmap(file, mode="r")
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""From strings to word indices: sources of sentences, the tokenizer, the vocabulary.
+"""From strings to word ids: sources of sentences, the tokenizer, the vocabulary.
 
-Knows no vectors, no training and no estimators.
+Knows files, containers and encodings of text. Knows no documents on disk, no vectors, no training and no estimators.
 """
 
 # Modules that other packages of skembed may import.

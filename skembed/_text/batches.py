@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-PADDING = b"\n" * 64  # after a text: so many bytes may be read beyond its end
-_N_CHARACTERS = 0x40000  # no code point from here on is of a word, in any version of Unicode; a test looks
+PADDING = b"\n" * 64  # after a text: compiled code may read this far beyond its end
+_N_CHARACTERS = 0x40000  # no code point from here on belongs to a word in any version of Unicode; a test checks it
 # The only characters whose lowered form is two characters, or depends on those around.
 _IN_CONTEXT = "\u0130\u03a3"
 
@@ -29,8 +29,8 @@ class Text(NamedTuple):
         """Number of bytes without the padding."""
         return len(self.data) - len(PADDING)
 
-    def line(self, start: int, end: int) -> str:
-        """Return what stands at some bytes."""
+    def decode(self, start: int, end: int) -> str:
+        """Return the string of some bytes."""
         return self.data[start:end].tobytes().decode("utf-8", "surrogatepass")
 
 
@@ -44,36 +44,35 @@ class Column:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def part(self, sentences: slice) -> Column:
-        """Return some of the sentences."""
+    def __getitem__(self, sentences: slice) -> Column:
         return Column(self.data, self.offsets[sentences.start : sentences.stop + 1])
 
 
 @dataclass(frozen=True)
-class Part:
-    """Some sentences of a list, yet to be taken out: whoever reads them should do that, so that one core has them."""
+class ListSlice:
+    """A slice of a list, not copied yet: the thread that reads the sentences copies them, into its core's cache."""
 
     sentences: Sequence[Any]
-    first: int
-    last: int
+    start: int
+    stop: int
 
     def __len__(self) -> int:
-        return self.last - self.first
+        return self.stop - self.start
 
     def take(self) -> list[Any]:
         """Return the sentences."""
-        taken = self.sentences[self.first : self.last]
+        taken = self.sentences[self.start : self.stop]
         return taken if type(taken) is list else list(taken)
 
 
-Batch = list[Any] | Part | Text | Column
+Batch = list[Any] | ListSlice | Text | Column
 
 
 def rows_in_context(text: Text, ends: np.ndarray) -> np.ndarray:
-    """Return the numbers of the sentences with a character that has no lowered character of its own."""
+    """Return the indices of the sentences with a character that has no lowered character of its own."""
     data = text.data
-    places = [np.flatnonzero((data[:-1] == first) & (data[1:] == last)) for first, last in map(str.encode, _IN_CONTEXT)]
-    return np.unique(np.searchsorted(ends, np.concatenate(places)))
+    found = [np.flatnonzero((data[:-1] == first) & (data[1:] == last)) for first, last in map(str.encode, _IN_CONTEXT)]
+    return np.unique(np.searchsorted(ends, np.concatenate(found)))
 
 
 def lower_rows(text: Text, ends: np.ndarray, rows: np.ndarray) -> tuple[Text, np.ndarray]:
@@ -84,9 +83,9 @@ def lower_rows(text: Text, ends: np.ndarray, rows: np.ndarray) -> tuple[Text, np
     text : Text
         The text.
     ends : ndarray of shape (n_sentences,), dtype int64
-        The places of the line feeds after its sentences.
+        Offsets of the line feeds after its sentences.
     rows : ndarray of int
-        Numbers of sentences, rising.
+        Indices of sentences, rising.
 
     Returns
     -------
@@ -99,7 +98,7 @@ def lower_rows(text: Text, ends: np.ndarray, rows: np.ndarray) -> tuple[Text, np
     for row in rows.tolist():
         end = int(ends[row])
         start = end + 1 - int(lengths[row])
-        lowered = text.line(start, end).lower().encode("utf-8", "surrogatepass")
+        lowered = text.decode(start, end).lower().encode("utf-8", "surrogatepass")
         pieces += [text.data[done:start], np.frombuffer(lowered, np.uint8)]
         done = end
         lengths[row] = len(lowered) + 1
@@ -116,7 +115,7 @@ def lowered_characters() -> np.ndarray:
     -------
     lowered : ndarray of shape (n_characters,), dtype uint32
         Code point of the lowered character if that is of a word (``\w``), else 0; 0xFFFFFFFF where it depends on the
-        characters around or is more than one. In the place of "_" stands 0x7F, as in a table of words.
+        characters around or is more than one. 0x7F stands for "_", as in a table of words.
     """
     points = np.arange(_N_CHARACTERS, dtype="<u4")
     in_context = [ord(character) for character in _IN_CONTEXT]
@@ -133,7 +132,7 @@ def lowered_characters() -> np.ndarray:
 
 
 def iter_columns(X: Any, size: int) -> Iterator[Column | list[Any]] | None:
-    """Read a column of strings in Arrow's memory without making Python strings, at most `size` sentences at a time.
+    """Read a column of strings in Arrow's memory without making Python strings, up to `size` sentences at a time.
 
     Parameters
     ----------
@@ -186,8 +185,8 @@ def _iter_slices(pyarrow: Any, chunks: list[Any], size: int) -> Iterator[Column 
                 piece = piece.cast(pyarrow.large_string())
             _, offsets, data = piece.buffers()
             width = np.int32 if piece.type == pyarrow.string() else np.int64
-            places = np.frombuffer(offsets, width, len(piece) + 1, piece.offset * np.dtype(width).itemsize)
-            yield Column(np.frombuffer(b"" if data is None else data, np.uint8), places.astype(np.int64))
+            ptr = np.frombuffer(offsets, width, len(piece) + 1, piece.offset * np.dtype(width).itemsize)
+            yield Column(np.frombuffer(b"" if data is None else data, np.uint8), ptr.astype(np.int64))
 
 
 def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -200,12 +199,9 @@ def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     ptr : ndarray of shape (n_words + 1,), dtype int64
         Word i is ``text[ptr[i]:ptr[i + 1]]``.
     """
-    ptr = offsets(np.fromiter(map(len, words), np.int64, count=len(words)))  # in characters
-    text = np.frombuffer("".join(words).encode("utf-8", "surrogatepass"), np.uint8)
-    if len(text) > ptr[-1]:
-        first_bytes = np.flatnonzero((text & 0xC0) != 0x80)  # of the characters: the others are 0b10xxxxxx
-        ptr = np.append(first_bytes, len(text))[ptr]
-    return text, ptr
+    encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+    ptr = offsets(np.fromiter(map(len, encoded), np.int64, count=len(words)))
+    return np.frombuffer(b"".join(encoded), np.uint8), ptr
 
 
 def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
@@ -216,17 +212,12 @@ def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
     UnicodeDecodeError
         If it is not UTF-8, or a word begins within a character.
     """
-    free = next((number for number in range(128) if not (text == number).any()), None)
-    if free is None or len(ptr) < 2:
-        words = text.tobytes()
-        return [words[first:last].decode("utf-8", "surrogatepass") for first, last in pairwise(ptr.tolist())]
-    # All at once, between the words a character that none of them has: three times as fast.
-    separated = np.insert(text, ptr[1:-1], free)
-    return separated.tobytes().decode("utf-8", "surrogatepass").split(chr(free))
+    packed = text.tobytes()
+    return [packed[first:last].decode("utf-8", "surrogatepass") for first, last in pairwise(ptr.tolist())]
 
 
 def offsets(lengths: np.ndarray) -> np.ndarray:
-    """Where each of some pieces begins when they lie one after the other, and where the last one ends."""
+    """Return the offset of each piece, of these lengths, and the end of the last one."""
     ptr = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=ptr[1:])
     return ptr

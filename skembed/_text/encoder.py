@@ -11,7 +11,7 @@ import numpy as np
 
 from .._compiled.threads import Threads
 from .._validation.messages import brief
-from .batches import Batch, Part, Text, encode_words, offsets
+from .batches import Batch, ListSlice, Text, encode_words, offsets
 from .sources import wrong_row
 from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
@@ -239,7 +239,7 @@ def encode_in_python(
     """Return the ids of some sentences and the offset of each sentence, for any tokenizer."""
     if tokenizer.analyzer == "word":
         _check_strings(batch, first_row)
-    # A few sentences at a time: strings that die young stay in the processor's cache, which doubles the speed.
+    # A few sentences at a time: strings that are freed soon stay in the processor's cache, which doubles the speed.
     ids: list[np.ndarray] = [np.empty(0, np.int32)]
     lengths: list[int] = []
     for start in range(0, len(batch), step):
@@ -250,7 +250,7 @@ def encode_in_python(
         try:
             found = np.fromiter(map(word_ids.__getitem__, chain.from_iterable(tokens)), np.int32, count=sum(sizes))
         except TypeError:
-            # Finding the row is worth a second look only now that something is known to be wrong.
+            # The row is found only now: a check of each token would cost time where nothing is wrong.
             _check_tokens(tokens, first_row + start)
             raise
         ids.append(found)
@@ -273,7 +273,7 @@ def scan_rows(scan: Callable[[Batch], Any], batch: Batch, first_row: int) -> Any
     try:
         return scan(batch)
     except TypeError:
-        if isinstance(batch, (list, Part)):
+        if isinstance(batch, (list, ListSlice)):
             _check_strings(batch if isinstance(batch, list) else batch.take(), first_row)
         raise
 

@@ -22,7 +22,7 @@ from .._validation.paths import PathLike, describe_unreadable, user_path
 from .batches import PADDING, Text
 from .tokenizer import Tokenizer
 
-READ_SIZE = 1 << 18  # characters, or bytes, of a file that are read at a time
+READ_SIZE = 1 << 18  # characters, or bytes, of a file in a batch
 _HEAD_SIZE = 1 << 18  # bytes at the beginning of a file that show what it is
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _NAMES = (".txt", ".txt.gz", ".txt.bz2", ".txt.xz", ".txt.zst")  # in a folder; .zst files raise an error
@@ -52,9 +52,9 @@ _FROM_SENTENCES = "pass its sentences to SentenceCorpus.from_sentences"
 def iter_text(
     paths: PathLike | Iterable[PathLike], encoding: str, tokenizer: Tokenizer
 ) -> Iterator[tuple[list[str] | Text, list[int]]]:
-    """Yield sentences, some at a time, with the positions among them at which a new document begins.
+    """Yield batches of sentences, with the indices in them at which a new document begins.
 
-    If the tokenizer reads UTF-8 itself, a text is not split into lines yet, and [0] marks the first text of a file.
+    If the tokenizer is compiled, a batch of UTF-8 is not split into lines yet, and [0] marks the first one of a file.
 
     See :meth:`skembed.SentenceCorpus.from_file` for what is read and what is refused.
     """
@@ -195,7 +195,7 @@ def _is_json(text: str) -> bool:
 
 
 def _iter_bytes(file: Path) -> Iterator[Text]:
-    """Yield whole lines as they stand in the file."""
+    """Yield whole lines, not decoded."""
     pieces: list[bytes] = []  # of a line longer than READ_SIZE
     with _opened(file) as raw:
         piece = raw.read(max(READ_SIZE, len(codecs.BOM_UTF8))).removeprefix(codecs.BOM_UTF8)
@@ -248,15 +248,15 @@ def decoding_message(file: Path, encoding: str, error: UnicodeError | None = Non
     if "\n".encode(encoding) == b"\n":
         # The decoder counts from the start of its own buffer, so find the line by reading again.
         with _opened(file) as raw:
-            for number, line in enumerate(raw, 1):
+            for i, line in enumerate(raw, 1):
                 if b"\0" in line:
-                    return f"{file}, line {number} {nul}"
+                    return f"{file}, line {i} {nul}"
                 try:
                     line.decode(encoding)
                 except UnicodeDecodeError as found:
                     wrong = found.object[found.start : found.end]
                     return (
-                        f"{file}, line {number}, byte offset {found.start} in the line: {wrong!r} is not valid "
+                        f"{file}, line {i}, byte offset {found.start} in the line: {wrong!r} is not valid "
                         f"{encoding}. {advice.format('latin-1')}"
                     )
     if error is None:

@@ -12,7 +12,7 @@ from .batches import (
     PADDING,
     Batch,
     Column,
-    Part,
+    ListSlice,
     Text,
     lower_rows,
     lowered_characters,
@@ -105,7 +105,7 @@ class Scanner:
             ends = np.empty(len(batch), np.int64)
             join_slices(batch.data, batch.offsets, data, ends)
         else:
-            data, ends = join_strings(batch.take() if isinstance(batch, Part) else batch, self._text_buffer)
+            data, ends = join_strings(batch.take() if isinstance(batch, ListSlice) else batch, self._text_buffer)
         data.flags.writeable = False
         return Text(data), ends
 
@@ -263,5 +263,5 @@ def _blank_lines(text: Text, ends: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     starts = np.concatenate([[0], ends[:-1] + 1])
     blank = starts == ends
     for i in np.flatnonzero((ptr[1:] == ptr[:-1]) & ~blank).tolist():
-        blank[i] = text.line(starts[i], ends[i]).isspace()
+        blank[i] = text.decode(starts[i], ends[i]).isspace()
     return blank

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from .._validation.columns import is_missing
 from .._validation.messages import brief
-from .batches import Column, Part, iter_columns
+from .batches import Column, ListSlice, iter_columns
 from .tokenizer import Tokenizer
 
-# Sentences that are worked on at a time, at the most, and about how many characters or bytes; then there are several
-# batches for the threads whether sentences are short or long.
+# The most sentences of a batch, and about how many characters or bytes: there are several batches for the threads,
+# whether sentences are short or long.
 BATCH_SIZE = 8192
 BATCH_LENGTH = 1 << 19
 
@@ -100,7 +101,7 @@ class MissingSentence(TypeError):
 def wrong_row(row: int, item: Any) -> TypeError:
     """Return the error for a row that is not a string, with advice."""
     kind = type(item).__name__
-    if item is None or kind in ("NAType", "NaTType") or (isinstance(item, (float, np.floating)) and item != item):
+    if is_missing(item):
         return MissingSentence(f"Row {row} is missing ({item!r}).")
     what = f"{brief(item, 60)} of type {kind}, not a string"
     if isinstance(item, (bytes, bytearray)):
@@ -139,11 +140,11 @@ def _filling_code(X: Any) -> str:
 
 def iter_pieces(
     X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 1
-) -> Iterator[list[Any] | Part | Column]:
-    """Yield sentences, some at a time: as lists; of lists, or as Arrow holds them, if the tokenizer can read that.
+) -> Iterator[list[Any] | ListSlice | Column]:
+    """Yield batches of sentences: lists; or, if the tokenizer is compiled, slices of a list or of an Arrow column.
 
-    A part of a list is as long as `n_batches`. More of them leave the threads less to hand over; but what comes of a
-    part should stay in a core's cache.
+    A slice of a list is as long as `n_batches` batches. Longer slices change threads less often, but their ids should
+    fit a core's cache.
     """
     items = iter_sentences(X, name=name)
     columns = iter_columns(X, BATCH_SIZE) if tokenizer.is_compiled else None
@@ -152,16 +153,16 @@ def iter_pieces(
             if isinstance(column, list):
                 yield column
                 continue
-            yield from map(column.part, iter_slices(column.offsets, BATCH_LENGTH))
+            yield from map(column.__getitem__, iter_slices(column.offsets, BATCH_LENGTH))
     elif isinstance(X, (list, tuple)):
         start = 0
         while start < len(X):
             stop = min(start + n_batches * BATCH_SIZE, len(X))
-            few = X[start:stop:64]  # their lengths stand for those of the others
-            n_sentences = n_batches * BATCH_LENGTH * len(few) // (_n_characters(few) + 1)
-            part = Part(X, start, min(start + max(n_sentences, 1), stop))
-            yield part if tokenizer.is_compiled else part.take()
-            start = part.last
+            sample = X[start:stop:64]
+            n_sentences = n_batches * BATCH_LENGTH * len(sample) // (_n_characters(sample) + 1)
+            batch = ListSlice(X, start, min(start + max(n_sentences, 1), stop))
+            yield batch if tokenizer.is_compiled else batch.take()
+            start = batch.stop
     else:
         rest = iter(items)
         while piece := _take(rest):
@@ -185,7 +186,7 @@ def _n_characters(sentences: Sequence[Any]) -> int:
 
 
 def _take(items: Iterator[Any]) -> list[Any]:
-    """Take a batch; the last sentence taken stands for those that were taken with it, and for the next ones."""
+    """Take a batch; the length of the last sentence taken estimates that of its neighbours."""
     taken: list[Any] = []
     length, n_more = 0, 1
     while length < BATCH_LENGTH and (few := list(islice(items, n_more))):
@@ -198,8 +199,8 @@ def _take(items: Iterator[Any]) -> list[Any]:
 
 def iter_batches(
     sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer
-) -> Iterator[tuple[list[Any] | Part | Column, list[int]]]:
-    """Yield sentences, some at a time, with the positions among them at which a new document begins."""
+) -> Iterator[tuple[list[Any] | ListSlice | Column, list[int]]]:
+    """Yield batches of sentences, with the indices in them at which a new document begins."""
     pieces = iter_pieces(sentences, tokenizer, name="sentences", n_batches=2)
     if groups is None:
         starts = [0]

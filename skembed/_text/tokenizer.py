@@ -1,6 +1,6 @@
 """What a token is.
 
-A :class:`Tokenizer` holds the options and nothing else; :class:`~skembed._text.encoder.Encoder` does the work.
+A :class:`Tokenizer` holds the options and nothing else; the modules encoder and known_words do the work.
 """
 
 from __future__ import annotations
@@ -56,14 +56,9 @@ class Tokenizer:
 
     Examples
     --------
-    >>> from skembed._text.encoder import Encoder
     >>> from skembed._text.tokenizer import Tokenizer
-    >>> encoder = Encoder(Tokenizer(stop_words=["the"]))
-    >>> ids, ptr = encoder.encode(["The cat sat.", "A cat!"])
-    >>> encoder.words
-    ['cat', 'sat', 'a']
-    >>> ids.tolist(), ptr.tolist()
-    ([0, 1, 2, 0], [0, 2, 4])
+    >>> Tokenizer(stop_words=["the"]).analyze("The cat sat.")
+    ['cat', 'sat']
     """
 
     analyzer: str | _Analyzer

@@ -17,7 +17,7 @@ from .batches import decode_words, encode_words, offsets
 class Vocabulary:
     """Words with their counts, in the order of falling count; words of equal count in the order of code points.
 
-    The number of a word in this order is its id, so a higher `min_count` or a lower `max_features` keeps a prefix.
+    The index of a word in this order is its id, so a higher `min_count` or a lower `max_features` keeps a prefix.
 
     Parameters
     ----------
@@ -176,10 +176,10 @@ def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | N
         if value is None and name == "max_features":
             continue
         try:
-            number = operator.index(value)  # type: ignore[arg-type]
+            integer = operator.index(value)  # type: ignore[arg-type]
         except TypeError:
             raise TypeError(f"{name} must be an integer, got {brief(value)}.") from None
-        if isinstance(value, (bool, np.bool_)) or not 1 <= number <= np.iinfo(np.int64).max:
+        if isinstance(value, (bool, np.bool_)) or not 1 <= integer <= np.iinfo(np.int64).max:
             raise ValueError(f"{name} must be an integer of at least 1 and at most 2**63 - 1, got {brief(value)}.")
     return int(min_count), None if max_features is None else int(max_features)
 

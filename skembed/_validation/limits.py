@@ -4,7 +4,7 @@ from numbers import Integral
 
 from sklearn.utils._param_validation import Interval
 
-# Rows, words and the sentences of a block have int32 numbers; counts over a whole text are int64.
+# Indices of rows, of words and of the sentences of a block are int32; counts over a whole text are int64.
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
 

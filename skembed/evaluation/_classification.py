@@ -15,7 +15,8 @@ from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.utils import Bunch
 
-from .._corpus.input import as_labelled, as_labels, check_one_kind, check_same_length, sentences_for, take_rows
+from .._corpus.input import as_labelled, sentences_for, take_rows
+from .._validation.columns import as_labels, check_one_kind, check_same_length
 from .._validation.messages import brief
 from ._pairs import embed, embed_pairs, pair_features
 from ._semantic import is_fitted

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import hstack, issparse
 
-from .._corpus.input import as_labelled, as_matrix, as_scores, check_same_length, sentences_for
+from .._corpus.input import as_labelled, sentences_for
+from .._validation.columns import as_matrix, as_scores, check_same_length
 from .._validation.messages import brief
 
 __all__ = ["pair_features"]

@@ -14,7 +14,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .._corpus.input import as_labels, as_named, check_one_kind, check_same_length, sentences_for, take_rows
+from .._corpus.input import sentences_for, take_rows
+from .._validation.columns import as_labels, as_named, check_one_kind, check_same_length
 from ._pairs import embed
 
 __all__ = ["error_agreement", "semantic_classification"]

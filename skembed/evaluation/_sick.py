@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from .._corpus.input import as_scores
+from .._validation.columns import as_scores
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
 from ._pairs import count_unknown, embed_pairs, pair_features, scored_pairs
 from ._relatedness import RelatednessRegressor

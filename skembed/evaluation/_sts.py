@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 from sklearn.utils import Bunch, check_random_state, check_scalar
 
-from .._corpus.input import (
+from .._validation.columns import (
     as_fields,
     as_labels,
     as_named,

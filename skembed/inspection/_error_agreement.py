@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skembed._corpus.input import (
-    as_column,
-    as_list,
-    as_matrix,
-    as_named,
-    as_samples,
-    as_scores,
-    check_same_length,
-    samples_for,
-)
+from skembed._corpus.input import as_samples, samples_for
+from skembed._validation.columns import as_column, as_list, as_matrix, as_named, as_scores, check_same_length
 from skembed.evaluation import error_agreement
 from skembed.inspection._drawing import as_text, draw_table, new_axes, table_size
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skembed._corpus.input import as_scores
+from skembed._validation.columns import as_scores
 from skembed.inspection._drawing import as_label, as_text, draw_legend, fitted_part, new_axes
 
 if TYPE_CHECKING:

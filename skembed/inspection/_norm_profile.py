@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skembed._compiled.norms import row_norms
-from skembed._corpus.input import as_list, as_scores, check_same_length
+from skembed._validation.columns import as_list, as_scores, check_same_length
 from skembed._validation.messages import brief
 from skembed.inspection._drawing import AS_TEXT, COLORS, as_text, fitted_part, new_axes
 

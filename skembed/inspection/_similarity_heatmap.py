@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skembed._corpus.input import as_list, as_matrix
+from skembed._validation.columns import as_list, as_matrix
 from skembed.inspection._drawing import as_text, draw_table, fitted_part, new_axes, table_size
 
 if TYPE_CHECKING:

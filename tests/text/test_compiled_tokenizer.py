@@ -164,9 +164,9 @@ def test_threads_change_nothing(sentences, n_threads, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences_module, "BATCH_SIZE", size)
         patch.setattr(sentences_module, "BATCH_LENGTH", 30)
-        for module in ("_text.encoder", "_corpus.content"):
+        for module in ("_text.encoder", "_corpus.build"):
             patch.setattr(f"skembed.{module}.LEAST_BATCHES", 1)
-        patch.setattr("skembed._corpus.content.count_threads", lambda n_jobs: n_jobs or 1)
+        patch.setattr("skembed._corpus.build.count_threads", lambda n_jobs: n_jobs or 1)
         assert_twins(sentences, n_threads)
 
 
@@ -200,7 +200,7 @@ def test_threads_give_the_same_corpus(monkeypatch, tmp_path):
 )
 def test_threads_leave_out_the_same_words(options, monkeypatch, tmp_path):
     monkeypatch.setattr(sentences_module, "BATCH_SIZE", 50)
-    monkeypatch.setattr("skembed._corpus.content.count_threads", lambda n_jobs: n_jobs)  # more than there are cores
+    monkeypatch.setattr("skembed._corpus.build.count_threads", lambda n_jobs: n_jobs)  # more than there are cores
     rng = np.random.default_rng(1)
     sentences = [" ".join(f"W{i}" for i in rng.zipf(1.4, 8) % 900) + " \u03a3" * (k % 97 == 0) for k in range(1000)]
     with monkeypatch.context() as patch:

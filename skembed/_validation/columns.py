@@ -1,0 +1,235 @@
+"""Columns and tables that users pass (lists, Series, Arrow, mappings, generators) as lists and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from .messages import brief
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
+
+
+def is_missing(item: Any) -> bool:
+    """Whether a value is missing: None, NaN, NaT or pandas' NA."""
+    if item is None or type(item).__name__ == "NAType":
+        return True
+    differs = item != item  # an array compares element by element
+    return isinstance(differs, (bool, np.bool_)) and bool(differs)
+
+
+def columns_of(table: Any) -> dict[Any, Any] | None:
+    """Return the columns of a mapping, a data frame, an Arrow table or a structured array; else None."""
+    if isinstance(table, Mapping):
+        return dict(table)
+    if isinstance(table, np.ndarray):
+        return None if table.dtype.names is None else {name: table[name] for name in table.dtype.names}
+    names = getattr(table, "column_names", getattr(table, "columns", None))
+    return None if names is None else {name: table[name] for name in names}
+
+
+def listed(names: Any) -> str:
+    """Format the first ten names for a message."""
+    names = list(names)
+    return ", ".join(f"{brief(name, 40)}" for name in names[:10]) + (", ..." if len(names) > 10 else "")
+
+
+def describe(values: Any) -> str:
+    """Describe the type and shape of a value, without its content."""
+    kind = type(values).__name__
+    if not isinstance(values, Mapping) and (columns := columns_of(values)) is not None:
+        return f"a {kind} with the columns {listed(columns)}"
+    shape = getattr(values, "shape", None)
+    return f"a {kind}" + (f" of shape {tuple(shape)}" if isinstance(shape, tuple) else "")
+
+
+def as_list(values: Any, name: str) -> list[Any]:
+    """Return the items of an ordered collection or of a one-column table."""
+    shape = getattr(values, "shape", None)
+    if isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1 and not issparse(values):
+        columns = columns_of(values)
+        values = np.asarray(values)[:, 0] if columns is None else next(iter(columns.values()))
+        shape = getattr(values, "shape", None)
+    is_flat = not isinstance(shape, tuple) or len(shape) == 1
+    if is_flat and not isinstance(values, (str, bytes, bytearray, Mapping, Set)) and columns_of(values) is None:
+        try:
+            # list() of a pyarrow array would give pyarrow scalars
+            return values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+        except TypeError:
+            pass
+    raise TypeError(f"{name} must be a list, an array, a Series or another single column, got {describe(values)}.")
+
+
+def as_column(values: Any, name: str) -> np.ndarray:
+    """Return a column of values as an array of shape (n_rows,).
+
+    An array or a Series of numbers or strings keeps its dtype. Values of several types, or strings with missing values,
+    become an object array: they are never converted to strings.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()  # None where masked
+    elif hasattr(values, "__array__") and not hasattr(values, "to_pylist"):
+        array = np.asarray(values)
+        if array.ndim == 1 and array.dtype.kind in "biufcUSmM":
+            return array
+    items = as_list(values, name)
+    kinds = {_kind_of(item) for item in items}
+    if kinds & {"list", "tuple", "dict", "ndarray"}:
+        raise TypeError(f"{name} must have one value per row; its rows are of type {_in_words(sorted(kinds))}.")
+    if len(kinds) < 2 and kinds <= {"number", "text"}:
+        return np.asarray(items)
+    column = np.empty(len(items), object)
+    column[:] = items
+    return column
+
+
+def _kind_of(item: Any) -> str:
+    if isinstance(item, str):
+        return "text"
+    return "number" if isinstance(item, (bool, int, float, np.bool_, np.number)) else type(item).__name__
+
+
+def as_labels(values: Any, name: str) -> np.ndarray:
+    """Return labels as an array of shape (n_rows,); check that none is missing and all are of one type.
+
+    Raises
+    ------
+    TypeError
+        If `values` is not a single column, or mixes numbers and strings.
+    ValueError
+        If a label is missing; names the row.
+    """
+    labels = as_column(values, name)
+    if labels.dtype.kind in "fcOmM":
+        for row, label in enumerate(labels.tolist()):
+            if is_missing(label):
+                raise ValueError(f"{name} has no label in row {row} ({label!r}). Leave such rows out.")
+    if labels.dtype == object:
+        kinds = [_kind_of(label) for label in labels]
+        other = next((row for row, kind in enumerate(kinds) if kind != kinds[0]), None)
+        if other is not None:
+            raise TypeError(
+                f"{name} mixes labels of the types {kinds[0]} and {kinds[other]} (rows 0 and {other}). Convert them "
+                f"to one type, for example with [str(label) for label in {name}]."
+            )
+    return labels
+
+
+def as_scores(values: Any, name: str) -> np.ndarray:
+    """Return finite numbers as an array of shape (n_rows,), dtype float64.
+
+    Raises
+    ------
+    TypeError
+        If `values` is not a single column.
+    ValueError
+        If a row is not a finite number; names the row.
+    """
+    column = as_column(values, name)
+    try:
+        scores = column.astype(np.float64)
+    except (TypeError, ValueError):
+        for row, item in enumerate(column.tolist()):
+            try:
+                float(item)
+            except (TypeError, ValueError):
+                raise ValueError(f"{name} has {brief(item, 40)} in row {row}, which is not a number.") from None
+        raise
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if len(bad):
+        raise ValueError(f"{name} has {scores[bad[0]]} in row {bad[0]}.")
+    return scores
+
+
+def as_matrix(values: Any, name: str) -> Any:
+    """Return rows of numbers as an array of shape (n_rows, n_columns), of any dtype; a sparse matrix as it is."""
+    if issparse(values):
+        return values
+    columns = columns_of(values)
+    if columns and not hasattr(values, "__array__") or getattr(getattr(values, "dtype", None), "names", None):
+        assert columns is not None
+        return np.column_stack([as_column(column, f"{key!r} of {name}") for key, column in columns.items()])
+    try:
+        array = np.asarray(values if hasattr(values, "__array__") else list(values))
+    except (TypeError, ValueError):  # not iterable, or rows of several lengths
+        array = np.empty(0)
+    if array.ndim != 2:
+        found = f"shape {array.shape}" if hasattr(values, "__array__") else describe(values)
+        raise ValueError(f"{name} must be a table of numbers, a row of equal length for each sentence; got {found}.")
+    # C order, so that sums have the same bits for a data frame and an array.
+    return array if isinstance(values, np.ndarray) else np.ascontiguousarray(array)
+
+
+def as_named(things: Any, name: str) -> tuple[list[str] | None, list[Any]]:
+    """Return names and values of a mapping, a table or (name, value) tuples; names are None for a plain list."""
+    columns = columns_of(things)
+    if columns is None:
+        if isinstance(things, str) or not np.iterable(things):
+            raise TypeError(f"{name} must be a mapping of names, a table, or a sequence, got {describe(things)}.")
+        rows = list(things)
+        if not rows or not all(map(_is_named, rows)):
+            return None, rows
+        columns = dict(rows)
+        if len(columns) < len(rows):
+            raise ValueError(f"{name} has a name twice: {listed(key for key, _ in rows)}.")
+    return [str(key) for key in columns], list(columns.values())
+
+
+def _is_named(row: Any) -> bool:
+    return isinstance(row, tuple) and len(row) == 2 and np.isscalar(row[0]) and not np.isscalar(row[1])
+
+
+def as_fields(record: Any, name: str, required: Sequence[str], optional: Sequence[str] = ()) -> Bunch:
+    """Return the fields of a Bunch, a mapping, an object with attributes, or the columns of a table.
+
+    Raises
+    ------
+    ValueError
+        If a field is missing; lists the fields found.
+    """
+    from sklearn.utils import Bunch  # takes a while to import
+
+    found = columns_of(record)
+    if found is None:
+        found = {field: getattr(record, field) for field in (*required, *optional) if hasattr(record, field)}
+        if not found:
+            raise TypeError(f"{name} must have the fields {listed(required)}, like a Bunch; got {describe(record)}.")
+    missing = [field for field in required if field not in found]
+    if missing:
+        raise ValueError(f"{name} has no {missing[0]!r}; it has {listed(found)}.")
+    return Bunch(**{field: found[field] for field in (*required, *optional) if field in found})
+
+
+def as_records(records: Any, name: str) -> list[Any]:
+    """Return a table as a list of dicts, one per row, and other collections as a list."""
+    columns = columns_of(records)
+    if columns is None:
+        return as_list(records, name)
+    lists = {key: as_list(column, f"{key!r} of {name}") for key, column in columns.items()}
+    check_same_length({f"{key!r} of {name}": column for key, column in lists.items()})
+    return [dict(zip(lists, row)) for row in zip(*lists.values())]
+
+
+def check_same_length(columns: Mapping[str, Any], of: str = "") -> None:
+    """Raise a ValueError with the lengths of the named columns `of` a set, if they differ."""
+    lengths = [len(column) for column in columns.values()]
+    if len(set(lengths)) > 1:
+        names = _in_words(columns) + (of and f" of {of}")
+        raise ValueError(f"{names} must have the same length, got {_in_words(lengths)}.")
+
+
+def check_one_kind(columns: Mapping[str, np.ndarray]) -> None:
+    """Raise a TypeError if some columns of labels are strings and others numbers, so that none would be equal."""
+    texts = {name: column.dtype.kind in "US" for name, column in columns.items() if len(column)}
+    if len(set(texts.values())) > 1:
+        kinds = (f"{name} has {'strings' if is_text else 'numbers'}" for name, is_text in texts.items())
+        raise TypeError(f"{_in_words(kinds)}, so no labels match. Convert them to one type.")
+
+
+def _in_words(things: Any) -> str:
+    *first, last = map(str, things)
+    return f"{', '.join(first)} and {last}" if first else last
