@@ -23,6 +23,7 @@ from .._base.scikit_learn import fit_context
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.word2vec import Word2VecObjective
+from .._training.learned_arrays import LearnedArray, uniform
 from .._training.memory import explaining_memory_error
 from .._validation.limits import integers
 from .._word_vectors.given import GivenVectors
@@ -213,6 +214,7 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **GivenVectors._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "word_vectors": "no_validation",  # checked when they are read
         "algorithm": [StrOptions({"skipgram", "cbow"})],
@@ -226,8 +228,6 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
         "n_removed_components": [integers(0)],
     }
     target_vectors_: NDArray[np.float32]
-    _default_batch_size = 64
-    _run_length = 1
 
     def __init__(
         self,
@@ -387,13 +387,14 @@ class MeanEmbeddingVectorizer(GivenVectors, TrainedVectorizer):
     def _needs_order_for(self) -> str | None:
         return needs_order_for(self.word_vectors)
 
-    def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         if self.word_vectors is not None:
-            return {}
-        return super()._weight_shapes(n_words) | {
-            "target_vectors_": (n_words, self.n_components),
-            "_target_accumulator": (n_words, 2),
-        }
+            return []
+        shape = (len(fitted["word_counts_"]), self.n_components)
+        return [
+            LearnedArray("word_vectors_", shape, uniform(0.5 / self.n_components)),
+            LearnedArray("target_vectors_", shape, kept=False),
+        ]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

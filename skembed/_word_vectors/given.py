@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from .._base.coverage import check_given, check_kept, known_share
 from .._corpus.corpus import SentenceCorpus
+from .._training.learned_arrays import accumulator_of
 from .common_components import CommonComponents
 from .join import counts_of, join_word_vectors, learn_sources
 from .read import is_table, read_source
@@ -58,7 +59,7 @@ class GivenVectors(CommonComponents):
             "_unknown_length": self._length_of_unknown(vectors),
             "_n_tokens": corpus.n_tokens,
         }
-        for name in ("_layout", "_accumulator", "target_vectors_", "_target_accumulator"):
+        for name in ("_layout", "target_vectors_", *map(accumulator_of, ("word_vectors_", "target_vectors_"))):
             self.__dict__.pop(name, None)  # of learned vectors: no warm start may use them
         for name, value in fitted.items():
             setattr(self, name, value)
