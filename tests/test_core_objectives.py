@@ -17,6 +17,7 @@ from core_objectives import (
     vector_loss,
 )
 from estimators import GROUPS, OTHER_TEXT, TEXT, bits, learned
+from kernel_cases import bits as bits_of
 from kernel_cases import encode, tiny_text
 from reference import numeric_gradient
 from sklearn.base import clone
@@ -27,6 +28,7 @@ from threadpoolctl import threadpool_info
 
 from skembed import SentenceCorpus
 from skembed._base.queries import WordVectorInspection
+from skembed._encoders.content_seeds import content_draws, content_seeds
 from skembed._training.dense import DenseTrainer, Part
 from skembed._training.encoded_text import split_long_sentences
 from skembed._training.learned_arrays import LearnedArray, start_arrays, uniform
@@ -208,6 +210,22 @@ def test_row_depends_on_its_sentence_and_the_model_alone(name):
 def test_nothing_known_is_a_row_of_zeros(name):
     rows = fit(name).transform(["", "?!", "qqq zzz"])
     assert not rows.any() and not np.signbit(rows).any()
+
+
+@pytest.mark.kernel
+def test_seeds_are_functions_of_the_known_words():
+    sentences = [[3, 5], [], [3, -1, 5], [5, 3], [-1], [2**40]]
+    seeds = content_seeds(np.array(sum(sentences, [])), np.cumsum([0, *map(len, sentences)]), 11)
+    for seed, sentence in zip(seeds, sentences):
+        expected = 11
+        for n, word in enumerate(word for word in sentence if word >= 0):
+            expected = bits_of(expected, 7, word, n)
+        assert seed == expected
+    assert seeds[0] == seeds[2] != seeds[3] and seeds[1] == seeds[4] == 11
+    draws = content_draws(seeds, 500)
+    expected = [[float(bits_of(seed, 7, 2**32 - 1, i) >> np.uint64(11)) / 2**53 for i in range(3)] for seed in seeds]
+    assert draws[:, :3].tolist() == expected
+    assert draws.min() >= 0 and draws.max() < 1 and abs(draws[0].mean() - 0.5) < 0.06
 
 
 def test_fits_that_overlap_leave_the_threads_of_blas_as_they_were():
