@@ -79,19 +79,20 @@ def start(estimator, sentences=SENTENCES, n_words=N_WORDS, n_components=N_COMPON
         "word_counts_": counts_of(sentences, n_words),
         "word_vectors_": weights[0],
         "_source_vectors": weights[0],
-        "_accumulator": past[0],
+        "_word_vectors_accumulator": past[0],
+        "_source_vectors_accumulator": past[0],
         "target_vectors_": weights[1],
-        "_target_accumulator": past[1],
+        "_target_vectors_accumulator": past[1],
         "_n_tokens": sum(map(len, sentences)),
     }
 
 
 def make_plan(objective, block=0):
     starts = np.array(RUN_STARTS, np.int64)
-    length, per_block = (1, 6) if objective.border == 0 else (RUN_LENGTH, RUNS_PER_BLOCK)
-    if objective.border == 0:
+    length, per_block = (1, 6) if objective.blocks.border == 0 else (RUN_LENGTH, RUNS_PER_BLOCK)
+    if objective.blocks.border == 0:
         starts = np.random.default_rng(4).permutation(len(SENTENCES))
-    return Plan(starts, length, objective.border, per_block, block, block + 1, 12345)
+    return Plan(starts, length, objective.blocks.border, per_block, block, block + 1, 12345)
 
 
 def starts_of(plan):
@@ -130,7 +131,7 @@ def negative_probability(negatives):
 
 def run_block(objective, text, plan, solver="sgd", rate=0.1, max_touches=UNCAPPED, learn=True):
     """One block of the kernel, in one thread; returns loss and number of targets. The objective's weights move."""
-    trainer = Trainer(objective, solver == "adagrad", rate, 8, 8, 4, 0, 1)
+    trainer = Trainer(objective, solver, 8, 0, 1)
     scratch = objective.make_scratch(text, plan, 1)
     update = Update(rate, 0.0, solver == "adagrad", max_touches, learn)
     objective.run(text, trainer.rows, scratch, plan, update, np.zeros(SYNC_SIZE, np.int64), 0, 1)
@@ -171,7 +172,7 @@ def assert_large_block_is(estimator, twin):
     objective = estimator._make_objective(start(estimator, sentences, len(text.word_weight), 6))
     slow_text = reference.Text(sentences, text.document.tolist(), text.word_weight.astype(np.float64))
     starts = np.random.default_rng(1).permutation(np.arange(0, 266, RUN_LENGTH))
-    plan = Plan(starts, RUN_LENGTH, objective.border, len(starts), 0, 1, 5)
+    plan = Plan(starts, RUN_LENGTH, objective.blocks.border, len(starts), 0, 1, 5)
     assert draws_of(plan, estimator.negative).half == 134
     expected = doubles(objective)
     vectors, accumulator = expected[0]
@@ -200,7 +201,7 @@ def weights_after_epochs(estimator, solver, n_threads, n_epochs=2, n_components=
     text, sentences = random_text(n_sentences)
     n_words = len(text.word_weight)
     objective = estimator._make_objective(start(estimator, sentences, n_words, n_components))
-    trainer = Trainer(objective, solver == "adagrad", 0.05, batch_size, 64, estimator._run_length, 3, n_threads)
+    trainer = Trainer(objective, solver, batch_size, 3, n_threads)
     assert trainer.n_threads == n_threads
     losses = [trainer.run_epoch(text, epoch, rates=(0.05, 0.02)) for epoch in range(n_epochs)]
     assert np.isfinite(losses).all()

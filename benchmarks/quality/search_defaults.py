@@ -146,13 +146,23 @@ def make(method, setting, seed):
     parameters = {name: value for name, value in setting.items() if name not in (REMOVED, START)}
     model = method.kind(**{**method.fixed, **parameters}, random_state=seed)
     if START in setting:
-        limit = setting[START] * model._start_limit()
-        model._start_limit = lambda: limit
+        plain = model._learned_arrays
+        model._learned_arrays = lambda fitted: [scaled(array, setting[START]) for array in plain(fitted)]
     if REMOVED in setting:
         return MeanEmbeddingVectorizer(
             word_vectors=model, weighting=model.weighting, n_removed_components=setting[REMOVED]
         )
     return model
+
+
+def scaled(array, factor):
+    """The record of a learned array whose start values are multiplied by a factor."""
+
+    def start(values, seed):
+        array.start(values, seed)
+        values *= factor
+
+    return array._replace(start=start)
 
 
 def measure(model, corpus, data):

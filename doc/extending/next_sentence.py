@@ -15,12 +15,15 @@ import numpy as np
 from numba import njit
 from sklearn.utils._param_validation import Interval
 
+from skembed._base.pooled import PooledVectorizer
 from skembed._base.trained import TrainedVectorizer
 from skembed._compiled.buffers import ARRAYS
 from skembed._compiled.compile import LEAN, lean_kernel
 from skembed._compiled.rows import combine, dots, logistic
 from skembed._compiled.sync import barrier, share
 from skembed._training.encoded_text import block_runs, place_runs
+from skembed._training.learned_arrays import LearnedArray, uniform
+from skembed._training.plan import SentenceBlocks
 from skembed._training.sentence_blocks import (
     Scores,
     Slots,
@@ -142,11 +145,11 @@ def train_next_sentence(text, rows, pairs, plan, update, sync, thread, n_threads
 class NextSentenceObjective:
     """What the method brings to the training loop."""
 
-    border = 1  # a sentence needs the one after it
+    blocks = SentenceBlocks(border=1, longest_run=4)  # a sentence needs the one after it
 
     def __init__(self, vectorizer, fitted):
         counts = fitted["word_counts_"].astype(np.float64)
-        self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], lambda: counts)]
+        self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts)]
         self.negative = vectorizer.negative
 
     def make_scratch(self, text, plan, n_threads, make=ARRAYS):
@@ -170,7 +173,7 @@ class NextSentenceObjective:
         train_next_sentence(text, rows[0], scratch, plan, update, *threads)
 
 
-class NextSentenceVectorizer(TrainedVectorizer):
+class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
     """Sentence embeddings learned by telling the next sentence from random ones, by logistic regression.
 
     Parameters
@@ -204,21 +207,11 @@ class NextSentenceVectorizer(TrainedVectorizer):
     """
 
     _parameter_constraints = {
+        **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "negative": [Interval(Integral, 1, None, closed="left")],
     }
     _needs_order = True  # warns if sentences stand alone
-    _default_batch_size = 512
-    _run_length = 4
-
-    # Options of the base class that this method does not offer have one value for all.
-    window = 1
-    pooling, weighting, unknown = "sum", None, "hash"
-    analyzer, token_pattern, lowercase, stop_words, stemmer = "word", r"(?u)\b\w+\b", True, None, None
-    max_features = None
-    solver = "adagrad"
-    early_stopping, validation_fraction, n_iter_no_change, tol = False, 0.1, 3, 1e-4
-    warm_start, verbose = False, 0
 
     def __init__(
         self,
@@ -242,6 +235,10 @@ class NextSentenceVectorizer(TrainedVectorizer):
         self.corpus = corpus
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def _learned_arrays(self, fitted):
+        shape = len(fitted["word_counts_"]), self.n_components
+        return [LearnedArray("word_vectors_", shape, uniform(0.5 / self.n_components))]
 
     def _make_objective(self, fitted):
         return NextSentenceObjective(self, fitted)

@@ -6,6 +6,7 @@ Knows no method.
 # Modules that other packages of skembed may import.
 __all__ = [
     "coverage",
+    "embedding",
     "parameters",
     "pooled",
     "scikit_learn",

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
-from sklearn.utils.validation import check_is_fitted
 
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
-from .._text.batches import Batch
 from .._text.known_words import EncodedSentences
-from .._text.sources import advising, iter_sentences, length_of
-from .coverage import Tally
+from .embedding import EmbeddingVectorizer
 from .queries import WordVectorInspection
-from .sharing import of_one_state
-from .text import TextVectorizer
+from .sharing import shallow_copy
+from .text import TEXT_CONSTRAINTS
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
-# Fewer pieces are done by one thread before a second one has made up for its start.
-_LEAST_PIECES = 3
 
 POOLING_CONSTRAINTS: dict[str, list[Any]] = {
     "pooling": [StrOptions({"mean", "sum"})],
@@ -32,19 +27,33 @@ POOLING_CONSTRAINTS: dict[str, list[Any]] = {
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 
 
-class PooledVectorizer(WordVectorInspection, TextVectorizer):
-    """Base of the estimators whose sentence is a weighted sum or mean of word vectors."""
+class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
+    """Base of the estimators whose sentence is a weighted sum or mean of word vectors.
 
-    pooling: str
-    weighting: str | None
-    unknown: str
-    binary: bool = False  # an option of some
+    Knows nothing of learning. A method that learns its vectors derives from `TrainedVectorizer` as well.
+    """
+
+    _parameter_constraints: dict[str, Any] = {**TEXT_CONSTRAINTS, **POOLING_CONSTRAINTS}
+
+    # Defaults of the options that a method does not offer.
+    pooling: str = "sum"
+    weighting: str | None = None
+    unknown: str = "hash"
+    binary: bool = False
     word_vectors_: NDArray[np.float32]
     word_weights_: NDArray[np.float32]
 
-    if TYPE_CHECKING:
+    def _text_statistics(self, corpus: SentenceCorpus, fitted: dict[str, Any]) -> dict[str, Any]:
+        return super()._text_statistics(corpus, fitted) | self._word_weights(corpus, fitted["vocabulary_"])
 
-        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]: ...
+    def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:
+        return np.asarray(fitted["word_weights_"])
+
+    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
+        fitted = super()._finish_fit(fitted, corpus)
+        model = shallow_copy(self)
+        model.__dict__.update(fitted)
+        return fitted | {"_unknown_length": self._length_of_unknown(model.word_vectors_)}
 
     def _word_weights(self, corpus: SentenceCorpus, vocabulary: dict[str, int]) -> dict[str, Any]:
         """Weights of the words in the sentence sum, and of a word that is not in the vocabulary."""
@@ -67,57 +76,8 @@ class PooledVectorizer(WordVectorInspection, TextVectorizer):
         values = {name: getattr(self, name) for name in constraints}
         validate_parameter_constraints(constraints, values, caller_name=type(self).__name__)
 
-    @of_one_state
-    def transform(self, X: Any) -> NDArray[np.float32]:
-        """Embed sentences.
-
-        Parameters
-        ----------
-        X : iterable of str, or SentenceCorpus
-            Sentences, in any order: the row of a sentence depends on that sentence and the model alone.
-
-        Returns
-        -------
-        X_new : ndarray of shape (n_sentences, n_features_out), dtype float32
-            A sentence without a word is a row of zeros; so is one of unknown words alone with ``unknown="zero"``.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator has not learned yet.
-        TypeError
-            If an item is not a string; names the row.
-        ValueError
-            If `X` is one string or a table.
-
-        Warns
-        -----
-        UserWarning
-            If the share of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
-            words.
-        """
-        check_is_fitted(self)
-        return self._embed(X, "X")
-
-    def _embed(self, X: Any, name: str) -> np.ndarray:
-        if not isinstance(X, SentenceCorpus):
-            iter_sentences(X, name=name)  # checks X before its length is read
-        out = np.empty((length_of(X) or 0, self._summed_vectors.shape[1]), np.float32)
-        tally = Tally()
-
-        def embed(piece: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
-            sentences, first_row = self._encode_piece(*piece), piece[1]
-            tally.add(sentences)
-            n_rows = len(sentences.ptr) - 1
-            # Where it is known how many sentences there are, each thread writes where its rows belong.
-            place = out[first_row : first_row + n_rows]
-            return self._pool(sentences, place if len(place) == n_rows else None)
-
-        with advising(X):
-            embedded = list(self._threads.in_order(embed, self._pieces(X, name), least=_LEAST_PIECES))
-        tally.warn(self)
-        # len(X) may be wrong: the sentences yielded count.
-        return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])
+    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+        return self._pool(sentences, out)
 
     def _pool(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         """The rows of some sentences, written to `out` if that is given."""

@@ -46,14 +46,16 @@ TEXT_CONSTRAINTS: dict[str, list[Any]] = {
 class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     """Base of all estimators: from text, or a corpus, to word ids."""
 
-    analyzer: Any
-    token_pattern: str
-    lowercase: bool
-    stop_words: Any
-    stemmer: Any
-    min_count: int
-    max_features: int | None
-    corpus: SentenceCorpus | None
+    # Defaults of the options that a method does not offer.
+    analyzer: Any = "word"
+    token_pattern: str = r"(?u)\b\w+\b"
+    lowercase: bool = True
+    stop_words: Any = None
+    stemmer: Any = None
+    min_count: int = 1
+    max_features: int | None = None
+    corpus: SentenceCorpus | None = None
+    n_jobs: int | None = None
     vocabulary_: dict[str, int]
     word_counts_: NDArray[np.int64]
     n_features_out_: int
@@ -149,7 +151,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
             lowercase=tokenizer.lowercase,
             stop_words=tokenizer.stop_words,
             stemmer=tokenizer.stemmer,
-            n_jobs=getattr(self, "n_jobs", None),
+            n_jobs=self.n_jobs,
         )
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
@@ -191,9 +193,17 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
             "_tokenizer": corpus.tokenizer,
         }
 
+    def _text_statistics(self, corpus: SentenceCorpus, fitted: dict[str, Any]) -> dict[str, Any]:
+        """Fitted attributes that follow from the text and the vocabulary, before anything is learned."""
+        return {}
+
+    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
+        """All fitted attributes, with those that follow from what was learned."""
+        return fitted
+
     @property
     def _threads(self) -> Threads:
-        return Threads(count_threads(getattr(self, "n_jobs", None)))
+        return Threads(count_threads(self.n_jobs))
 
     def _encoded_corpus(self, corpus: SentenceCorpus, name: str = "X") -> EncodedSentences:
         self._check_corpus(corpus, name)

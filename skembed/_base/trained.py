@@ -1,4 +1,4 @@
-"""Base of the estimators that learn their vectors by gradient descent: `fit` and `partial_fit`."""
+"""Base of the estimators that learn by gradient descent: `fit` and `partial_fit`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._compiled.buffers import ARRAYS
-from .._compiled.sync import fill_uniform
 from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
-from .._text.known_words import EncodedSentences
 from .._text.vocabulary import begins_with
+from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
+from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
-from .._training.trainer import LARGEST_SOUND_VALUE, EarlyStopping, EpochTasks, Objective, Progress, Trainer, hold_out
+from .._training.progress import EpochTasks, Progress
+from .._training.stopping import EarlyStopping, hold_out, is_sound, largest_of
+from .._training.trainer import BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
 from .coverage import check_kept
-from .pooled import POOLING_CONSTRAINTS, PooledVectorizer
+from .embedding import EmbeddingVectorizer
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import of_one_state
 from .text import TEXT_CONSTRAINTS, warn_if_unordered
@@ -44,43 +45,38 @@ TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
-    """Base of the estimators that learn their vectors by gradient descent.
+class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
+    """Base of the estimators that learn arrays by gradient descent.
 
-    A method adds `_make_objective`, and `_needs_order` if it learns from neighbouring sentences.
+    Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays` and `_make_objective`, and
+    `_needs_order` if it learns from neighbouring sentences; one whose sentence is a sum of rows derives from
+    `PooledVectorizer` as well, which comes first.
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **TEXT_CONSTRAINTS,
-        **POOLING_CONSTRAINTS,
-        **TRAINING_CONSTRAINTS,
-    }
-    _vectors_name = "word_vectors_"
-    _default_batch_size = 64
-    _run_length = 1  # targets are words; of short sentences a run has more
+    _parameter_constraints: dict[str, list[Any]] = {**TEXT_CONSTRAINTS, **TRAINING_CONSTRAINTS}
 
-    n_components: int
-    window: int
-    solver: str
-    learning_rate: float
-    max_iter: int
-    batch_size: int | str
-    max_sentence_length: int | None = None  # for methods without this parameter
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    tol: float
-    warm_start: bool
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
+    # Defaults of the options that a method does not offer.
+    n_components: int = 100
+    window: int = 1
+    solver: str = "adagrad"
+    learning_rate: float = 0.1
+    max_iter: int = 5
+    batch_size: int | str = "auto"
+    max_sentence_length: int | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    random_state: Any = None
+    verbose: int = 0
     loss_curve_: list[float]
     validation_loss_curve_: list[float]
     n_iter_: int
 
     @fit_context
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
-        """Learn word vectors from sentences in reading order.
+        """Learn from sentences in reading order.
 
         Parameters
         ----------
@@ -118,10 +114,11 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         corpus = self._corpus_to_learn_from(X, groups, y)
         if self._needs_order:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
+        annotations = self._annotations(corpus, y)
         keep = self.warm_start and hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
-            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False)
+            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False, annotations=annotations)
         return self
 
     @fit_context
@@ -156,10 +153,11 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
+        annotations = self._annotations(corpus, y)
         keep = hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
-            self._train(corpus, fitted, X=X, n_epochs=1, partial=True)
+            self._train(corpus, fitted, X=X, n_epochs=1, partial=True, annotations=annotations)
         return self
 
     @of_one_state
@@ -202,18 +200,30 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             self._check_layout()
         return estimate(self, corpus, keep=keep)
 
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        """A record of each array that is learned; of `fitted`, `word_counts_` is there already."""
+        raise TypeError(f"{type(self).__name__} does not say which arrays it learns.")
+
+    def _make_objective(self, fitted: dict[str, Any]) -> Objective | DenseObjective:
+        raise TypeError(f"{type(self).__name__} does not say what it learns.")
+
+    def _annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+        """Arrays with a value for each sentence, such as labels, which the objective gets with the text."""
+        return ()
+
     def _start(self, corpus: SentenceCorpus) -> dict[str, Any]:
         """Fitted attributes before the first epoch."""
         fitted = self._learn_vocabulary(corpus)
-        fitted |= self._word_weights(corpus, fitted["vocabulary_"])
+        fitted |= self._text_statistics(corpus, fitted)
         fitted["_seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         fitted["_n_tokens"] = corpus.n_tokens
-        fitted["_layout"] = self._layout_of_options()
+        arrays = self._learned_arrays(fitted)
+        fitted["_layout"] = self._layout_of_options(arrays)
         fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0, "n_features_out_": self.n_components}
-        return fitted | self._start_weights(fitted)
+        return fitted | start_arrays(arrays, self.solver, fitted["_seed"])
 
     def _keep_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
-        """Fitted attributes of an earlier fit, to go on from; weights are copied, so a failure costs nothing."""
+        """Fitted attributes of an earlier fit, to go on from; what training changes is copied, in case it fails."""
         if corpus.tokenizer != self._tokenizer:
             raise ValueError(
                 f"X was tokenized with {corpus.tokenizer.difference(self._tokenizer)}, the vocabulary with "
@@ -223,54 +233,38 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
         check_kept(self, corpus)
-        return {
-            name: value.copy() if isinstance(value, np.ndarray) else value
-            for name, value in vars(self).items()
-            if name in self._fitted_names()
-        }
+        fitted = {name: value for name, value in vars(self).items() if name in self._fitted_names()}
+        return fitted | copies_of(self._learned_arrays(fitted), fitted)
 
-    def _layout_of_options(self) -> dict[str, Any]:
-        """Parameters that decide which rows the weights have; with others, a kernel would reach past their end."""
-        names = (name for name in ("n_components", "ngram_range", "n_buckets") if hasattr(self, name))
+    def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:
+        """Parameters that decide which rows the arrays have; with others, a kernel would reach past their end."""
+        names = dict.fromkeys(name for array in arrays for name in array.options)
         return {name: tuple(v) if isinstance(v := getattr(self, name), list) else v for name in names}
 
     def _check_layout(self, *, but: str = "") -> None:
-        now = self._layout_of_options()
-        for name, value in getattr(self, "_layout", now).items():
+        layout = getattr(self, "_layout", None)
+        if layout is None:
+            return
+        now = self._layout_of_options(self._learned_arrays(dict(vars(self))))
+        for name, value in layout.items():
             if name != but and now[name] != value:
                 raise ValueError(
                     f"{name}={brief(now[name])} differs from {brief(value)}, with which {type(self).__name__} was "
                     "fitted. Fit a new estimator, or set warm_start=False."
                 )
 
-    def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        self._check_layout(but="n_components")
-        return super()._features(sentences)
-
     def _fitted_names(self) -> set[str]:
         return {name for name in vars(self) if name.endswith("_") or (name.startswith("_") and "callback" not in name)}
 
-    def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
-        """Shapes of all that is learned: the matrices, and AdaGrad's accumulators, whose names say so."""
-        return {"word_vectors_": (n_words, self.n_components), "_accumulator": (n_words, 2)}
+    def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:
+        """Weight of each word of the vocabulary in its sentence, (n_words,) float32."""
+        return np.ones(len(fitted["word_counts_"]), np.float32)
 
-    def _start_weights(self, fitted: dict[str, Any]) -> dict[str, Any]:
-        """Small random numbers for the words, zeros for all else."""
-        n_words = len(fitted["word_counts_"])
-        weights = {name: ARRAYS.zeros(shape, np.float32) for name, shape in self._weight_shapes(n_words).items()}
-        fill_uniform(weights[self._vectors_name][:n_words], fitted["_seed"], self._start_limit())
-        return weights
-
-    def _start_limit(self) -> float:
-        """Start values lie between minus this and this."""
-        return 0.5 / self.n_components
-
-    def _make_objective(self, fitted: dict[str, Any]) -> Objective:
-        raise TypeError(f"{type(self).__name__} does not say what it learns.")
-
-    def _encode_text(self, corpus: SentenceCorpus, fitted: dict[str, Any]) -> EncodedText:
-        """The corpus for the kernels, in word ids of the vocabulary."""
-        weights = fitted["word_weights_"]
+    def _encode_text(
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...] = ()
+    ) -> EncodedText:
+        """The corpus for the objective, in word ids of the vocabulary."""
+        weights = self._weights_in_training(fitted)
         tokens = np.asarray(corpus.tokens)
         words = corpus.vocabulary.words
         vocabulary = fitted["vocabulary_"]
@@ -278,23 +272,40 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
         if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
             ids = np.fromiter((vocabulary.get(word, n_words) for word in words), np.int32, len(words))
             tokens = _remapped(tokens, ids)
-        text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights)
+        text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
         return split_long_sentences(text, self.max_sentence_length)
 
-    def _train(self, corpus: SentenceCorpus, fitted: dict[str, Any], *, X: Any, n_epochs: int, partial: bool) -> None:
+    def _encode_texts(
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
+    ) -> tuple[EncodedText, EncodedText | None]:
+        """The text to learn from and, with early stopping, the held-out text."""
+        if not self.early_stopping or partial:
+            return self._encode_text(corpus, fitted, annotations), None
+        held = hold_out(corpus, self.validation_fraction, fitted["_seed"])
+        # One after the other: the copy of the first is freed once it is encoded.
+        held_out, text = (
+            self._encode_text(corpus[which], fitted, tuple(values[which] for values in annotations))
+            for which in (held, ~held)
+        )
+        return text, held_out
+
+    def _train(
+        self,
+        corpus: SentenceCorpus,
+        fitted: dict[str, Any],
+        *,
+        X: Any,
+        n_epochs: int,
+        partial: bool,
+        annotations: tuple[np.ndarray, ...] = (),
+    ) -> None:
         """Run the epochs; the estimator changes only when all has gone well."""
-        held_out, whole = None, corpus
-        if self.early_stopping and not partial:
-            corpus, validation_corpus = hold_out(corpus, self.validation_fraction, fitted["_seed"])
-            held_out = self._encode_text(validation_corpus, fitted)
-            del validation_corpus  # its text was encoded
-        text = self._encode_text(corpus, fitted)
-        del corpus
+        text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
         trainer = self._make_trainer(fitted)
-        objective = trainer.objective
+        weights = [fitted[array.name] for array in moving(self._learned_arrays(fitted))]
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
-        stopping = EarlyStopping(objective, self.tol, self.n_iter_no_change)
+        stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
         tasks = EpochTasks(self, X, 0 if partial else n_epochs)
         trainer.compile(text)
         progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens))
@@ -302,10 +313,10 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
             tasks.begin_epoch()
             progress.begin(epoch)
             rates: tuple[float, ...] = (self.learning_rate, self.learning_rate)
-            if self.solver == "sgd" and not partial:  # the papers' linear decay to zero
+            if self.solver != "adagrad" and not partial:  # the papers' linear decay to zero
                 rates = tuple(self.learning_rate * (1 - done / n_epochs) for done in (epoch, epoch + 1))
             losses.append(trainer.run_epoch(text, fitted["n_iter_"], rates=rates, on_call=progress.advance))
-            self._check_finite(objective, losses[-1], epoch)
+            self._check_finite(weights, losses[-1], epoch)
             fitted["n_iter_"] += 1
             stop = False
             if held_out is not None:
@@ -313,26 +324,22 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
                 validation.append(trainer.run_epoch(held_out, 2**31, rates=None))
                 stop = validation[-1] > 0 and stopping.should_stop(validation[-1])
             progress.end(losses[-1], validation[-1] if held_out is not None else None)
-            stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted), whole))
+            stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted), corpus))
             if stop:
                 break
         self._warn_of_nothing(losses, validation)
         stopping.restore_best()
-        final = self._finish_fit(fitted, whole)
+        final = self._finish_fit(fitted, corpus)
         self._commit(final)
         tasks.end(lambda: final)
 
-    def _make_trainer(self, fitted: dict[str, Any]) -> Trainer:
-        return Trainer(
-            self._make_objective(fitted),
-            self.solver == "adagrad",
-            self.learning_rate,
-            self.batch_size if isinstance(self.batch_size, str) else int(self.batch_size),
-            self._default_batch_size,
-            self._run_length,
-            fitted["_seed"],
-            count_threads(self.n_jobs),
-        )
+    def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
+        objective = self._make_objective(fitted)
+        batch_size = self.batch_size if isinstance(self.batch_size, str) else int(self.batch_size)
+        options = self.solver, batch_size, fitted["_seed"], count_threads(self.n_jobs)
+        if isinstance(objective, DenseObjective):
+            return DenseTrainer(objective, *options, arrays=self._learned_arrays(fitted), fitted=fitted)
+        return Trainer(objective, *options)
 
     def _check_parameters(self) -> None:
         """A context method compares a sentence with others of its block, which must hold more than its neighbours."""
@@ -345,10 +352,9 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
                     f"sentences come from the same block. Use at least {smallest}."
                 )
 
-    def _check_finite(self, objective: Objective, loss: float, epoch: int) -> None:
-        # Not abs(weights), which would be a second copy of them.
-        largest = max(float(np.maximum(m.weights.max(), -m.weights.min())) for m in objective.matrices)
-        if not max(loss, largest) < LARGEST_SOUND_VALUE or not np.isfinite(loss):
+    def _check_finite(self, weights: list[np.ndarray], loss: float, epoch: int) -> None:
+        largest = largest_of(weights)
+        if not is_sound(loss, largest):
             # Other parameters that cause large steps or scores.
             others = {"n_components": "smaller"} | ({"temperature": "larger"} if hasattr(self, "temperature") else {})
             options = "".join(f", {name}={getattr(self, name)}" for name in others)
@@ -372,11 +378,6 @@ class TrainedVectorizer(CallbackSupportMixin, PooledVectorizer):
                     UserWarning,
                     stacklevel=6,
                 )
-
-    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
-        """What follows from the learned weights."""
-        vectors = fitted[self._vectors_name][: len(fitted["word_counts_"])]
-        return fitted | {"_unknown_length": self._length_of_unknown(vectors)}
 
 
 def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:

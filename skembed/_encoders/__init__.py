@@ -6,4 +6,5 @@ Knows no strings and no estimators; encoders and objectives do not import each o
 # Modules that other packages of skembed may import.
 __all__ = [
     "bag",
+    "content_seeds",
 ]

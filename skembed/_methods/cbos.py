@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._objectives.cbos import CBOSObjective
+from .._training.learned_arrays import LearnedArray, uniform
 from .._validation.limits import INT64_MAX, integers
 
 
-class CBOSVectorizer(TrainedVectorizer):
+class CBOSVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences [1]_.
 
     A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
@@ -146,14 +148,13 @@ class CBOSVectorizer(TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
+        **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "max_sentence_length": [integers(2, INT64_MAX), None],
         "window": [integers(1)],
         "negative": [integers(1)],
     }
     _needs_order = True
-    _default_batch_size = 512
-    _run_length = 8
 
     def __init__(
         self,
@@ -213,6 +214,10 @@ class CBOSVectorizer(TrainedVectorizer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        start = uniform(0.5 / self.n_components)
+        return [LearnedArray("word_vectors_", (len(fitted["word_counts_"]), self.n_components), start)]
 
     def _make_objective(self, fitted: dict[str, Any]) -> CBOSObjective:
         return CBOSObjective(self, fitted)

@@ -1,14 +1,4 @@
-r"""Sent2Vec (Pagliardini, Gupta and Jaggi, 2018, equations 2 and 3).
-
-A sentence is the mean of the source vectors of its words and word n-grams :math:`R(S)`. Each word is predicted from
-the sentence without it, with the logistic loss :math:`\ell(x) = \log(1 + e^{-x})` and negative sampling:
-
-.. math::
-
-    v_S = \frac{1}{|R(S)|} \sum_{w \in R(S)} v_w, \qquad
-    \min_{U, V} \sum_S \sum_{w_t \in S} q_p(w_t) \Big( \ell(u_{w_t}^T v_{S \setminus \{w_t\}})
-    + \sum_{w' \in N_{w_t}} \ell(-u_{w'}^T v_{S \setminus \{w_t\}}) \Big)
-"""
+"""The estimator of the paper on Sent2Vec."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -17,92 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
-from .._compiled.buffers import ARRAYS, Arrays
-from .._compiled.rows import padded
-from .._compiled.sync import width_apart
-from .._objectives.sent2vec import Draws, Sentences, add_ngrams, train_sent2vec
+from .._objectives.sent2vec import Sent2VecObjective
 from .._text.known_words import EncodedSentences
-from .._training.encoded_text import EncodedText, Plan, keep_probability, longest_sentence, place_runs
-from .._training.negatives import make_negatives
-from .._training.trainer import Matrix
-from .._training.updates import Rows, Update, make_touches, share_rows
+from .._text.ngrams import add_ngrams
+from .._training.learned_arrays import LearnedArray, uniform
 from .._validation.limits import INT32_MAX, INT64_MAX, integers
 from .._validation.messages import brief
 
 
-class Sent2VecObjective:
-    """What `Sent2VecVectorizer` brings to the training loop."""
-
-    border = 0
-
-    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
-        counts = fitted["word_counts_"].astype(np.float64)
-        keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
-        keep[counts < vectorizer.min_target_count] = 0.0
-        drawn = np.sqrt(counts)
-        drawn /= drawn.sum()
-        targets = keep * counts + drawn * counts.sum() * vectorizer.negative / 15  # about 15 words a sentence
-        vectors = fitted["_source_vectors"]
-        max_order, n_ngram_rows = int(vectorizer.ngram_range[1]), len(vectors) - len(counts)
-        self.draws = Draws(
-            keep,
-            make_negatives(drawn, share_rows(targets, 1)[0]),
-            int(vectorizer.negative),
-            int(vectorizer.dropout_k),
-            max_order,
-            max(1, n_ngram_rows),
-            float(vectorizer.alpha),
-        )
-        self.mean = vectorizer.pooling == "mean"
-        self.matrices = [
-            Matrix(vectors, fitted["_accumulator"], lambda: _with_ngrams(counts, n_ngram_rows, max_order)),
-            Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], lambda: targets),
-        ]
-
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Sentences:
-        run_ptr, n_tokens = place_runs(text, plan)
-        n_sentences = plan.runs_per_block * plan.run_length
-        n_components = self.matrices[0].weights.shape[1]
-        # No n-gram is longer than its sentence.
-        negative, max_order = self.draws.negative, min(self.draws.max_order, longest_sentence(text))
-        n_source, n_target = n_tokens * max_order, n_tokens + n_sentences * negative
-        room = width_apart(2 + negative)
-        error = make.zeros((n_tokens, padded(2 + negative)), np.float32)
-        gradients = make.zeros((n_source + n_sentences, n_components), np.float32)
-        return Sentences(
-            max_order=max_order,
-            run_ptr=run_ptr,
-            words=make.zeros((n_tokens + 1,), np.int32),
-            feature=make.zeros((n_source,), np.int32),
-            source=make_touches(n_source, gradients, n_threads, make=make),
-            target=make_touches(n_target, make.zeros((n_target, n_components), np.float32), n_threads, make=make),
-            own=make.zeros((n_tokens + n_sentences, n_components), np.float32),
-            own_of=make.zeros((n_tokens,), np.int32),
-            share=make.zeros((n_tokens + n_sentences,), np.float32),
-            error=error,
-            error_flat=error.reshape(-1),
-            candidates=make.zeros((n_threads * room,), np.int32),
-            bits=make.zeros((n_threads, room), np.uint64),
-            number=make.values(n_target + 1, np.int32, lambda: np.arange(n_target + 1, dtype=np.int32)),
-            loss=make.zeros((n_sentences,), np.float64),
-            n_targets=make.zeros((n_sentences,), np.int64),
-            total=make.zeros((2,), np.float64),
-        )
-
-    def run(
-        self, text: EncodedText, rows: list[Rows], scratch: Sentences, plan: Plan, update: Update, *threads: Any
-    ) -> None:
-        draws = self.draws._replace(max_order=scratch.max_order)
-        train_sent2vec(text, rows[0], rows[1], self.mean, draws, scratch, plan, update, *threads)
-
-
-def _with_ngrams(counts: np.ndarray, n_rows: int, max_order: int) -> np.ndarray:
-    """Expected number of touches of each row: words first, then the rows shared by all n-grams."""
-    return np.concatenate([counts, np.full(n_rows, counts.sum() * (max_order - 1) / max(1, n_rows))])
-
-
-class Sent2VecVectorizer(TrainedVectorizer):
+class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec [1]_.
 
     A sentence is the mean of the source vectors of its words and, if asked for, its word n-grams. They are learned so
@@ -257,6 +172,7 @@ class Sent2VecVectorizer(TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
+        **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "max_sentence_length": [integers(2, INT64_MAX), None],
         "ngram_range": [tuple, list],
@@ -268,9 +184,6 @@ class Sent2VecVectorizer(TrainedVectorizer):
         "alpha": [Interval(Real, 0.0, 1e6, closed="both")],
     }
     target_vectors_: NDArray[np.float32]
-    _default_batch_size = 64
-    _run_length = 1  # targets are words; of short sentences a run has more
-    _vectors_name = "_source_vectors"
 
     def __init__(
         self,
@@ -365,23 +278,21 @@ class Sent2VecVectorizer(TrainedVectorizer):
                 f"them. Got {brief(self.ngram_range)}."
             )
 
-    def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         """Words start at random, n-grams and targets at zero: an n-gram that was never seen adds nothing."""
+        n_words = len(fitted["word_counts_"])
         n_rows = n_words + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
-        return {
-            "_source_vectors": (n_rows, self.n_components),
-            "_accumulator": (n_rows, 2),
-            "target_vectors_": (n_words, self.n_components),
-            "_target_accumulator": (n_words, 2),
-        }
-
-    def _start_limit(self) -> float:
-        return 1.0 / self.n_components
+        start, options = uniform(1.0 / self.n_components, n_words), ("n_components", "ngram_range", "n_buckets")
+        return [
+            LearnedArray("_source_vectors", (n_rows, self.n_components), start, options=options),
+            LearnedArray("target_vectors_", (n_words, self.n_components), kept=False),
+        ]
 
     def _make_objective(self, fitted: dict[str, Any]) -> Sent2VecObjective:
         return Sent2VecObjective(self, fitted)
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        self._check_layout(but="n_components")
         rows, weights, is_unknown, ptr = super()._features(sentences)
         if self.ngram_range[1] == 1:
             return rows, weights, is_unknown, ptr

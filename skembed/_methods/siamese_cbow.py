@@ -5,12 +5,14 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval
 
+from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._objectives.siamese_cbow import SiameseCBOWObjective
+from .._training.learned_arrays import LearnedArray, uniform
 from .._validation.limits import INT64_MAX, integers
 
 
-class SiameseCBOWVectorizer(TrainedVectorizer):
+class SiameseCBOWVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Sentence embeddings learned by telling neighbours from strangers by cosine: Siamese CBOW [1]_.
 
     A sentence is the mean of its words' vectors. The vectors are learned so that its cosine with the sentence before
@@ -141,6 +143,7 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
+        **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "max_sentence_length": [integers(2, INT64_MAX), None],
         "window": [integers(1)],
@@ -148,8 +151,6 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
     }
     _needs_order = True
-    _default_batch_size = 512
-    _run_length = 8
 
     def __init__(
         self,
@@ -212,8 +213,9 @@ class SiameseCBOWVectorizer(TrainedVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _start_limit(self) -> float:
-        return 0.01 * 3**0.5  # uniform numbers with the standard deviation of the paper's normal ones
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        start = uniform(0.01 * 3**0.5)  # with the standard deviation of the paper's normal numbers
+        return [LearnedArray("word_vectors_", (len(fitted["word_counts_"]), self.n_components), start)]
 
     def _make_objective(self, fitted: dict[str, Any]) -> SiameseCBOWObjective:
         return SiameseCBOWObjective(self, fitted)

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._objectives.word2vec import Word2VecObjective
+from .._training.learned_arrays import LearnedArray, uniform
 from .._validation.limits import integers
 
 
-class Word2VecVectorizer(TrainedVectorizer):
+class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Mean or sum of word vectors that predict the words near them [1]_.
 
     Learns by skip-gram or continuous bag of words (CBOW) with negative sampling. Windows never cross the ends of a
@@ -145,6 +147,7 @@ class Word2VecVectorizer(TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "algorithm": [StrOptions({"skipgram", "cbow"})],
         "window": [integers(1)],
@@ -152,8 +155,6 @@ class Word2VecVectorizer(TrainedVectorizer):
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
     }
     target_vectors_: NDArray[np.float32]
-    _default_batch_size = 64
-    _run_length = 1
 
     def __init__(
         self,
@@ -216,11 +217,12 @@ class Word2VecVectorizer(TrainedVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _weight_shapes(self, n_words: int) -> dict[str, tuple[int, ...]]:
-        return super()._weight_shapes(n_words) | {
-            "target_vectors_": (n_words, self.n_components),
-            "_target_accumulator": (n_words, 2),
-        }
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        shape = (len(fitted["word_counts_"]), self.n_components)
+        return [
+            LearnedArray("word_vectors_", shape, uniform(0.5 / self.n_components)),
+            LearnedArray("target_vectors_", shape, kept=False),
+        ]
 
     def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
         return Word2VecObjective(self, fitted)

@@ -20,6 +20,7 @@ from .._compiled.compile import PASTE, lean_kernel
 from .._compiled.rows import ONE, add_scaled, combine, dots, mean_square, prefetch_all, softmax
 from .._compiled.sync import barrier, share
 from .._training.encoded_text import EncodedText, Plan, block_runs, place_runs
+from .._training.plan import SentenceBlocks
 from .._training.sentence_blocks import (
     Scores,
     Slots,
@@ -154,8 +155,8 @@ class CBOSObjective:
 
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"]
-        self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], lambda: counts.astype(np.float64))]
-        self.border = int(vectorizer.window)
+        self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts.astype(np.float64))]
+        self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
         self.mean = vectorizer.pooling == "mean"
 

@@ -1,10 +1,21 @@
-"""The compiled part of Sent2Vec: word n-grams, one sentence's targets, and blocks of sentences."""
+r"""Sent2Vec (Pagliardini, Gupta and Jaggi, 2018, equations 2 and 3).
 
-from typing import NamedTuple
+A sentence is the mean of the source vectors of its words and word n-grams :math:`R(S)`. Each word is predicted from
+the sentence without it, with the logistic loss :math:`\ell(x) = \log(1 + e^{-x})` and negative sampling:
+
+.. math::
+
+    v_S = \frac{1}{|R(S)|} \sum_{w \in R(S)} v_w, \qquad
+    \min_{U, V} \sum_S \sum_{w_t \in S} q_p(w_t) \Big( \ell(u_{w_t}^T v_{S \setminus \{w_t\}})
+    + \sum_{w' \in N_{w_t}} \ell(-u_{w'}^T v_{S \setminus \{w_t\}}) \Big)
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from .._compiled.buffers import ARRAYS, Arrays
 from .._compiled.compile import INLINE, PASTE, lean_kernel
 from .._compiled.rows import (
     ADJACENT,
@@ -15,15 +26,25 @@ from .._compiled.rows import (
     dots_two,
     logistic,
     mean_square,
+    padded,
     prefetch_row,
 )
-from .._compiled.sync import barrier, below, random_bits, uniform
-from .._text.batches import offsets
-from .._training.encoded_text import block_runs, sentence_of_block, share_runs
-from .._training.negatives import Negatives, draw_negative, first_of_second_part, prefetch_draw
-from .._training.updates import Touches, deal, update_rows
-
-NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program, so that equal ids share a bucket
+from .._compiled.sync import barrier, below, random_bits, uniform, width_apart
+from .._text.ngrams import NGRAM_MULTIPLIER
+from .._training.encoded_text import (
+    EncodedText,
+    Plan,
+    block_runs,
+    keep_probability,
+    longest_sentence,
+    place_runs,
+    sentence_of_block,
+    share_runs,
+)
+from .._training.negatives import Negatives, draw_negative, first_of_second_part, make_negatives, prefetch_draw
+from .._training.plan import WordBlocks
+from .._training.trainer import Matrix
+from .._training.updates import Rows, Touches, Update, deal, make_touches, share_rows, update_rows
 
 
 class Draws(NamedTuple):
@@ -323,54 +344,71 @@ def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update
             return
 
 
-def add_ngrams(
-    rows: np.ndarray,
-    weights: np.ndarray,
-    is_unknown: np.ndarray,
-    ptr: np.ndarray,
-    max_order: int,
-    n_words: int,
-    n_buckets: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Append to each sentence the n-grams of its known words, hashed as in training.
+class Sent2VecObjective:
+    """What `Sent2VecVectorizer` brings to the training loop."""
 
-    Unknown words are bridged over, as the training does.
-    """
-    known = offsets(~is_unknown)
-    n_known = np.diff(known[ptr])
-    max_order = min(max_order, int(n_known.max(initial=1)))  # no n-gram is longer than its sentence
-    lengths = np.diff(ptr)
-    for order in range(2, max_order + 1):
-        lengths = lengths + np.maximum(n_known - order + 1, 0)
-    all_ptr = offsets(lengths)
-    all_rows = np.empty(all_ptr[-1], np.int64)
-    all_weights, all_unknown = np.empty(all_ptr[-1], np.float32), np.zeros(all_ptr[-1], bool)
-    outputs = all_ptr, all_rows, all_weights, all_unknown
-    _fill_ngrams(rows, weights, is_unknown, ptr, max_order, n_words, n_buckets, *outputs)
-    return all_rows, all_weights, all_unknown, all_ptr
+    blocks = WordBlocks()
+
+    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
+        counts = fitted["word_counts_"].astype(np.float64)
+        keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
+        keep[counts < vectorizer.min_target_count] = 0.0
+        drawn = np.sqrt(counts)
+        drawn /= drawn.sum()
+        targets = keep * counts + drawn * counts.sum() * vectorizer.negative / 15  # about 15 words a sentence
+        max_order, n_ngram_rows = int(vectorizer.ngram_range[1]), len(fitted["_source_vectors"]) - len(counts)
+        self.draws = Draws(
+            keep,
+            make_negatives(drawn, share_rows(targets, 1)[0]),
+            int(vectorizer.negative),
+            int(vectorizer.dropout_k),
+            max_order,
+            max(1, n_ngram_rows),
+            float(vectorizer.alpha),
+        )
+        self.mean = vectorizer.pooling == "mean"
+        self.matrices = [
+            Matrix.of(fitted, "_source_vectors", lambda: _with_ngrams(counts, n_ngram_rows, max_order)),
+            Matrix.of(fitted, "target_vectors_", lambda: targets),
+        ]
+
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Sentences:
+        run_ptr, n_tokens = place_runs(text, plan)
+        n_sentences = plan.runs_per_block * plan.run_length
+        n_components = self.matrices[0].weights.shape[1]
+        # No n-gram is longer than its sentence.
+        negative, max_order = self.draws.negative, min(self.draws.max_order, longest_sentence(text))
+        n_source, n_target = n_tokens * max_order, n_tokens + n_sentences * negative
+        room = width_apart(2 + negative)
+        error = make.zeros((n_tokens, padded(2 + negative)), np.float32)
+        gradients = make.zeros((n_source + n_sentences, n_components), np.float32)
+        return Sentences(
+            max_order=max_order,
+            run_ptr=run_ptr,
+            words=make.zeros((n_tokens + 1,), np.int32),
+            feature=make.zeros((n_source,), np.int32),
+            source=make_touches(n_source, gradients, n_threads, make=make),
+            target=make_touches(n_target, make.zeros((n_target, n_components), np.float32), n_threads, make=make),
+            own=make.zeros((n_tokens + n_sentences, n_components), np.float32),
+            own_of=make.zeros((n_tokens,), np.int32),
+            share=make.zeros((n_tokens + n_sentences,), np.float32),
+            error=error,
+            error_flat=error.reshape(-1),
+            candidates=make.zeros((n_threads * room,), np.int32),
+            bits=make.zeros((n_threads, room), np.uint64),
+            number=make.values(n_target + 1, np.int32, lambda: np.arange(n_target + 1, dtype=np.int32)),
+            loss=make.zeros((n_sentences,), np.float64),
+            n_targets=make.zeros((n_sentences,), np.int64),
+            total=make.zeros((2,), np.float64),
+        )
+
+    def run(
+        self, text: EncodedText, rows: list[Rows], scratch: Sentences, plan: Plan, update: Update, *threads: Any
+    ) -> None:
+        draws = self.draws._replace(max_order=scratch.max_order)
+        train_sent2vec(text, rows[0], rows[1], self.mean, draws, scratch, plan, update, *threads)
 
 
-@lean_kernel
-def _fill_ngrams(
-    rows, weights, is_unknown, ptr, max_order, n_words, n_buckets, all_ptr, all_rows, all_weights, all_unknown
-):
-    """Copy the words of each sentence and write its n-grams behind them, the shorter ones first."""
-    for sentence in range(ptr.shape[0] - 1):
-        start, end, at = ptr[sentence], ptr[sentence + 1], all_ptr[sentence]
-        for token in range(start, end):
-            all_rows[at], all_weights[at], all_unknown[at] = rows[token], weights[token], is_unknown[token]
-            at += 1
-        for order in range(2, max_order + 1):
-            for first in range(start, end):
-                bits, total, n = np.uint64(0), np.float32(0.0), np.int64(0)
-                token = first
-                while not is_unknown[first] and token < end and n < order:
-                    if not is_unknown[token]:
-                        bits = bits * NGRAM_MULTIPLIER + np.uint64(rows[token])
-                        total += weights[token]
-                        n += 1
-                    token += 1
-                if n == order:
-                    all_rows[at] = n_words + np.int64(bits % np.uint64(n_buckets))
-                    all_weights[at] = total / np.float32(order)
-                    at += 1
+def _with_ngrams(counts: np.ndarray, n_rows: int, max_order: int) -> np.ndarray:
+    """Expected number of touches of each row: words first, then the rows shared by all n-grams."""
+    return np.concatenate([counts, np.full(n_rows, counts.sum() * (max_order - 1) / max(1, n_rows))])

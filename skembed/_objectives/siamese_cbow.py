@@ -19,6 +19,7 @@ from .._compiled.compile import LEAN, PASTE, lean_kernel
 from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
 from .._compiled.sync import barrier, share
 from .._training.encoded_text import EncodedText, Plan, block_runs, place_runs
+from .._training.plan import SentenceBlocks
 from .._training.sentence_blocks import (
     Scores,
     Slots,
@@ -173,8 +174,8 @@ class SiameseCBOWObjective:
 
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"]
-        self.matrices = [Matrix(fitted["word_vectors_"], fitted["_accumulator"], lambda: counts.astype(np.float64))]
-        self.border = int(vectorizer.window)
+        self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts.astype(np.float64))]
+        self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
         self.mean = vectorizer.pooling == "mean"
         self.inverse_temperature = np.float32(1.0 / vectorizer.temperature)

@@ -33,6 +33,7 @@ from .._training.encoded_text import (
     share_runs,
 )
 from .._training.negatives import Negatives, draw_negative, first_of_second_part, make_negatives
+from .._training.plan import WordBlocks
 from .._training.trainer import Matrix
 from .._training.updates import Rows, Touches, Update, deal, make_touches, share_rows, update_rows
 
@@ -241,7 +242,7 @@ def train_word2vec(text, source_rows, target_rows, draws, sc, plan, update, sync
 class Word2VecObjective:
     """What `Word2VecVectorizer` brings to the training loop."""
 
-    border = 0
+    blocks = WordBlocks()
 
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"].astype(np.float64)
@@ -255,8 +256,8 @@ class Word2VecObjective:
         window, negative = int(vectorizer.window), int(vectorizer.negative)
         self.draws = Draws(keep, negatives, window, negative, vectorizer.algorithm == "skipgram")
         self.matrices = [
-            Matrix(fitted["word_vectors_"], fitted["_accumulator"], lambda: kept),
-            Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], lambda: targets),
+            Matrix.of(fitted, "word_vectors_", lambda: kept),
+            Matrix.of(fitted, "target_vectors_", lambda: targets),
         ]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Windows:

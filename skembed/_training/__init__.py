@@ -5,10 +5,15 @@ Knows no method: an objective says what is computed in a block.
 
 # Modules that other packages of skembed may import.
 __all__ = [
+    "dense",
     "encoded_text",
+    "learned_arrays",
     "memory",
     "negatives",
+    "plan",
+    "progress",
     "sentence_blocks",
+    "stopping",
     "trainer",
     "updates",
 ]

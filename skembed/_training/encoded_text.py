@@ -29,10 +29,20 @@ class EncodedText(NamedTuple):
     sent_ptr: np.ndarray  # (n_sentences + 1,) int64
     document: np.ndarray  # (n_sentences,) int64
     word_weight: np.ndarray  # (n_words,) float32
+    annotations: tuple = ()  # arrays with a value for each sentence, such as labels, targets or weights
+
+
+def first_sentence(text: EncodedText) -> EncodedText:
+    """The text cut after its first sentence."""
+    annotations = tuple(values[:1] for values in text.annotations)
+    return text._replace(sent_ptr=text.sent_ptr[:2], document=text.document[:1], annotations=annotations)
 
 
 def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
-    """The text with each sentence of more than ``longest`` words in parts of about equal length, in its document."""
+    """The text with each sentence of more than ``longest`` words in parts of about equal length.
+
+    A part has the document and the annotations of its sentence.
+    """
     if longest is None:
         return text
     n_sentences = len(text.document)
@@ -48,6 +58,7 @@ def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
         return text
     sent_ptr = np.empty(n_parts + 1, text.sent_ptr.dtype)
     document = np.empty(n_parts, text.document.dtype)
+    annotations = tuple(np.empty((n_parts, *values.shape[1:]), values.dtype) for values in text.annotations)
     first = 0
     for piece in pieces:
         n_words, n_of_each = count(piece)
@@ -56,10 +67,12 @@ def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
         last = first + len(which)
         sent_ptr[first:last] = text.sent_ptr[piece][which] + n_words[which] * number // n_of_each[which]
         document[first:last] = text.document[piece][which]
+        for of_parts, values in zip(annotations, text.annotations):
+            of_parts[first:last] = values[piece][which]
         first = last
     sent_ptr[-1] = text.sent_ptr[-1]
     sent_ptr.flags.writeable = text.sent_ptr.flags.writeable  # or kernels would be compiled once more
-    return text._replace(sent_ptr=sent_ptr, document=document)
+    return text._replace(sent_ptr=sent_ptr, document=document, annotations=annotations)
 
 
 def longest_sentence(text: EncodedText) -> int:

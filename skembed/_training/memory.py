@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from .._compiled.buffers import Outline, Sizes
+from .._compiled.buffers import Outline
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
 from .encoded_text import EncodedText, split_long_sentences
-from .trainer import Trainer
+from .learned_arrays import LearnedArray, accumulator_bytes, moving, shapes_of
 
 _BYTES_A_WORD = 100  # the numbers of the words, in a dict of the corpus and in one of the estimator
-_BYTES_A_ROW = 8 + 2 + 2  # of a matrix: how often it is touched, its part and its owner
 # Parameters that each part of the memory depends on.
 _GROWS_WITH = {
     "weights": ("n_components", "n_buckets", "max_features"),
@@ -30,42 +28,36 @@ _GROWS_WITH = {
 def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> dict[str, int]:
     """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one."""
     fitted = {"word_counts_": vectorizer.word_counts_} if keep else vectorizer._learn_vocabulary(corpus)
-    n_words = len(fitted["word_counts_"])
-    shapes = vectorizer._weight_shapes(n_words)
-    sizes = {name: np.dtype(np.float32).itemsize * math.prod(map(int, shape)) for name, shape in shapes.items()}
-    accumulators = sum(size for name, size in sizes.items() if "accumulator" in name)
-    weights = sum(sizes.values()) - accumulators
+    arrays, solver = vectorizer._learned_arrays(fitted), vectorizer.solver
+    weights = sum(array.n_bytes for array in arrays)
+    accumulators = accumulator_bytes(arrays, solver)
     encoded = corpus.tokens.nbytes + corpus.sent_ptr.nbytes + corpus.doc_ptr.nbytes
-    copies = scratch = 0
-    if shapes:  # not with given word vectors
-        text = EncodedText(corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(n_words, np.float32))
-        parts = split_long_sentences(text, vectorizer.max_sentence_length)
-        fitted |= {name: Outline(shape) for name, shape in shapes.items()}
-        trainer = vectorizer._make_trainer(fitted | {"_n_tokens": corpus.n_tokens, "_seed": 0})
-        scratch = _scratch(trainer, parts) + (0 if parts.sent_ptr is text.sent_ptr else parts.sent_ptr.nbytes)
-        if keep:
-            renumbered = not begins_with(corpus.vocabulary.words, vectorizer.vocabulary_)
-            copies += weights + accumulators + (corpus.tokens.nbytes if renumbered else 0)
-        if vectorizer.early_stopping:
-            copies += encoded + max(encoded, weights)  # the split, and then its renumbered tokens or the best weights
+    text = EncodedText(
+        corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32)
+    )
+    parts = split_long_sentences(text, vectorizer.max_sentence_length)
+    fitted |= {name: Outline(shape) for name, shape in shapes_of(arrays, solver).items()}
+    trainer = vectorizer._make_trainer(fitted | {"_n_tokens": corpus.n_tokens, "_seed": 0})
+    scratch = trainer.scratch_bytes(parts) + (0 if parts.sent_ptr is text.sent_ptr else parts.sent_ptr.nbytes)
     memory = {
         "weights": weights,
         "accumulators": accumulators,
         "corpus": 0 if corpus.path else encoded,
-        "copies": copies,
+        "copies": _copies(vectorizer, corpus, arrays, encoded, keep=keep),
         "scratch": scratch + _BYTES_A_WORD * len(corpus.vocabulary),
     }
     return memory | {"total": sum(memory.values())}
 
 
-def _scratch(trainer: Trainer, text: EncodedText) -> int:
-    """What the training loop has beside weights and tokens: per sentence, per row, and the work space of a block."""
-    plan = trainer._plan(text, 0)
-    block = Sizes()
-    scratch = trainer.objective.make_scratch(text, plan, trainer.n_threads, block)
-    n_rows = sum(len(matrix.weights) for matrix in trainer.objective.matrices)
-    of_text = text.document.nbytes + plan.run_starts.nbytes + scratch.run_ptr.nbytes
-    return of_text + _BYTES_A_ROW * n_rows + block.n_bytes
+def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray], encoded: int, *, keep: bool) -> int:
+    """What a fit copies of the text, ``encoded`` bytes, and of the weights."""
+    copies, weights = 0, sum(array.n_bytes for array in moving(arrays))
+    if keep:
+        renumbered = not begins_with(corpus.vocabulary.words, vectorizer.vocabulary_)
+        copies += weights + accumulator_bytes(arrays, vectorizer.solver) + (corpus.tokens.nbytes if renumbered else 0)
+    if vectorizer.early_stopping:
+        copies += encoded + max(encoded, weights)  # the split, and then its renumbered tokens or the best weights
+    return copies
 
 
 @contextmanager
@@ -76,9 +68,8 @@ def explaining_memory_error(vectorizer: Any, corpus: SentenceCorpus, *, keep: bo
     except MemoryError as error:
         memory = estimate(vectorizer, corpus, keep=keep)
         largest = max(_GROWS_WITH, key=memory.__getitem__)
-        options = [
-            f"{name}={getattr(vectorizer, name)!r}" for name in _GROWS_WITH[largest] if hasattr(vectorizer, name)
-        ]
+        params = vectorizer.get_params(deep=False)
+        options = [f"{name}={params[name]!r}" for name in _GROWS_WITH[largest] if name in params]
         raise MemoryError(
             f"{type(vectorizer).__name__} needs {_readable(memory['total'])} of memory to learn from this text, more "
             f"than is available. {_readable(memory[largest])} are for {largest} and depend on "

@@ -93,7 +93,7 @@ def test_blocks_of_one_call_are_blocks_of_many_and_the_rate_falls():
     objective, single = make_objective(), make_objective()
     text, _ = tiny_text()
     plan = make_plan(objective)._replace(first_block=0, last_block=2)
-    rows = Trainer(objective, True, 0.2, 8, 8, 4, 0, 1).rows
+    rows = Trainer(objective, "adagrad", 8, 0, 1).rows
     scratch = objective.make_scratch(text, plan, 1)
     sync = np.zeros(SYNC_SIZE, np.int64)
     objective.run(text, rows, scratch, plan, Update(0.2, 0.05, True, 8, True), sync, 0, 1)

@@ -25,6 +25,7 @@ from sklearn.exceptions import NotFittedError
 
 from skembed import SiameseCBOWVectorizer
 from skembed._training.encoded_text import Plan
+from skembed._training.learned_arrays import start_arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
@@ -230,6 +231,7 @@ def test_not_fitted():
 
 @pytest.mark.parametrize("n_components", [8, 300])
 def test_start_values_are_as_wide_as_the_papers(n_components):
-    started = {"word_counts_": np.ones(2000), "_seed": 1}
-    vectors = SiameseCBOWVectorizer(n_components)._start_weights(started)["word_vectors_"]
+    started = {"word_counts_": np.ones(2000)}
+    arrays = SiameseCBOWVectorizer(n_components)._learned_arrays(started)
+    vectors = start_arrays(arrays, "adagrad", 1)["word_vectors_"]
     assert abs(vectors.mean()) < 5e-4 and abs(vectors.std() - 0.01) < 2e-4

@@ -4,7 +4,6 @@ import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -25,6 +24,7 @@ from skembed._compiled.sync import (
     zeros_apart,
 )
 from skembed._training.encoded_text import EncodedText, Plan, block_runs, place_runs, share_runs
+from skembed._training.plan import SentenceBlocks, WordBlocks, make_plan
 from skembed._training.sentence_blocks import (
     HALVED_FROM,
     asking_target,
@@ -34,7 +34,6 @@ from skembed._training.sentence_blocks import (
     random_target,
     sum_parts,
 )
-from skembed._training.trainer import Trainer
 from skembed._training.updates import (
     COUNT,
     FETCH,
@@ -415,9 +414,11 @@ def test_offsets_are_even_and_change_with_the_block():
     assert drawn.sum() == 1800 and stats.chisquare(drawn).pvalue > 1e-6
 
 
-def make_trainer(batch_size, run_length=4, default=64, seed=0, border=1):
-    objective = SimpleNamespace(matrices=[], border=border)
-    return Trainer(objective, True, 0.1, batch_size, default, run_length, seed, 1)
+BLOCKS = SentenceBlocks(border=1, largest=64, longest_run=4)
+
+
+def plan_of(text, batch_size, blocks=BLOCKS, seed=0, epoch=0):
+    return make_plan(text, blocks.shape(text, batch_size), seed, epoch)
 
 
 def make_text(n_sentences):
@@ -430,13 +431,12 @@ def make_text(n_sentences):
 @settings(max_examples=60)
 def test_plan_takes_every_sentence_once(n_sentences, batch_size, run_length):
     text = make_text(n_sentences)
-    plan = make_trainer(batch_size, run_length)._plan(text, 0)
+    plan = plan_of(text, batch_size, SentenceBlocks(1, 64, run_length))
     runs = [range(start, min(start + plan.run_length, n_sentences)) for start in plan.run_starts]
     assert sorted(i for run in runs for i in run) == list(range(n_sentences))
     assert sum(len(run) < plan.run_length for run in runs) == (n_sentences % plan.run_length > 0)
     assert plan.border == min(1, n_sentences - 1)  # one document, which a context never leaves
-    longest = run_length if run_length > 1 else 4  # where the sentences are short, which they are here
-    assert 1 <= plan.run_length <= max(longest, 2 * plan.border)
+    assert 1 <= plan.run_length <= max(run_length, 2 * plan.border)
     if batch_size != "auto":
         assert plan.runs_per_block == min(batch_size // plan.run_length, len(runs)), "no more than there are"
         assert batch_size % plan.run_length == 0
@@ -460,7 +460,7 @@ def test_plan_takes_every_sentence_once(n_sentences, batch_size, run_length):
 
 def test_plan_is_random_and_repeats_with_the_seed():
     text = make_text(400)
-    plans = [make_trainer(16, seed=seed)._plan(text, epoch) for seed, epoch in [(0, 0), (0, 0), (0, 1), (1, 0)]]
+    plans = [plan_of(text, 16, seed=seed, epoch=epoch) for seed, epoch in [(0, 0), (0, 0), (0, 1), (1, 0)]]
     assert plans[0].run_starts.tolist() == plans[1].run_starts.tolist() and plans[0].seed == plans[1].seed
     for other in plans[2:]:
         assert plans[0].run_starts.tolist() != other.run_starts.tolist() and plans[0].seed != other.seed
@@ -469,19 +469,19 @@ def test_plan_is_random_and_repeats_with_the_seed():
 
 @pytest.mark.parametrize(("n_sentences", "expected"), [(5, 8), (1000, 16), (64 * 30, 28), (10**5, 64)])
 def test_automatic_block_is_a_64th_of_the_text(n_sentences, expected):
-    plan = make_trainer("auto")._plan(make_text(n_sentences), 0)
+    plan = plan_of(make_text(n_sentences), "auto")
     assert plan.run_length == 4 and plan.runs_per_block * plan.run_length == expected
 
 
 @pytest.mark.parametrize(("n_sentences", "border"), [(40, 5), (1200, 5), (2000, 10), (10**4, 3)])
 def test_automatic_block_has_random_sentences_beside_a_wide_border(n_sentences, border):
-    plan = make_trainer("auto", border=border)._plan(make_text(n_sentences), 0)
+    plan = plan_of(make_text(n_sentences), "auto", SentenceBlocks(border, 64, 4))
     assert plan.run_length >= 2 * border and plan.runs_per_block >= 2
 
 
 @pytest.mark.parametrize(("batch_size", "expected"), [(8, 4), (10, 2), (128, 4), (160, 5), (256, 8), (512, 8)])
 def test_only_large_blocks_have_long_runs(batch_size, expected):
-    plan = make_trainer(batch_size, run_length=8)._plan(make_text(5000), 0)
+    plan = plan_of(make_text(5000), batch_size, SentenceBlocks(1, 64, 8))
     assert (plan.run_length, plan.runs_per_block) == (expected, batch_size // expected)
 
 
@@ -505,11 +505,11 @@ def test_only_large_blocks_have_long_runs(batch_size, expected):
 def test_where_words_are_targets_short_sentences_have_longer_runs_and_larger_blocks(n_words, batch_size, expected):
     text = make_text(20_000)
     text = text._replace(sent_ptr=np.arange(20_001) * n_words)
-    plan = make_trainer(batch_size, run_length=1, border=0)._plan(text, 0)
+    plan = plan_of(text, batch_size, WordBlocks())
     assert (plan.run_length, plan.runs_per_block) == expected
     # A text that is a slice of a larger one, as where kernels are compiled, has sentences of the same length.
     later = text._replace(sent_ptr=text.sent_ptr + 10**6)
-    assert make_trainer(batch_size, run_length=1, border=0)._plan(later, 0)[1:4] == plan[1:4]
+    assert plan_of(later, batch_size, WordBlocks())[1:4] == plan[1:4]
 
 
 def test_slots_of_targets():

@@ -67,7 +67,7 @@ def test_kernels_are_not_compiled_anew_for_parts(name):
         model = make(name, max_sentence_length=8)
         corpus = SentenceCorpus.from_sentences(rows)
         text = model._encode_text(corpus, model._start(corpus))
-        return len(text.document), [(array.dtype, array.flags.writeable) for array in text]
+        return len(text.document), [(array.dtype, array.flags.writeable) for array in text[:4]]
 
     (n_parts, of_parts), (n_sentences, of_sentences) = kinds(ROWS), kinds(["A cat sat.", "The cat slept."] * 20)
     assert n_parts > len(ROWS) and n_sentences == 40

@@ -25,7 +25,7 @@ from estimators import (
 )
 
 from skembed import SentenceCorpus
-from skembed._training.trainer import hold_out
+from skembed._training.stopping import hold_out
 
 trained = pytest.mark.parametrize("name", TRAINED)
 trained_classes = pytest.mark.parametrize("name", TRAINED_CLASSES)
@@ -39,7 +39,7 @@ NEEDS_ORDER = [name for name in TRAINED_CLASSES if "CBO" in name]
 
 def vectors(estimator):
     """All learned weights."""
-    return {key: value for key, value in learned(estimator).items() if key.endswith("vectors_") or "vectors" in key}
+    return {array.name: bits(vars(estimator)[array.name]) for array in estimator._learned_arrays(vars(estimator))}
 
 
 # -- partial_fit and warm_start --------------------------------------------------------------------------------------
@@ -216,9 +216,8 @@ def test_documents_that_are_too_long_are_not_held_out():
     groups = np.repeat(np.arange(len(lengths)), lengths)
     corpus = SentenceCorpus.from_sentences([f"w{i} a b" for i in range(len(groups))], groups=groups)
     for seed in range(40):
-        learned_from, held_out = hold_out(corpus, 0.1, seed)
-        assert 14 <= held_out.n_sentences <= 15 and learned_from.n_sentences + held_out.n_sentences == 150
-    assert hold_out(corpus, 0.005, 0)[1].n_sentences == 1  # no document is so short: the end of the text
+        assert 14 <= hold_out(corpus, 0.1, seed).sum() <= 15
+    assert hold_out(corpus, 0.005, 0).nonzero()[0].tolist() == [149]  # no document is so short: the end of the text
 
 
 @trained_classes

@@ -1,0 +1,88 @@
+"""What the estimators share that give a dense row for each sentence: `transform`, in pieces and with threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._corpus.corpus import SentenceCorpus
+from .._text.batches import Batch
+from .._text.known_words import EncodedSentences
+from .._text.sources import advising, iter_sentences, length_of
+from .coverage import Tally
+from .sharing import of_one_state
+from .text import TextVectorizer
+
+# Fewer pieces are done by one thread before a second one has made up for its start.
+_LEAST_PIECES = 3
+
+
+class EmbeddingVectorizer(TextVectorizer):
+    """Base of the estimators with a dense row for each sentence. A subclass adds `_vectors_of`."""
+
+    if TYPE_CHECKING:
+
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]: ...
+
+    @of_one_state
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Embed sentences.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences, in any order: the row of a sentence depends on that sentence and the model alone.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_sentences, n_features_out), dtype float32
+            A sentence without a word is a row of zeros. So is one of unknown words alone, unless the estimator has
+            ``unknown="hash"``.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not learned yet.
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string or a table.
+
+        Warns
+        -----
+        UserWarning
+            If the share of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
+            words.
+        """
+        check_is_fitted(self)
+        return self._embed(X, "X")
+
+    def _embed(self, X: Any, name: str) -> np.ndarray:
+        if not isinstance(X, SentenceCorpus):
+            iter_sentences(X, name=name)  # checks X before its length is read
+        out = np.empty((length_of(X) or 0, self.n_features_out_), np.float32)
+        tally = Tally()
+
+        def embed(piece: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
+            sentences, first_row = self._encode_piece(*piece), piece[1]
+            tally.add(sentences)
+            n_rows = len(sentences.ptr) - 1
+            # Where it is known how many sentences there are, each thread writes where its rows belong.
+            place = out[first_row : first_row + n_rows]
+            return self._vectors_of(sentences, place if len(place) == n_rows else None)
+
+        with advising(X):
+            embedded = list(self._threads.in_order(embed, self._pieces(X, name), least=_LEAST_PIECES))
+        tally.warn(self)
+        # len(X) may be wrong: the sentences yielded count.
+        return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])
+
+    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+        """The rows of some sentences, written to `out` if that is given.
+
+        A row depends on its sentence and the model alone, and is zero where the sentence has no known word.
+        """
+        raise TypeError(f"{type(self).__name__} does not say how a sentence becomes a vector.")

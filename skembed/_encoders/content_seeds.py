@@ -1,0 +1,61 @@
+"""Random numbers for inference that iterates: keyed by the words of a sentence, so that its row depends on it alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._compiled.compile import lean_kernel
+from .._compiled.sync import random_bits, uniform
+
+_STREAM, _WORD = np.uint64(7), np.uint64(0xFFFFFFFF)
+
+
+def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
+    """Return a seed for each sentence, (n_sentences,) uint64: a function of its known words, their order and ``seed``.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_tokens,), dtype int64
+        Row of each word in the vocabulary; below 0 for unknown words, which do not count.
+    ptr : ndarray of shape (n_sentences + 1,), dtype int64
+        Where the sentences begin.
+    seed : int
+        Of the model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed._encoders.content_seeds import content_seeds
+    >>> first, second, third = content_seeds(np.array([3, 5, 3, -1, 5, 5, 3]), np.array([0, 2, 5, 7]), 0)
+    >>> bool(first == second), bool(first == third)
+    (True, False)
+    """
+    seeds = np.empty(len(ptr) - 1, np.uint64)
+    _fill_seeds(np.asarray(rows, np.int64), np.asarray(ptr, np.int64), seed, seeds)
+    return seeds
+
+
+def content_draws(seeds: np.ndarray, n_draws: int) -> np.ndarray:
+    """Return numbers in [0, 1) for each sentence, (n_sentences, n_draws) float64, each a function of its seed."""
+    draws = np.empty((len(seeds), n_draws))
+    _fill_draws(seeds, draws)
+    return draws
+
+
+@lean_kernel
+def _fill_seeds(rows, ptr, seed, seeds):
+    for sentence in range(seeds.shape[0]):
+        bits = np.uint64(seed)
+        n_known = np.uint64(0)
+        for token in range(ptr[sentence], ptr[sentence + 1]):
+            if rows[token] >= 0:
+                bits = random_bits(bits, _STREAM, np.uint64(rows[token]), n_known)
+                n_known += np.uint64(1)
+        seeds[sentence] = bits
+
+
+@lean_kernel
+def _fill_draws(seeds, draws):
+    for sentence in range(draws.shape[0]):
+        for i in range(draws.shape[1]):
+            draws[sentence, i] = uniform(random_bits(seeds[sentence], _STREAM, _WORD, np.uint64(i)))

@@ -1,0 +1,96 @@
+"""What a method learns, one record an array: start, memory, warm start, early stopping and updates read the records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from .._compiled.buffers import ARRAYS
+from .._compiled.sync import fill_uniform
+
+Start = Callable[[np.ndarray, int], None]  # writes the start values of an array of zeros, by a seed
+
+
+def zeros(array: np.ndarray, seed: int) -> None:
+    """Start at zero."""
+
+
+def uniform(limit: float, n_rows: int | None = None) -> Start:
+    """Start with random numbers between minus and plus a limit, in the first `n_rows` rows or in all."""
+
+    def fill(array: np.ndarray, seed: int) -> None:
+        rows = array[:n_rows]
+        fill_uniform(rows.reshape(len(rows), -1), seed, limit)
+
+    return fill
+
+
+class LearnedArray(NamedTuple):
+    """One array of float32 that a method learns.
+
+    "rows" are updated where a block touches them, "dense" arrays as a whole. What is frozen stays as it starts. What is
+    not kept serves training alone.
+    """
+
+    name: str  # of the fitted attribute
+    shape: tuple[int, ...]
+    start: Start = zeros
+    update: Literal["rows", "dense"] = "rows"
+    options: tuple[str, ...] = ("n_components",)  # parameters of the estimator that fix the shape and its meaning
+    frozen: bool = False
+    kept: bool = True
+
+    @property
+    def accumulator(self) -> str:
+        """Name of the fitted attribute with the sums of the solver."""
+        return accumulator_of(self.name)
+
+    def accumulator_shape(self, solver: str) -> tuple[int, ...]:
+        """Adam has two moments a number; AdaGrad one sum a number, or one sum and one count a row."""
+        if solver == "adam":
+            return (2, *self.shape)
+        return (self.shape[0], 2) if self.update == "rows" else self.shape
+
+    @property
+    def n_bytes(self) -> int:
+        return _n_bytes(self.shape)
+
+
+def accumulator_of(name: str) -> str:
+    """Name of the fitted attribute with the sums of the solver for an array."""
+    return f"_{name.strip('_')}_accumulator"
+
+
+def moving(arrays: Iterable[LearnedArray]) -> list[LearnedArray]:
+    """Those that are not frozen."""
+    return [array for array in arrays if not array.frozen]
+
+
+def shapes_of(arrays: list[LearnedArray], solver: str) -> dict[str, tuple[int, ...]]:
+    """Shapes of all fitted attributes: the arrays and their accumulators."""
+    shapes = {array.name: array.shape for array in arrays}
+    return shapes | {array.accumulator: array.accumulator_shape(solver) for array in moving(arrays)}
+
+
+def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str, np.ndarray]:
+    """The arrays and their accumulators before the first block. Each array has random numbers of its own."""
+    started = {name: ARRAYS.zeros(shape, np.float32) for name, shape in shapes_of(arrays, solver).items()}
+    for index, array in enumerate(arrays):
+        array.start(started[array.name], seed + index)
+    return started
+
+
+def copies_of(arrays: list[LearnedArray], fitted: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Copies of all that training will change."""
+    return {name: fitted[name].copy() for array in moving(arrays) for name in (array.name, array.accumulator)}
+
+
+def accumulator_bytes(arrays: list[LearnedArray], solver: str) -> int:
+    return sum(_n_bytes(array.accumulator_shape(solver)) for array in moving(arrays))
+
+
+def _n_bytes(shape: tuple[int, ...]) -> int:
+    return np.dtype(np.float32).itemsize * math.prod(map(int, shape))

@@ -1,0 +1,66 @@
+"""When to stop: held-out sentences, the best weights so far, and weights that diverge."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._corpus.corpus import SentenceCorpus
+
+# No useful weight, and no useful mean loss of a target, comes near this.
+LARGEST_SOUND_VALUE = 1e6
+
+
+def hold_out(corpus: SentenceCorpus, fraction: float, seed: int) -> np.ndarray:
+    """Choose whole documents at random, or the end of the text where there are too few, or too long ones.
+
+    Returns which sentences are held out, (n_sentences,) bool.
+    """
+    n_sentences = corpus.n_sentences
+    n_wanted = max(1, int(round(fraction * n_sentences)))
+    if n_wanted >= n_sentences:
+        raise ValueError(
+            f"early_stopping with validation_fraction={fraction} leaves nothing to learn from: the corpus has "
+            f"{n_sentences} sentences."
+        )
+    held = np.zeros(n_sentences, bool)
+    if corpus.n_documents >= 20:
+        lengths = np.diff(corpus.doc_ptr)
+        order = np.random.default_rng([seed, 2**31]).permutation(corpus.n_documents)
+        order = order[lengths[order] <= n_wanted]  # one that is longer would exceed the fraction
+        held[np.isin(corpus.doc_of(), order[np.cumsum(lengths[order]) <= n_wanted])] = True
+    if not held.any() or held.all():
+        held[:] = False
+        held[n_sentences - n_wanted :] = True
+    return held
+
+
+class EarlyStopping:
+    """Keeps the weights of the best epoch, and knows when there were too many worse ones since."""
+
+    def __init__(self, weights: list[np.ndarray], tol: float, n_iter_no_change: int) -> None:
+        self.weights, self.tol, self.n_iter_no_change = weights, tol, n_iter_no_change
+        self.best_loss = np.inf
+        self.best_weights: list[np.ndarray] = []
+        self.n_worse = 0
+
+    def should_stop(self, loss: float) -> bool:
+        if loss < self.best_loss - self.tol:
+            self.best_loss, self.n_worse = loss, 0
+            self.best_weights = [weights.copy() for weights in self.weights]
+        else:
+            self.n_worse += 1
+        return self.n_worse >= self.n_iter_no_change
+
+    def restore_best(self) -> None:
+        for weights, best in zip(self.weights, self.best_weights):
+            weights[...] = best
+
+
+def largest_of(weights: list[np.ndarray]) -> float:
+    """Largest absolute value, without a second copy of the weights."""
+    return max(float(np.maximum(array.max(), -array.min())) for array in weights)
+
+
+def is_sound(loss: float, largest_weight: float) -> bool:
+    """Whether the weights have not diverged."""
+    return bool(np.isfinite(loss) and loss < LARGEST_SOUND_VALUE and largest_weight < LARGEST_SOUND_VALUE)

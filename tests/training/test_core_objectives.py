@@ -1,0 +1,423 @@
+"""The core learns more than sums of rows: a dense matrix, and vectors that inference finds by gradient steps."""
+
+import math
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from core_objectives import (
+    MapObjective,
+    MapVectorizer,
+    ParagraphObjective,
+    ParagraphVectorizer,
+    find_vector,
+    vector_loss,
+)
+from estimators import GROUPS, OTHER_TEXT, TEXT, bits, learned
+from kernel_cases import bits as bits_of
+from kernel_cases import encode, tiny_text
+from reference import numeric_gradient
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_checks
+from test_scikit_learn import CHECKS
+from threadpoolctl import threadpool_info
+
+from skembed import SentenceCorpus
+from skembed._base.queries import WordVectorInspection
+from skembed._encoders.content_seeds import content_draws, content_seeds
+from skembed._training.dense import DenseTrainer, Part
+from skembed._training.encoded_text import split_long_sentences
+from skembed._training.learned_arrays import LearnedArray, start_arrays, uniform
+from skembed._training.trainer import BlockLoop
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+TOPICS = np.array([int(group.split()[1]) % 4 for group in GROUPS])
+CLASSES = [MapVectorizer, ParagraphVectorizer]
+VARIANTS = {
+    "map": (MapVectorizer, {}),
+    "map-adagrad": (MapVectorizer, {"solver": "adagrad", "learning_rate": 0.1}),
+    "map-frozen": (MapVectorizer, {"frozen": True}),
+    "paragraph": (ParagraphVectorizer, {}),
+    "paragraph-adam": (ParagraphVectorizer, {"solver": "adam", "learning_rate": 0.02, "max_sentence_length": 3}),
+}
+every = pytest.mark.parametrize("name", VARIANTS)
+
+
+def make(name, **changes):
+    cls, options = VARIANTS[name]
+    return cls(**{"random_state": 0, **options, **changes})
+
+
+def fit(name, **changes):
+    return make(name, **changes).fit(TEXT, groups=GROUPS)
+
+
+def arrays_of(estimator):
+    names = [array.name for array in estimator._learned_arrays(vars(estimator))]
+    return {name: getattr(estimator, name) for name in names}
+
+
+# -- gradients and steps ---------------------------------------------------------------------------------------------
+
+
+def start(cls, seed=1, dtype=np.float64, **options):
+    """Fitted attributes for the tiny text before the first block, in double precision."""
+    estimator = cls(5, **options)
+    fitted = {"word_counts_": np.arange(9, 0, -1), "_seed": 3}
+    arrays = estimator._learned_arrays(fitted)
+    return fitted | {k: v.astype(dtype) for k, v in start_arrays(arrays, estimator.solver, seed).items()}, arrays
+
+
+def part_of(text, sentences=None):
+    sentences = np.arange(len(text.document)) if sentences is None else np.array(sentences)
+    return Part(text, sentences, np.random.default_rng(0))
+
+
+def dense_gradients(gradients, fitted):
+    """Whole arrays of the gradients of rows."""
+    found = {}
+    for name, value in gradients.of.items():
+        found[name] = np.zeros_like(fitted[name])
+        if isinstance(value, np.ndarray):
+            found[name] += value
+        else:
+            np.add.at(found[name], value.rows, value.vectors)
+    return found
+
+
+def map_twin(text, fitted, sentences, labels=None):
+    """Loss and number of targets in plain Python, from the formula."""
+    rows, matrix = fitted["word_vectors_"], fitted["matrix_"]
+
+    def mean(i):
+        words = [w for w in text.tokens[text.sent_ptr[i] : text.sent_ptr[i + 1]] if w < len(text.word_weight)]
+        return sum((rows[w] for w in words), np.zeros(rows.shape[1])) / max(1, len(words))
+
+    def has_next(i):
+        inside = i + 1 < len(text.document) and text.document[i] == text.document[i + 1]
+        return inside and all(text.sent_ptr[j] < text.sent_ptr[j + 1] for j in (i, i + 1))
+
+    targets, loss = [i for i in sentences if has_next(i)], 0.0
+    for i in targets:
+        others = [j for j in targets if j == i or labels is None or labels[j + 1] != labels[i + 1]]
+        scores = {j: mean(i) @ matrix @ mean(j + 1) for j in others}
+        loss += math.log(sum(math.exp(score) for score in scores.values())) - scores[i]
+    return loss, len(targets)
+
+
+@pytest.mark.parametrize("labels", [None, [0, 0, 1, 1, 2, 0, 1, 1, 0, 2, 2, 1, 0]])
+def test_the_map_is_its_twin_and_its_gradient_the_numeric_one(labels):
+    fitted, _ = start(MapVectorizer)
+    text = tiny_text()[0]
+    labels = None if labels is None else np.resize(labels, len(text.document))
+    text = text._replace(annotations=() if labels is None else (labels,))
+    part = part_of(text)
+    found = MapObjective(fitted).gradients(part, True)
+    loss, n_targets = map_twin(text, fitted, part.sentences, labels)
+    assert found.n_targets == n_targets > 4
+    np.testing.assert_allclose(found.loss, loss, rtol=1e-10)
+    for name, gradient in dense_gradients(found, fitted).items():
+        expected = numeric_gradient(lambda: map_twin(text, fitted, part.sentences, labels)[0], fitted[name])
+        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
+        assert np.abs(expected).max() > 0.1
+
+
+def test_gradient_of_the_output_vectors_is_the_numeric_one():
+    fitted, _ = start(ParagraphVectorizer)
+    objective, part = ParagraphObjective(fitted), part_of(tiny_text()[0])
+    found = objective.gradients(part, True)
+    text = part.text
+    rows = np.where(text.tokens < 9, text.tokens, -1)
+    listed = list(objective.words_and_noise(rows, text.sent_ptr))
+    frozen = [find_vector(fitted["output_vectors_"][words], signs) for words, signs in listed]
+
+    def loss():
+        return sum(vector_loss(v, fitted["output_vectors_"][words], s) for v, (words, s) in zip(frozen, listed))
+
+    np.testing.assert_allclose(found.loss, loss(), rtol=1e-10)
+    expected = numeric_gradient(loss, fitted["output_vectors_"])
+    gradient = dense_gradients(found, fitted)["output_vectors_"]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
+    assert np.abs(expected).max() > 0.05
+
+
+def twin_steps(weights, state, gradient, solver, rate, n_steps, whole_rows):
+    """One step of each number that the gradient touches, in plain Python."""
+    for i in np.flatnonzero(gradient.any(axis=1)):
+        squares = np.mean(gradient[i] ** 2)
+        for c, g in enumerate(gradient[i]):
+            if solver == "adam":
+                state[0][i, c] = 0.9 * state[0][i, c] + 0.1 * g
+                state[1][i, c] = 0.999 * state[1][i, c] + 0.001 * g * g
+                first, second = state[0][i, c] / (1 - 0.9**n_steps), state[1][i, c] / (1 - 0.999**n_steps)
+                weights[i, c] -= rate * first / (math.sqrt(second) + 1e-8 / math.sqrt(1 - 0.999**n_steps))
+            elif solver == "sgd":
+                weights[i, c] -= rate * g
+            else:
+                state[0][i, c] += squares if whole_rows else g * g
+                weights[i, c] -= rate * g / math.sqrt(state[0][i, c])
+
+
+@pytest.mark.parametrize("solver", ["adam", "adagrad", "sgd"])
+def test_blocks_are_those_of_the_twin(solver):
+    text, rate = tiny_text()[0], 0.05
+    fitted, arrays = start(MapVectorizer, dtype=np.float32, solver=solver)
+    slow = {name: value.astype(float) for name, value in fitted.items() if name.endswith("s_") or name == "matrix_"}
+    state = {array.name: np.zeros((2, *array.shape)) for array in arrays}
+    trainer = DenseTrainer(MapObjective(fitted), solver, len(text.document), 7, 1, arrays=arrays, fitted=fitted)
+    for epoch in range(3):
+        loss = trainer.run_epoch(text, epoch, rates=(rate, rate))
+        found = MapObjective(slow).gradients(part_of(text), True)  # in double precision, as one part
+        expected, n_targets = map_twin(text, slow, range(len(text.document)))
+        np.testing.assert_allclose(loss, expected / n_targets, rtol=1e-5)
+        for name, gradient in dense_gradients(found, slow).items():
+            twin_steps(slow[name], state[name], gradient / n_targets, solver, rate, epoch + 1, name != "matrix_")
+        for name in ("word_vectors_", "matrix_"):
+            np.testing.assert_allclose(fitted[name], slow[name], rtol=1e-4, atol=2e-6)
+
+
+# -- bits ------------------------------------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize("batch_size", ["auto", 7, 50])
+def test_number_of_threads_changes_no_bit(name, batch_size, monkeypatch):
+    monkeypatch.setattr("skembed._base.trained.count_threads", lambda n_jobs: n_jobs or 1)  # whatever the machine has
+    one = fit(name, batch_size=batch_size)
+    for n_jobs in (2, 3):
+        assert learned(fit(name, batch_size=batch_size, n_jobs=n_jobs)) == learned(one)
+    assert learned(fit(name, batch_size=batch_size, random_state=1)) != learned(one)
+
+
+@every
+def test_row_depends_on_its_sentence_and_the_model_alone(name):
+    estimator, X = fit(name), TEXT + OTHER_TEXT
+    rows = estimator.transform(X)
+    assert all(bits(estimator.transform([sentence])[0]) == bits(row) for sentence, row in zip(X, rows))
+    order = np.random.default_rng(0).permutation(len(X))
+    assert bits(estimator.transform([X[i] for i in order])) == bits(rows[order])
+    estimator.n_jobs = 2
+    assert bits(estimator.transform(X * 20)) == bits(np.tile(rows, (20, 1)))
+    corpus = SentenceCorpus.from_sentences(X)
+    assert bits(estimator.transform(corpus)) == bits(rows)
+
+
+@every
+def test_nothing_known_is_a_row_of_zeros(name):
+    rows = fit(name).transform(["", "?!", "qqq zzz"])
+    assert not rows.any() and not np.signbit(rows).any()
+
+
+@pytest.mark.kernel
+def test_seeds_are_functions_of_the_known_words():
+    sentences = [[3, 5], [], [3, -1, 5], [5, 3], [-1], [2**40]]
+    seeds = content_seeds(np.array(sum(sentences, [])), np.cumsum([0, *map(len, sentences)]), 11)
+    for seed, sentence in zip(seeds, sentences):
+        expected = 11
+        for n, word in enumerate(word for word in sentence if word >= 0):
+            expected = bits_of(expected, 7, word, n)
+        assert seed == expected
+    assert seeds[0] == seeds[2] != seeds[3] and seeds[1] == seeds[4] == 11
+    draws = content_draws(seeds, 500)
+    expected = [[float(bits_of(seed, 7, 2**32 - 1, i) >> np.uint64(11)) / 2**53 for i in range(3)] for seed in seeds]
+    assert draws[:, :3].tolist() == expected
+    assert draws.min() >= 0 and draws.max() < 1 and abs(draws[0].mean() - 0.5) < 0.06
+
+
+def test_fits_that_overlap_leave_the_threads_of_blas_as_they_were():
+    before = threadpool_info()
+    inside, together = [], threading.Barrier(2)
+    original = DenseTrainer._step
+
+    def step(trainer, *args):
+        if trainer.fitted.get("_n_steps", 0) == 0:
+            together.wait(60)
+        inside.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        original(trainer, *args)
+
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(2) as pool:
+        patch.setattr(DenseTrainer, "_step", step)
+        assert len(set(map(len, pool.map(lambda seed: learned(fit("map", random_state=seed)), (1, 2))))) == 1
+    assert inside and set(inside) == {1}
+    assert threadpool_info() == before
+
+
+# -- learning --------------------------------------------------------------------------------------------------------
+
+
+def similarity_of_topics(model):
+    """Mean cosine of sentences of one topic, less that of others."""
+    rows = model.transform(TEXT).astype(float)
+    known = rows.any(axis=1)
+    rows = rows[known] / np.linalg.norm(rows[known], axis=1, keepdims=True)
+    same = TOPICS[known][:, None] == TOPICS[known]
+    return (rows @ rows.T)[same].mean() - (rows @ rows.T)[~same].mean()
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "largest_loss"),
+    # Without knowledge a map has a loss of log(10) or more, and the vector of a sentence one of log(2).
+    [("map", 0.03, 1.0), ("map-adagrad", 0.1, 1.0), ("paragraph", 0.3, 0.3), ("paragraph-adam", 0.02, 0.3)],
+)
+def test_it_learns(name, rate, largest_loss):
+    learned_nothing = fit(name, max_iter=1, learning_rate=1e-12)
+    model = fit(name, max_iter=30, learning_rate=rate)
+    assert model.loss_curve_[-1] < largest_loss < learned_nothing.loss_curve_[0]
+    if name != "paragraph-adam":  # of parts of three words
+        assert similarity_of_topics(model) > 2 * similarity_of_topics(learned_nothing)
+
+
+def test_what_is_frozen_stays():
+    estimator, other = fit("map-frozen"), fit("map-frozen", max_iter=1)
+    assert bits(estimator.word_vectors_) == bits(other.word_vectors_)
+    assert bits(estimator.matrix_) != bits(other.matrix_)
+    assert not hasattr(estimator, "_word_vectors_accumulator")
+
+
+@every
+def test_partial_fit_and_warm_start_go_on(name):
+    parts = make(name).partial_fit(TEXT, groups=GROUPS)
+    first = {key: value.copy() for key, value in arrays_of(parts).items()}
+    again = pickle.loads(pickle.dumps(parts))
+    for estimator in (parts, again):
+        estimator.partial_fit(TEXT[:45], groups=GROUPS[:45])
+    assert learned(parts) == learned(again) and parts.n_iter_ == 2
+    assert any(bits(first[key]) != bits(value) for key, value in arrays_of(parts).items())
+    warm = fit(name, warm_start=True, max_iter=2)
+    assert warm.fit(TEXT, groups=GROUPS).n_iter_ == 4 and len(warm.loss_curve_) == 4
+    assert warm.loss_curve_[2] < warm.loss_curve_[0]
+    before = learned(warm)
+    with pytest.raises(ValueError, match="n_components=5 differs from 8"):
+        warm.set_params(n_components=5).fit(TEXT, groups=GROUPS)
+    with pytest.raises(ValueError, match="solver='sgd' differs"):
+        warm.set_params(n_components=8, solver="sgd").partial_fit(TEXT, groups=GROUPS)
+    assert learned(warm) == before
+
+
+@every
+def test_early_stopping_keeps_the_best_weights(name, monkeypatch):
+    # Held-out loss that falls, and then rises.
+    passes = iter([3.0, 2.0, 2.5, 2.6, 2.7])
+    run_epoch = BlockLoop.run_epoch
+    monkeypatch.setattr(
+        BlockLoop,
+        "run_epoch",
+        lambda loop, text, epoch, rates, **options: (
+            run_epoch(loop, text, epoch, rates=rates, **options) if rates else next(passes)
+        ),
+    )
+    options = {"early_stopping": True, "validation_fraction": 0.2, "learning_rate": 0.01}
+    options["solver"] = "adagrad"  # whose rate does not depend on max_iter
+    stopped = fit(name, max_iter=9, n_iter_no_change=2, **options)
+    assert stopped.n_iter_ == 4 and stopped.validation_loss_curve_ == [3.0, 2.0, 2.5, 2.6]
+    passes = iter([3.0, 2.0])
+    best = fit(name, max_iter=2, **options)
+    assert bits(arrays_of(stopped)) == bits(arrays_of(best))
+
+
+@every
+def test_held_out_loss_is_repeatable(name):
+    estimator = fit(name, early_stopping=True, validation_fraction=0.3, max_iter=3)
+    assert len(estimator.validation_loss_curve_) == 3 and all(loss > 0 for loss in estimator.validation_loss_curve_)
+    assert learned(fit(name, early_stopping=True, validation_fraction=0.3, max_iter=3)) == learned(estimator)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_divergence_leaves_the_estimator_as_it_was(cls):
+    estimator = cls(random_state=0).fit(TEXT, groups=GROUPS)
+    before = learned(estimator)
+    estimator.set_params(learning_rate=1e9)
+    with pytest.raises(ValueError, match=f"{cls.__name__} diverged in epoch 1 with learning_rate=1000000000.0"):
+        estimator.partial_fit(TEXT, groups=GROUPS)
+    assert learned(estimator) == before
+
+
+# -- annotations -----------------------------------------------------------------------------------------------------
+
+
+def test_labels_follow_the_sentences_through_parts_and_batches(monkeypatch):
+    seen = []
+
+    class Watched(MapVectorizer):
+        max_sentence_length = 3
+
+        def _make_objective(self, fitted):
+            objective = super()._make_objective(fitted)
+            gradients = objective.gradients
+
+            def watch(part, learn):
+                text = part.text
+                for i in part.sentences:
+                    seen.append((tuple(text.tokens[text.sent_ptr[i] : text.sent_ptr[i + 1]]), text.annotations[0][i]))
+                return gradients(part, learn)
+
+            objective.gradients = watch
+            return objective
+
+    # Words of a topic tell the label.
+    sentences = [f"w{label}a w{label}b w{label}c w{label}d"[: 3 + 4 * (i % 4)] for i in range(60) for label in (i % 3,)]
+    labels = [f"label {i % 3}" for i in range(60)]
+    options = {"random_state": 0, "max_iter": 1, "early_stopping": True, "validation_fraction": 0.2}
+    model = Watched(**options).fit(sentences, labels, groups=np.arange(60) // 20)
+    words = list(model.vocabulary_)
+    assert len(seen) > 60
+    assert all(f"w{label}" in words[token] for tokens, label in seen for token in tokens)
+    plain = MapVectorizer(random_state=0).fit(TEXT, groups=GROUPS)
+    assert bits(plain.matrix_) != bits(MapVectorizer(random_state=0).fit(TEXT, TOPICS, groups=GROUPS).matrix_)
+
+
+def test_parts_of_a_sentence_have_its_annotations():
+    text = encode([[0] * 7, [], [1], [2] * 4], [0, 0, 0, 1], np.ones(3, np.float32))
+    weights, targets = np.array([1.0, 2.0, 3.0, 4.0]), np.arange(8).reshape(4, 2)
+    parts = split_long_sentences(text._replace(annotations=(weights, targets)), 3)
+    assert parts.annotations[0].tolist() == [1, 1, 1, 2, 3, 4, 4]
+    assert parts.annotations[1].tolist() == targets[[0, 0, 0, 1, 2, 3, 3]].tolist()
+    assert split_long_sentences(text, 3).annotations == ()
+
+
+# -- an estimator like any other -------------------------------------------------------------------------------------
+
+
+@every
+def test_copies_names_and_tables(name):
+    estimator = fit(name)
+    rows = estimator.transform(TEXT)
+    copied = pickle.loads(pickle.dumps(estimator))
+    assert bits(copied.transform(TEXT)) == bits(rows)
+    assert not learned(clone(estimator)) and clone(estimator).get_params() == estimator.get_params()
+    with pytest.raises(NotFittedError):
+        clone(estimator).transform(TEXT)
+    names = [f"{type(estimator).__name__.lower()}{i}" for i in range(8)]
+    assert list(estimator.get_feature_names_out()) == names
+    frame = make(name).set_output(transform="pandas").fit_transform(pd.Series(TEXT), groups=GROUPS)
+    assert list(frame.columns) == names and bits(np.ascontiguousarray(frame)) == bits(rows)
+    assert rows.dtype == np.float32 and rows.shape == (len(TEXT), 8)
+
+
+@every
+def test_memory_is_that_of_the_records(name):
+    estimator = fit(name)
+    memory = make(name).estimate_memory(TEXT)
+    assert memory["weights"] == sum(array.nbytes for array in arrays_of(estimator).values())
+    states = [value.nbytes for key, value in vars(estimator).items() if key.endswith("_accumulator")]
+    assert memory["accumulators"] == sum(states) > 0
+    assert memory["scratch"] > 0 and memory["total"] == sum(v for key, v in memory.items() if key != "total")
+    assert not hasattr(estimator, "explain") and not isinstance(estimator, WordVectorInspection)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("cls", CLASSES)
+def test_scikit_learn_check(cls, check):
+    getattr(estimator_checks, check)(cls.__name__, cls())
+
+
+def test_each_array_has_random_numbers_of_its_own():
+    arrays = [LearnedArray("a_", (5, 4), uniform(1.0)), LearnedArray("b_", (5, 4), uniform(1.0, 2), "dense")]
+    started = start_arrays(arrays, "adam", 3)
+    assert not np.array_equal(started["a_"][:2], started["b_"][:2]) and started["a_"].all()
+    assert started["b_"][:2].all() and not started["b_"][2:].any()
+    assert [started[array.accumulator].shape for array in arrays] == [(2, 5, 4)] * 2
