@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._compiled.buffers import ARRAYS
-from .._compiled.sync import fill_uniform
+from .._compiled.random import fill_uniform
 from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences

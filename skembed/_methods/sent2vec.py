@@ -18,15 +18,17 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._base.trained import TrainedVectorizer
-from .._compiled.buffers import ARRAYS, Arrays
+from .._compiled.buffers import ARRAYS, Arrays, unshared_width
 from .._compiled.rows import padded
-from .._compiled.sync import width_apart
-from .._objectives.sent2vec import Draws, Sentences, add_ngrams, train_sent2vec
+from .._compiled.sync import Team
+from .._objectives.ngrams import add_ngrams
+from .._objectives.sent2vec import Sent2VecOptions, TargetWords, train_sent2vec
 from .._text.known_words import EncodedSentences
-from .._training.encoded_text import EncodedText, Plan, keep_probability, longest_sentence, place_runs
+from .._training.encoded_text import EncodedText, Plan, count_words_of_runs, keep_probability, longest_sentence
 from .._training.negatives import make_negatives
+from .._training.sentence_blocks import make_losses
 from .._training.trainer import Matrix
-from .._training.updates import Rows, Update, make_touches, share_rows
+from .._training.updates import Rows, Update, assign_rows, make_gradient
 from .._validation.limits import INT32_MAX, INT64_MAX, integers
 from .._validation.messages import brief
 
@@ -45,60 +47,59 @@ class Sent2VecObjective:
         targets = keep * counts + drawn * counts.sum() * vectorizer.negative / 15  # about 15 words a sentence
         vectors = fitted["_source_vectors"]
         max_order, n_ngram_rows = int(vectorizer.ngram_range[1]), len(vectors) - len(counts)
-        self.draws = Draws(
-            keep,
-            make_negatives(drawn, share_rows(targets, 1)[0]),
-            int(vectorizer.negative),
-            int(vectorizer.dropout_k),
-            max_order,
-            max(1, n_ngram_rows),
-            float(vectorizer.alpha),
+        self.options = Sent2VecOptions(
+            keep=keep,
+            negatives=make_negatives(drawn, assign_rows(targets, 2)),
+            negative=int(vectorizer.negative),
+            dropout=int(vectorizer.dropout_k),
+            max_order=max_order,
+            n_buckets=max(1, n_ngram_rows),
+            mean=vectorizer.pooling == "mean",
         )
-        self.mean = vectorizer.pooling == "mean"
+        self.penalty = float(vectorizer.alpha)
         self.matrices = [
             Matrix(vectors, fitted["_accumulator"], lambda: _with_ngrams(counts, n_ngram_rows, max_order)),
             Matrix(fitted["target_vectors_"], fitted["_target_accumulator"], lambda: targets),
         ]
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Sentences:
-        run_ptr, n_tokens = place_runs(text, plan)
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> TargetWords:
+        run_ptr, n_tokens = count_words_of_runs(text, plan)
         n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]
         # No n-gram is longer than its sentence.
-        negative, max_order = self.draws.negative, min(self.draws.max_order, longest_sentence(text))
-        n_source, n_target = n_tokens * max_order, n_tokens + n_sentences * negative
-        room = width_apart(2 + negative)
+        negative, max_order = self.options.negative, min(self.options.max_order, longest_sentence(text))
+        n_source, n_target, l1 = n_tokens * max_order, n_tokens + n_sentences * negative, self.penalty > 0
         error = make.zeros((n_tokens, padded(2 + negative)), np.float32)
-        gradients = make.zeros((n_source + n_sentences, n_components), np.float32)
-        return Sentences(
-            max_order=max_order,
+        candidates = make.zeros((n_threads, unshared_width(2 + negative)), np.int32)
+        sources = make.zeros((n_source + n_sentences, n_components), np.float32)
+        targets = make.zeros((n_target, n_components), np.float32)
+        return TargetWords(
             run_ptr=run_ptr,
+            losses=make_losses(n_sentences, make),
+            max_order=max_order,
             words=make.zeros((n_tokens + 1,), np.int32),
             feature=make.zeros((n_source,), np.int32),
-            source=make_touches(n_source, gradients, n_threads, make=make),
-            target=make_touches(n_target, make.zeros((n_target, n_components), np.float32), n_threads, make=make),
+            source=make_gradient(n_source, sources, n_threads, l1=l1, make=make),
+            target=make_gradient(n_target, targets, n_threads, l1=l1, make=make),
             own=make.zeros((n_tokens + n_sentences, n_components), np.float32),
             own_of=make.zeros((n_tokens,), np.int32),
-            share=make.zeros((n_tokens + n_sentences,), np.float32),
+            inverse=make.zeros((n_tokens + n_sentences,), np.float32),
             error=error,
             error_flat=error.reshape(-1),
-            candidates=make.zeros((n_threads * room,), np.int32),
-            bits=make.zeros((n_threads, room), np.uint64),
-            number=make.values(n_target + 1, np.int32, lambda: np.arange(n_target + 1, dtype=np.int32)),
-            loss=make.zeros((n_sentences,), np.float64),
-            n_targets=make.zeros((n_sentences,), np.int64),
-            total=make.zeros((2,), np.float64),
+            candidates=candidates,
+            candidates_flat=candidates.reshape(-1),
+            arange=make.values(n_target + 1, np.int32, lambda: np.arange(n_target + 1, dtype=np.int32)),
         )
 
     def run(
-        self, text: EncodedText, rows: list[Rows], scratch: Sentences, plan: Plan, update: Update, *threads: Any
+        self, text: EncodedText, rows: list[Rows], scratch: TargetWords, plan: Plan, update: Update, team: Team
     ) -> None:
-        draws = self.draws._replace(max_order=scratch.max_order)
-        train_sent2vec(text, rows[0], rows[1], self.mean, draws, scratch, plan, update, *threads)
+        options, update = self.options._replace(max_order=scratch.max_order), update._replace(penalty=self.penalty)
+        train_sent2vec(text, rows[0], rows[1], options, scratch, plan, update, team)
 
 
 def _with_ngrams(counts: np.ndarray, n_rows: int, max_order: int) -> np.ndarray:
-    """Expected number of touches of each row: words first, then the rows shared by all n-grams."""
+    """Expected number of updates of each row: words first, then the rows shared by all n-grams."""
     return np.concatenate([counts, np.full(n_rows, counts.sum() * (max_order - 1) / max(1, n_rows))])
 
 

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple, Protocol
 import numba
 import numpy as np
 
-from .._compiled.buffers import ARRAYS, Arrays
-from .._compiled.sync import ABORTED, SYNC_SIZE, zeros_apart
+from .._compiled.buffers import ARRAYS, Arrays, unshared_zeros
+from .._compiled.sync import ABORTED, SYNC_SIZE, Team
 from .._compiled.threads import ThreadChoice
 from .._corpus.corpus import SentenceCorpus
 from .encoded_text import WORDS_PER_SENTENCE, EncodedText, Plan
 from .updates import Rows, Update, make_rows
 
 # A row that occurs more often than this in a block takes smaller steps; measured, see the user guide.
-MAX_TOUCHES = 8
+MAX_STEPS = 8
 # Long runs are for blocks that have many of them, or their sentences would be of few documents; measured, too.
 SHORT_RUN, RUNS_OF_BLOCK = 4, 32
 # As many ids as a cache line has, and about as many words as a sentence of prose.
@@ -36,8 +36,8 @@ class Matrix(NamedTuple):
     """Weights that are learned."""
 
     weights: np.ndarray  # (n_rows, n_components) float32
-    accumulator: np.ndarray  # (n_rows, 2) float32, AdaGrad's sum of squares, and room to count
-    # Returns the relative number of touches of each row, (n_rows,) float64, to divide rows among threads.
+    accumulator: np.ndarray  # (n_rows, 2) float32, AdaGrad's sum of squares, and a counter
+    # Returns the relative number of updates of each row, (n_rows,) float64, to assign rows to threads.
     mass: Callable[[], np.ndarray]
 
 
@@ -48,10 +48,10 @@ class Objective(Protocol):
     border: int
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Any:
-        """Work space of one block; its `total` (2,) float64 receives the sum of losses and the number of targets."""
+        """Work space of one block, with its `losses` and with `run_ptr` of `count_words_of_runs`."""
 
-    def run(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, *threads: Any) -> None:
-        """Call the compiled kernel; `threads` are sync, thread, n_threads."""
+    def run(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, team: Team) -> None:
+        """Call the compiled kernel."""
 
 
 @dataclass
@@ -82,7 +82,7 @@ class Trainer:
         text = text._replace(sent_ptr=text.sent_ptr[:2], document=text.document[:1])
         plan = self._plan(text, 0)
         scratch = self.objective.make_scratch(text, plan, self.n_threads)
-        self._call(text, scratch, plan, Update(0.0, 0.0, self.adagrad, MAX_TOUCHES, False), self.n_threads)
+        self._call(text, scratch, plan, Update(0.0, 0.0, self.adagrad, MAX_STEPS, False), self.n_threads)
 
     def run_epoch(
         self,
@@ -99,7 +99,7 @@ class Trainer:
         plan = self._plan(text, epoch)
         n_blocks = -(-len(plan.run_starts) // plan.runs_per_block)
         first_rate, last_rate = map(float, rates or (0.0, 0.0))  # kernels are compiled for each type
-        update = Update(first_rate, (first_rate - last_rate) / n_blocks, self.adagrad, MAX_TOUCHES, rates is not None)
+        update = Update(first_rate, (first_rate - last_rate) / n_blocks, self.adagrad, MAX_STEPS, rates is not None)
         scratch = self.objective.make_scratch(text, plan, self.n_threads)
         blocks_per_call = min(n_blocks, max(1, n_blocks * TOKENS_PER_CALL // max(1, len(text.tokens))))
         last = 0
@@ -111,11 +111,11 @@ class Trainer:
             self._call(text, scratch, plan._replace(first_block=first, last_block=last), update, n_threads)
             if update.learn:
                 self._threads.took(n_threads, (time.perf_counter() - start) / (last - first))
-            if not np.isfinite(scratch.total[0]):
+            if not np.isfinite(scratch.losses.total[0]):
                 break  # diverged; the rest of the pass would be wasted
             on_call(last / n_blocks)
-        n_targets = scratch.total[1]
-        return float(scratch.total[0] / n_targets) if n_targets else 0.0
+        n_targets = scratch.losses.total[1]
+        return float(scratch.losses.total[0] / n_targets) if n_targets else 0.0
 
     def _plan(self, text: EncodedText, epoch: int) -> Plan:
         """Runs of consecutive sentences in random order; the shape of a block follows from the size of the corpus."""
@@ -149,16 +149,16 @@ class Trainer:
 
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
         """Enter the kernel with some threads at once."""
-        sync = zeros_apart(SYNC_SIZE, np.int64)
+        sync = unshared_zeros(SYNC_SIZE, np.int64)
         if n_threads == 1:
-            self.objective.run(text, self.rows, scratch, plan, update, sync, 0, 1)
+            self.objective.run(text, self.rows, scratch, plan, update, Team(sync, 0, 1))
             return
         # Nobody enters the kernel, where threads wait for each other, before all have really started.
         ready = threading.Barrier(n_threads)
 
         def work(thread: int) -> None:
             ready.wait()
-            self.objective.run(text, self.rows, scratch, plan, update, sync, thread, n_threads)
+            self.objective.run(text, self.rows, scratch, plan, update, Team(sync, thread, n_threads))
 
         with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
             try:
