@@ -47,9 +47,9 @@ MODELS = [
 
 
 @pytest.fixture(autouse=True)
-def two_parts(monkeypatch):
-    """Words of so small a vocabulary would all be in one shelf, and so in one part of the rows."""
-    monkeypatch.setattr("skembed._training.updates.SHELF", 1)
+def two_halves(monkeypatch):
+    """All words of so small a vocabulary would be in one group, and so in one half."""
+    monkeypatch.setattr("skembed._training.updates.ROWS_PER_GROUP", 1)
 
 
 def make_objective(**options):

@@ -29,8 +29,7 @@ from kernel_cases import (
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
 from skembed import Sent2VecVectorizer
-from skembed._objectives.ngrams import list_features
-from skembed._objectives.sent2vec import Sentence
+from skembed._objectives.sent2vec import Sentence, list_features
 from skembed._training.encoded_text import Plan
 from skembed._training.trainer import Trainer
 
@@ -48,9 +47,9 @@ MODELS = [
 
 
 @pytest.fixture(autouse=True)
-def two_parts(monkeypatch):
-    """Words of so small a vocabulary would all be in one shelf, and so in one part of the rows."""
-    monkeypatch.setattr("skembed._training.updates.SHELF", 1)
+def two_halves(monkeypatch):
+    """All words of so small a vocabulary would be in one group, and so in one half."""
+    monkeypatch.setattr("skembed._training.updates.ROWS_PER_GROUP", 1)
 
 
 def make_objective(**options):

@@ -21,9 +21,9 @@ from .._base.trained import TrainedVectorizer
 from .._compiled.buffers import ARRAYS, Arrays, unshared_width
 from .._compiled.rows import padded
 from .._compiled.sync import Team
-from .._objectives.ngrams import add_ngrams
 from .._objectives.sent2vec import Sent2VecOptions, TargetWords, train_sent2vec
 from .._text.known_words import EncodedSentences
+from .._text.ngrams import add_ngrams
 from .._training.encoded_text import EncodedText, Plan, count_words_of_runs, keep_probability, longest_sentence
 from .._training.negatives import make_negatives
 from .._training.sentence_blocks import make_losses

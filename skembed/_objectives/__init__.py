@@ -6,7 +6,6 @@ Knows no strings and no estimators; objectives never import each other.
 # Modules that other packages of skembed may import.
 __all__ = [
     "cbos",
-    "ngrams",
     "sent2vec",
     "siamese_cbow",
     "word2vec",

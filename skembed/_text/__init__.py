@@ -9,6 +9,7 @@ __all__ = [
     "encoder",
     "files",
     "known_words",
+    "ngrams",
     "sources",
     "tokenizer",
     "vocabulary",
