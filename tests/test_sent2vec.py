@@ -72,7 +72,7 @@ def random_choices(options, seed, i, words, half):
 def twin(text, source, target, objective, plan):
     """Loss, number of targets and sparse gradients of a block, sentence by sentence."""
     loss, n_targets, source_entries, target_entries = 0.0, 0, [], []
-    pooling = "mean" if objective.mean else "sum"
+    pooling = "mean" if objective.options.mean else "sum"
     halves = halves_of(objective.options.negatives, plan)
     assert len(set(halves)) == 2
     for i, half in zip(starts_of(plan), halves):
