@@ -131,7 +131,7 @@ def test_no_stale_words_of_an_earlier_sentence():
     scratch = objective.make_scratch(scratch_text, plan, 1)
     objective.make_scratch = lambda *args: scratch  # both texts use the same work space
     run_block(objective, scratch_text, plan, learn=False)
-    scratch.total[:] = 0.0
+    scratch.losses.total[:] = 0.0
     assert run_block(objective, short, plan) == run_block(fresh, short, plan)
     assert objective.matrices[0].weights.tobytes() == fresh.matrices[0].weights.tobytes()
 
