@@ -1,15 +1,13 @@
 """A tiny text with everything that goes wrong, and how to run one block of it through a kernel."""
 
-from itertools import pairwise
-
 import numba
 import numpy as np
 import reference
 
-from skembed._compiled import sync
-from skembed._compiled.sync import SYNC_SIZE
+from skembed._compiled import random
+from skembed._compiled.sync import SYNC_SIZE, Team
 from skembed._training import negatives, sentence_blocks
-from skembed._training.encoded_text import EncodedText, Plan
+from skembed._training.encoded_text import Block, EncodedText, Plan
 from skembed._training.negatives import ALIAS, CERTAIN, THRESHOLD, WORD
 from skembed._training.trainer import Trainer
 from skembed._training.updates import COUNT, Update
@@ -22,8 +20,8 @@ def for_python(function):
     return numba.jit(**{**function.targetoptions, "no_cpython_wrapper": False})(function.py_func)
 
 
-below, draw_negative = for_python(sync.below), for_python(negatives.draw_negative)
-random_bits, uniform = for_python(sync.random_bits), for_python(sync.uniform)
+below, draw_negative = for_python(random.below), for_python(negatives.draw_negative)
+random_bits, uniform = for_python(random.random_bits), for_python(random.uniform)
 draw_targets = for_python(sentence_blocks.draw_targets)
 
 # 21 numbers are one vector and five more, which overlap.
@@ -102,8 +100,12 @@ def starts_of(plan):
 
 def draws_of(plan, negative):
     """With which targets each one of the block is compared."""
-    n_targets = len(starts_of(plan)) * plan.run_length
-    return draw_targets(plan, plan.first_block, n_targets, np.zeros(negative, np.int64))
+    block = block_of_targets(len(starts_of(plan)) * plan.run_length, plan.first_block)
+    return draw_targets(plan, block, np.zeros(negative, np.int64))
+
+
+def block_of_targets(n_targets, index=0):
+    return Block(index, 0, 1, n_targets, n_targets)
 
 
 def bits(*numbers):
@@ -111,32 +113,37 @@ def bits(*numbers):
     return np.uint64(random_bits(*map(np.uint64, numbers)))
 
 
-def parts_of(negatives, plan):
-    """From which part of the rows each sentence of a block takes its negatives."""
-    n = len(starts_of(plan)) * plan.run_length
-    first_of_second = int(negatives.share * n + uniform(bits(plan.seed, 6, plan.first_block, 0)))
-    return [0] * min(first_of_second, n) + [1] * (n - first_of_second)
-
-
 def negative_probability(negatives):
     """How often each word is drawn, of all draws."""
-    table, probability = negatives.table, np.zeros(len(negatives.table))
-    for share, (first, last) in zip((negatives.share, 1 - negatives.share), pairwise(negatives.ptr)):
-        place = {word: i for i, word in enumerate(table[first:last, WORD].tolist())}
-        alias = [place[word] for word in table[first:last, ALIAS].tolist()]
-        of_part = reference.alias_probability(table[first:last, THRESHOLD] / CERTAIN, alias)
-        probability[table[first:last, WORD]] = share * of_part
+    probability = np.zeros(len(negatives.table))
+    halves = negatives.table[: negatives.middle], negatives.table[negatives.middle :]
+    for table, fraction in zip(halves, (negatives.first, 1 - negatives.first)):
+        row_of = {word: row for row, word in enumerate(table[:, WORD].tolist())}
+        alias = [row_of[word] for word in table[:, ALIAS].tolist()]
+        probability[table[:, WORD]] = fraction * reference.alias_probability(table[:, THRESHOLD] / CERTAIN, alias)
     return probability
 
 
-def run_block(objective, text, plan, solver="sgd", rate=0.1, max_touches=UNCAPPED, learn=True):
+def halves_of(negatives, plan):
+    """The rows of the table from which each sentence of a block takes its negatives."""
+    n = len(starts_of(plan)) * plan.run_length
+    first_of_second = int(negatives.first * n + uniform(bits(plan.seed, 6, plan.first_block, 0)))
+    halves = (0, negatives.middle), (negatives.middle, len(negatives.table))
+    return [halves[i >= first_of_second] for i in range(n)]
+
+
+def one_thread():
+    return Team(np.zeros(SYNC_SIZE, np.int64), 0, 1)
+
+
+def run_block(objective, text, plan, solver="sgd", rate=0.1, max_steps=UNCAPPED, learn=True):
     """One block of the kernel, in one thread; returns loss and number of targets. The objective's weights move."""
     trainer = Trainer(objective, solver, 8, 0, 1)
     scratch = objective.make_scratch(text, plan, 1)
-    update = Update(rate, 0.0, solver == "adagrad", max_touches, learn)
-    objective.run(text, trainer.rows, scratch, plan, update, np.zeros(SYNC_SIZE, np.int64), 0, 1)
-    assert all(not rows.accumulator[:, COUNT].any() for rows in trainer.rows), "no touches between blocks"
-    return scratch.total[0], scratch.total[1]
+    update = Update(rate, 0.0, solver == "adagrad", max_steps, learn)
+    objective.run(text, trainer.rows, scratch, plan, update, one_thread())
+    assert all(not rows.accumulator[:, COUNT].any() for rows in trainer.rows), "nothing is counted between blocks"
+    return tuple(scratch.losses.total)
 
 
 def doubles(objective):
@@ -167,13 +174,13 @@ def random_text(n_sentences=240, n_words=40, seed=0):
 
 
 def assert_large_block_is(estimator, twin):
-    """A block whose halves are compared apart is that of the twin; for a window of 2."""
-    text, sentences = random_text(266)  # the last run is short, and the first half ends within a run
+    """A block with more targets than distances is that of the twin; for a window of 2."""
+    text, sentences = random_text(266)  # the last run is short
     objective = estimator._make_objective(start(estimator, sentences, len(text.word_weight), 6))
     slow_text = reference.Text(sentences, text.document.tolist(), text.word_weight.astype(np.float64))
     starts = np.random.default_rng(1).permutation(np.arange(0, 266, RUN_LENGTH))
     plan = Plan(starts, RUN_LENGTH, objective.blocks.border, len(starts), 0, 1, 5)
-    assert draws_of(plan, estimator.negative).half == 134
+    assert max(draws_of(plan, estimator.negative).offsets) < 134
     expected = doubles(objective)
     vectors, accumulator = expected[0]
     loss, n_targets, touches = twin(slow_text, vectors, plan, window=2)

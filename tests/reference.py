@@ -1,8 +1,8 @@
 """Slow twins of the kernels, written from the papers' equations: plain loops, double precision.
 
-The twin of a training kernel gives the loss of a block, its number of targets, and the *touches* of each matrix:
-(row, gradient) in the order of the block. `take_steps` is the update rule, the same for all methods. Random choices
-come in as arguments.
+The twin of a training kernel gives the loss of a block, its number of targets, and the sparse gradient of each matrix:
+entries (row, gradient) in the order of the block. `take_steps` is the update rule, the same for all methods. Random
+choices come in as arguments.
 """
 
 import math
@@ -37,16 +37,16 @@ def softmax(scores):
     return [power / sum(powers) for power in powers]
 
 
-def take_steps(rows, accumulator, touches, rate, solver, max_touches, penalty=0.0):
-    """SGD or row-wise AdaGrad; a row that is touched c times takes steps scaled by min(1, max_touches / c).
+def take_steps(rows, accumulator, entries, rate, solver, max_steps, penalty=0.0):
+    """SGD or row-wise AdaGrad; the steps of a row with c entries are scaled by min(1, max_steps / c).
 
-    A gradient of zeros is no touch, unless the L1 norm shrinks the row at each of them. A touch is (row, gradient, what
-    the L1 norm is multiplied by, what AdaGrad adds up), the last two where they are not 1 and the mean square.
+    A gradient of zeros is no step, unless the L1 norm shrinks the row at each of them. An entry is (row, gradient,
+    multiple of the L1 norm, what AdaGrad adds up), the last two where they are not 1 and the mean square.
     """
-    touches = [touch for touch in touches if penalty or np.any(touch[1])]
-    count = Counter(touch[0] for touch in touches)
-    for row, gradient, *more in touches:
-        step = rate * min(1, max_touches / count[row])
+    entries = [entry for entry in entries if penalty or np.any(entry[1])]
+    count = Counter(entry[0] for entry in entries)
+    for row, gradient, *more in entries:
+        step = rate * min(1, max_steps / count[row])
         factor = step
         if solver == "adagrad":
             accumulator[row] += more[1] if len(more) > 1 else np.mean(gradient**2)
@@ -94,21 +94,19 @@ def places_of(text, starts, run_length):
 
 def random_sentences(places, t, draws, near, alive):
     """S-: the targets at the drawn distances, less those that are neighbours of target t or hold no word."""
-    half = places[: draws.half] if t < draws.half else places[draws.half :]
-    t -= 0 if t < draws.half else draws.half
-    drawn = [half[(t + offset) % len(half)] for offset in draws.offsets[: draws.n_random]]
+    drawn = [places[(t + offset) % len(places)] for offset in draws.offsets[: draws.n_random]]
     return [(r, j) for r, j in drawn if j is not None and alive[j] and j not in near]
 
 
-def word_touches(text, starts, run_length, window, gradients, pooling):
+def word_entries(text, starts, run_length, window, gradients, pooling):
     """Each sentence of the block, border included, hands its gradient to its words."""
-    touches = []
+    entries = []
     for r, start in enumerate(starts):
         for i in range(start - window, start + run_length + window):
             if np.any(gradients.get((r, i), 0.0)):
                 share = len(text.words(i)) if pooling == "mean" else 1
-                touches += [(word, text.weights[word] / share * gradients[r, i]) for word in text.words(i)]
-    return touches
+                entries += [(word, text.weights[word] / share * gradients[r, i]) for word in text.words(i)]
+    return entries
 
 
 def cbos_block(text, vectors, starts, run_length, draws, window, pooling):
@@ -132,7 +130,7 @@ def cbos_block(text, vectors, starts, run_length, draws, window, pooling):
             gradients[r, j] += error * context
             for k in near:
                 gradients[run, k] += error * s[j] / len(near)
-    return loss, n_targets, word_touches(text, starts, run_length, window, gradients, pooling)
+    return loss, n_targets, word_entries(text, starts, run_length, window, gradients, pooling)
 
 
 def cosine(a, b):
@@ -164,7 +162,7 @@ def siamese_block(text, vectors, starts, run_length, draws, window, temperature,
             error = (p[c] - wanted[c]) / temperature
             gradients[run, i] += error * cosine_gradient(s[i], s[j])
             gradients[r, j] += error * cosine_gradient(s[j], s[i])
-    return loss, n_targets, word_touches(text, starts, run_length, window, gradients, pooling)
+    return loss, n_targets, word_entries(text, starts, run_length, window, gradients, pooling)
 
 
 # -- Sent2Vec and word2vec: words among words --------------------------------------------------------------------------
@@ -187,8 +185,8 @@ def features_of(words, weights, max_order, n_buckets):
 def sent2vec_sentence(words, source, target, weights, max_order, dropped, is_target, negatives, pooling):
     """Sent2Vec, eq. 2 and 3. `dropped` numbers n-grams with n > 1; negatives are those of the whole sentence.
 
-    Returns loss, number of targets, touches of the source vectors, touches of the target vectors (negatives first).
-    The third number of a touch is what the soft threshold of the L1 norm is multiplied by: 1 for each update of a
+    Returns loss, number of targets, entries of the source vectors, entries of the target vectors (negatives first).
+    The third number of an entry is the multiple of the soft threshold of the L1 norm: 1 for each update of a
     target vector, 1 / |R| for each update of a source vector.
     """
     features = features_of(words, weights, max_order, len(source) - len(weights))
@@ -220,15 +218,15 @@ def sent2vec_sentence(words, source, target, weights, max_order, dropped, is_tar
             threshold_of_feature[f] += 1 / len(rest)
     if not of_target:
         return 0.0, 0, [], []
-    touches = [(features[f][1], of_feature[f], threshold_of_feature[f]) for f in kept]
+    entries = [(features[f][1], of_feature[f], threshold_of_feature[f]) for f in kept]
     of_negatives = [(word, of_negative[j], threshold_of_negative[j]) for j, word in enumerate(negatives)]
-    return loss, len(of_target), touches, of_negatives + of_target
+    return loss, len(of_target), entries, of_negatives + of_target
 
 
 def word2vec_sentence(words, source, target, near, negatives, algorithm):
     """Skip-gram and CBOW with negative sampling (Mikolov et al., 2013); `near` is the window of each position.
 
-    The negatives are those of the whole sentence. Every position touches its source and its target vector once, with
+    The negatives are those of the whole sentence. Every position updates its source and its target vector once, with
     all that comes to it; so does every negative. Where the parts come from several positions, as in the source vectors
     of CBOW, AdaGrad adds up their squares, not the square of their sum.
     """

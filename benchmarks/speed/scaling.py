@@ -2,12 +2,11 @@
 
     python benchmarks/speed/scaling.py --data DATA
 
-Two things are shared out in every block. Sentences go to threads in whole runs by their words; CBOS and Siamese CBOW
-share out the words of each half of the rows in this way, among the team of the half. Rows of the weights go to owners
-in shelves of 16, the heaviest to whoever has least, by how often their words occur in all the text. All wait for the
-slowest after each. Work is counted in touches: one for each word, and some for each different row, which must be
-fetched. The speed-up is the work over the sum of the largest shares; it knows nothing of barriers and of rows that move
-between cores, so it is a ceiling.
+Two things are divided in every block. Sentences go to threads in whole runs by their words. Rows of the weights go to
+owners in groups of 16, the heaviest to the thread that has least, by how often their words occur in all the text. All
+wait for the slowest after each. Work is counted in entries of the gradient: one for each word, and some for each
+different row, which must be fetched. The speed-up is the work over the sum of the largest parts; it knows nothing of
+barriers and of rows that move between cores, so it is a ceiling.
 """
 
 import sys
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from skembed import SentenceCorpus
-from skembed._training.updates import FETCH, N_PARTS, SHELF, share_rows
+from skembed._training.updates import FETCH, ROWS_PER_GROUP, assign_rows
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -26,43 +25,26 @@ from reporting import report
 from threads import TEXTS, cut_anew
 
 THREADS = (1, 2, 4, 8, 16, 32, 64)
-# Sentences of a block and of a run, and whether rows are summed by halves: the defaults, and what a larger block would
-# change.
-BLOCKS = {
-    "CBOS, Siamese CBOW": (512, 4, True),
-    "Sent2Vec, word2vec": (64, 1, False),
-    "a block of 4,096": (4096, 4, True),
-}
+# Sentences of a block and of a run: the defaults, and a larger block.
+BLOCKS = {"CBOS, Siamese CBOW": (512, 4), "Sent2Vec, word2vec": (64, 1), "a block of 4,096": (4096, 4)}
 
 
 def work_of(words):
-    """A touch for each word, and what fetching each different row costs."""
+    """An entry for each word, and what fetching each different row costs."""
     return len(words) + FETCH * len(np.unique(words))
 
 
-def largest_share_of_runs(spans, part, n_threads):
-    """Work of the thread that has most, each beginning with the run where its even share of the words would.
-
-    With parts, a thread takes the words of its part; the parts are side by side, and each thread has an even share.
-    """
+def largest_work_of_runs(spans, n_threads):
+    """Work of the thread that has most, each beginning with the run where its even range of the words would."""
     before = np.append(0, np.cumsum([len(span) for span in spans]))
-    n_parts = 1 if part is None else N_PARTS
-    work = np.zeros(n_threads)
-    for p in range(n_parts):
-        shares = np.clip(n_parts * np.arange(n_threads + 1) - p * n_threads, 0, n_threads)
-        borders = np.searchsorted(before, before[-1] * shares / n_threads)
-        for thread, (first, last) in enumerate(pairwise(borders)):
-            words = np.concatenate([*spans[first:last], np.empty(0, np.int32)])
-            work[thread] += work_of(words if part is None else words[part[words] == p])
-    return work.max()
+    bounds = np.searchsorted(before, before[-1] * np.arange(n_threads + 1) / n_threads)
+    return max(work_of(np.concatenate([*spans[i:j], np.empty(0, np.int32)])) for i, j in pairwise(bounds))
 
 
 def count(corpus, shape, n_threads, n_blocks, n_words):
     """Speed-up of each of the two phases, and of both."""
-    n_block, run_length, by_parts = shape
-    part, owner = share_rows(corpus.vocabulary.counts[:n_words], n_threads)
-    if n_threads == 1:
-        owner = np.zeros(n_words, int)
+    n_block, run_length = shape
+    owner = assign_rows(corpus.vocabulary.counts[:n_words], n_threads) if n_threads > 1 else np.zeros(n_words, int)
     starts = np.random.default_rng(0).permutation(np.arange(0, corpus.n_sentences, run_length))
     per_block = max(1, min(n_block, corpus.n_sentences) // run_length)
     total, slowest = np.zeros(2), np.zeros(2)
@@ -75,7 +57,7 @@ def count(corpus, shape, n_threads, n_blocks, n_words):
         words = np.concatenate(spans)
         total += work_of(words)
         slowest += (
-            largest_share_of_runs(spans, part if by_parts and n_threads > 1 else None, n_threads),
+            largest_work_of_runs(spans, n_threads),
             max(work_of(words[owner[words] == thread]) for thread in range(n_threads)),
         )
     return [*(total / slowest), total.sum() / slowest.sum()]
@@ -92,13 +74,13 @@ def main():
             for name, shape in BLOCKS.items():
                 found = {n: count(corpus, shape, n, 20 if options.quick else 100, n_words) for n in THREADS}
                 for i, phase in enumerate(("sentences", "rows", "both")):
-                    row = {"text": text, "block": name, "shared out": phase}
+                    row = {"text": text, "block": name, "divided": phase}
                     rows.append(row | {f"{n}": round(float(found[n][i]), 1) for n in THREADS})
 
     def draw(figure):
         axes = figure.subplots()
         for row in rows:
-            if row["shared out"] == "both":
+            if row["divided"] == "both":
                 style = "-" if row["text"] == "sentences as they are" else ":" if "2,000" in row["text"] else "--"
                 colour = f"C{list(BLOCKS).index(row['block'])}"
                 axes.plot(THREADS, [row[f"{n}"] for n in THREADS], style, color=colour, marker=".")
@@ -114,12 +96,12 @@ def main():
         axes.legend()
 
     shares = whole.vocabulary.counts[:n_words] / whole.vocabulary.counts[:n_words].sum()
-    top, shelf = shares[0], shares[:SHELF].sum()
+    top, group = shares[0], shares[:ROWS_PER_GROUP].sum()
     notes = (
-        f"Counted, not timed. The most frequent word is {100 * top:.1f} % of the known words, the {SHELF} most "
-        f"frequent are {100 * shelf:.0f} %. What has one owner is never updated faster than one thread does it: were "
+        f"Counted, not timed. The most frequent word is {100 * top:.1f} % of the known words, the {ROWS_PER_GROUP} "
+        f"most frequent are {100 * group:.0f} %. Rows of one owner are never updated faster than by one thread: were "
         f"there nothing to fetch, a limit of {1 / top:.0f} for the speed-up of the rows by the word, and of "
-        f"{1 / shelf:.1f} by the shelf, as the longest sentences show."
+        f"{1 / group:.1f} by the group, as the longest sentences show."
     )
     title = "Speed-up that the shares of the work allow, by number of threads"
     report(options, "scaling", title, rows, notes=notes, raw=rows, draw=draw)

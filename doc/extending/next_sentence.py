@@ -20,126 +20,109 @@ from skembed._base.trained import TrainedVectorizer
 from skembed._compiled.buffers import ARRAYS
 from skembed._compiled.compile import LEAN, lean_kernel
 from skembed._compiled.rows import combine, dots, logistic
-from skembed._compiled.sync import barrier, share
-from skembed._training.encoded_text import block_runs, place_runs
+from skembed._compiled.sync import barrier, partition
+from skembed._training.encoded_text import block_of, count_words_of_runs
 from skembed._training.learned_arrays import LearnedArray, uniform
 from skembed._training.plan import SentenceBlocks
 from skembed._training.sentence_blocks import (
-    Scores,
-    Slots,
-    add_losses,
-    asking_target,
+    Losses,
+    Sentences,
     draw_targets,
+    end_block,
     is_neighbour,
-    make_scores,
-    make_slots,
+    make_losses,
+    make_sentences,
     random_target,
     sum_sentences,
+    target_compared_with,
 )
 from skembed._training.trainer import Matrix
-from skembed._training.updates import Touches, update_rows
 
 
 class Pairs(NamedTuple):
     """Work space of one block of sentences."""
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64
-    slots: Slots
-    touches: Touches  # its vectors are the gradients of the slots
-    error: (
-        np.ndarray
-    )  # (n_targets, 1 + negative) float32: dL / d(s_i . s_j) of the next sentence and of the random ones
-    scores: Scores
-    offsets: np.ndarray  # (n_threads, negative) int64
-    loss: np.ndarray  # (n_targets,) float64
-    total: np.ndarray  # (2,) float64: sum of the losses, number of targets
+    losses: Losses
+    sentences: Sentences  # its `error` is dL / d(s_i . s_j) of the next sentence and of the random ones
 
 
 @njit(**LEAN)
-def score_pairs(plan, slots, pairs, draws, thread, n_threads):
+def score_pairs(plan, pairs, random, team):
     """Score each sentence against the next one and against the random ones: losses and errors."""
-    scores, which, column = pairs.scores.values, pairs.scores.which, pairs.scores.column
-    place = thread * scores.shape[1]  # of this thread's room in the lists
-    first, last = share(draws.n_targets, thread, n_threads)
+    sentences, losses = pairs.sentences, pairs.losses
+    error, scores = sentences.error, sentences.scores
+    values, thread, buffer = scores.values, team.thread, team.thread * scores.values.shape[1]
+    first, last = partition(random.n_targets, team)
     for i in range(first, last):
-        slot = slots.of_target[i]
-        pairs.loss[i] = -1.0  # no target, unless there is a next sentence
-        for c in range(pairs.error.shape[1]):
-            pairs.error[i, c] = 0.0
-        if plan.border == 0 or not is_neighbour(slots, plan, slot, slot + 1):
+        slot = sentences.of_target[i]
+        losses.loss[i], losses.n_targets[i] = 0.0, 0  # no target, unless there is a next sentence
+        for c in range(error.shape[1]):
+            error[i, c] = 0.0
+        if plan.border == 0 or not is_neighbour(sentences, plan, slot, slot + 1):
             continue
-        which[place], column[place] = slot + 1, 0
+        scores.which[buffer], scores.column[buffer] = slot + 1, 0
         n = 1
-        for r in range(draws.n_random):
-            q = slots.of_target[random_target(draws, i, r)]
-            if slots.document[q] >= 0 and not is_neighbour(slots, plan, slot, q):
-                which[place + n], column[place + n] = q, 1 + r
+        for r in range(random.n_random):
+            q = sentences.of_target[random_target(random, i, r)]
+            if sentences.document[q] >= 0 and not is_neighbour(sentences, plan, slot, q):
+                scores.which[buffer + n], scores.column[buffer + n] = q, 1 + r
                 n += 1
-        dots(scores, thread, slots.sums, slot, slots.sums, which, place, n)
+        dots(values, thread, sentences.sums, slot, sentences.sums, scores.which, buffer, n)
         # `logistic` turns x into the derivative of log(1 + exp(x)), which suits the random sentences; the next one
-        # wants log(1 + exp(-x)).
-        scores[thread, 0] *= np.float32(-1.0)
-        pairs.loss[i] = logistic(scores, thread, n)
-        scores[thread, 0] *= np.float32(-1.0)
+        # needs log(1 + exp(-x)).
+        values[thread, 0] *= np.float32(-1.0)
+        losses.loss[i], losses.n_targets[i] = logistic(values, thread, n), 1
+        values[thread, 0] *= np.float32(-1.0)
         for c in range(n):
-            pairs.error[i, column[place + c]] = scores[thread, c]
+            error[i, scores.column[buffer + c]] = values[thread, c]
 
 
 @njit(**LEAN)
-def gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads):
-    """Add up the gradient of each sentence: as the one that asks, as a random one, and as the next one."""
-    weight, which = pairs.scores.flat, pairs.scores.which
-    place = thread * pairs.scores.values.shape[1]
-    width = plan.run_length + 2 * plan.border
-    first, last = share(n_slots, thread, n_threads)
+def gather_pair_gradients(plan, pairs, random, block, team):
+    """Add up the gradient of each sentence: as the target, as a random one, and as the next one."""
+    sentences, width = pairs.sentences, plan.run_length + 2 * plan.border
+    error, gradient, scores = sentences.error, sentences.gradient, sentences.scores
+    weight, which, buffer = scores.flat, scores.which, team.thread * scores.values.shape[1]
+    first, last = partition(block.n_slots, team)
     for slot in range(first, last):
-        pairs.touches.square[slot] = 0.0
-        if slots.document[slot] < 0:
+        gradient.square[slot] = 0.0
+        if sentences.document[slot] < 0:
             continue
-        n = 0
+        k = buffer
         position = slot % width - plan.border
         i = slot // width * plan.run_length + position
         if 0 <= position < plan.run_length:
-            which[place], weight[place] = min(slot + 1, n_slots - 1), pairs.error[i, 0]
-            n = 1
-            for r in range(draws.n_random):
-                asked, asking = random_target(draws, i, r), asking_target(draws, i, r)
-                which[place + n], weight[place + n] = slots.of_target[asked], pairs.error[i, 1 + r]
-                which[place + n + 1], weight[place + n + 1] = slots.of_target[asking], pairs.error[asking, 1 + r]
-                n += 2
+            which[k], weight[k] = min(slot + 1, block.n_slots - 1), error[i, 0]
+            k += 1
+            for r in range(random.n_random):
+                other, source = random_target(random, i, r), target_compared_with(random, i, r)
+                which[k], weight[k] = sentences.of_target[other], error[i, 1 + r]
+                which[k + 1], weight[k + 1] = sentences.of_target[source], error[source, 1 + r]
+                k += 2
         if 0 < position <= plan.run_length:
-            which[place + n], weight[place + n] = slot - 1, pairs.error[i - 1, 0]
-            n += 1
-        square = combine(pairs.touches.vectors, slot, weight, place, slots.sums, which, place, n)
-        pairs.touches.square[slot] = square
+            which[k], weight[k] = slot - 1, error[i - 1, 0]
+            k += 1
+        gradient.square[slot] = combine(
+            gradient.vectors, slot, weight, buffer, sentences.sums, which, buffer, k - buffer
+        )
 
 
 @lean_kernel
-def train_next_sentence(text, rows, pairs, plan, update, sync, thread, n_threads):
+def train_next_sentence(text, rows, pairs, plan, update, team):
     """Work through the blocks of the plan. All threads are in here at once and meet at the barriers."""
-    slots = pairs.slots
-    n_passed = np.int64(0)
-    for block in range(plan.first_block, plan.last_block):
-        first_run, last_run = block_runs(plan, block)
-        n_targets = (last_run - first_run) * plan.run_length
-        n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
-        draws = draw_targets(plan, block, n_targets, pairs.offsets[thread])
-        n_passed = sum_sentences(
-            text, rows, False, plan, block, pairs.run_ptr, slots, pairs.touches, sync, n_passed, thread, n_threads
-        )
-        n_passed = barrier(sync, n_threads, n_passed)
-        score_pairs(plan, slots, pairs, draws, thread, n_threads)
-        n_passed = barrier(sync, n_threads, n_passed)
-        if thread == 0:
-            add_losses(pairs.loss, n_targets, pairs.total)
+    sentences = pairs.sentences
+    for index in range(plan.first_block, plan.last_block):
+        block = block_of(plan, index)
+        random = draw_targets(plan, block, sentences.offsets[team.thread])
+        sum_sentences(text, rows, False, plan, block, pairs.run_ptr, sentences, team)
+        barrier(team)
+        score_pairs(plan, pairs, random, team)
         if update.learn:
-            gather_gradients(plan, slots, pairs, draws, n_slots, thread, n_threads)
-            n_passed = barrier(sync, n_threads, n_passed)
-            rate = np.float32(update.rate - update.rate_decay * block)
-            update_rows(rows, pairs.touches, update, rate, 0.0, thread, n_threads)
-            n_passed = barrier(sync, n_threads, n_passed)
-        if n_passed < 0:  # another thread has failed
-            return
+            barrier(team)
+            gather_pair_gradients(plan, pairs, random, block, team)
+        if end_block(((rows, sentences.gradient),), update, pairs.losses, block, team):
+            return  # another thread has failed
 
 
 class NextSentenceObjective:
@@ -154,23 +137,18 @@ class NextSentenceObjective:
 
     def make_scratch(self, text, plan, n_threads, make=ARRAYS):
         n_targets = plan.runs_per_block * plan.run_length
-        negative = min(self.negative, n_targets - 1)  # a block has no more strangers
+        negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]
-        run_ptr, n_words = place_runs(text, plan)
-        slots, touches = make_slots(plan, n_words, n_components, n_threads, make)
+        n_scores = 2 + 2 * negative
+        run_ptr, n_words = count_words_of_runs(text, plan)
         return Pairs(
             run_ptr=run_ptr,
-            slots=slots,
-            touches=touches,
-            error=make.zeros((n_targets, 1 + negative), np.float32),
-            scores=make_scores(2 + 2 * negative, n_threads, make),
-            offsets=make.zeros((n_threads, negative), np.int64),
-            loss=make.zeros((n_targets,), np.float64),
-            total=make.zeros((2,), np.float64),
+            losses=make_losses(n_targets, make),
+            sentences=make_sentences(plan, n_words, n_components, negative, 1 + negative, n_scores, n_threads, make),
         )
 
-    def run(self, text, rows, scratch, plan, update, *threads):
-        train_next_sentence(text, rows[0], scratch, plan, update, *threads)
+    def run(self, text, rows, scratch, plan, update, team):
+        train_next_sentence(text, rows[0], scratch, plan, update, team)
 
 
 class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):

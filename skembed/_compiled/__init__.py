@@ -8,6 +8,7 @@ __all__ = [
     "buffers",
     "compile",
     "norms",
+    "random",
     "rows",
     "simd",
     "sync",

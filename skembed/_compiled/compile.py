@@ -8,10 +8,10 @@ from typing import Any
 from numba import config, njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-# For functions that only compiled code may call. They are not kept on disk, since their code is part of their callers',
-# and nothing is made that Python or C could call, which is a fifth of the work of compiling.
+# For functions that only compiled code calls. They are not cached on disk, since their code is part of their callers',
+# and get no wrapper for Python or C, which is a fifth of the work of compiling.
 # No fastmath: with it the compiler orders sums by the SIMD width, replaces divisions by estimates that differ between
-# processors, and fuses only some products and sums. Fast code uses the vectors of `_simd` instead, with a fixed order
+# processors, and fuses only some products and sums. Fast code uses the vectors of `simd` instead, with a fixed order
 # and with fused products wherever the processor has them.
 COMPILE = {
     "nogil": True,
@@ -19,15 +19,15 @@ COMPILE = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
-# The same without numba's counting of references to arrays, which costs more than the arithmetic between two counts.
-# Such a function makes no array and no slice of one.
+# The same without numba's reference counts of arrays, which cost more than the arithmetic between two of them. Such a
+# function makes no array and no slice of one.
 LEAN = {**COMPILE, "_nrt": False}
-# The same, put into its callers: for what is a few instructions long.
-# Numba compiles each of these functions anew for each type of number that it is given. So a counter begins as
-# np.int64(0), since a plain 0 is a type of its own and not the last one, and rows are numbered by int64 alone.
+# The same, inlined by LLVM: for functions of a few instructions.
+# Numba compiles each of these functions anew for each type of argument. So a counter begins as np.int64(0), since a
+# plain 0 is a type of its own, and indices of rows are int64 alone.
 INLINE = {**LEAN, "forceinline": True}
-# For long functions with one caller in each kernel: numba takes their lines into the caller, so that they are compiled
-# and optimised once, not twice. The code that comes out is the same.
+# The same, inlined by numba: for long functions with one caller in each kernel, which are so compiled and optimised
+# once, not twice. The machine code is the same.
 PASTE = {**LEAN, "inline": "always"}
 
 
@@ -56,14 +56,14 @@ class _Files(CompileResultCacheImpl):
 
 
 class _KernelCache(FunctionCache):
-    """numba's cache on disk, which here is a help only: a full disk or a damaged file does not end a fit."""
+    """numba's cache on disk, where a full disk or a damaged file does not end a fit."""
 
     _impl_class = _Files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # whatever unpickling makes of half a file
+        except Exception:  # anything may come of unpickling half a file
             with suppress(OSError):
                 self.flush()
             return None

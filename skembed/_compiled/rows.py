@@ -1,9 +1,9 @@
 """Arithmetic on rows of float32 matrices, and on the scores of rows.
 
-What the kernels do is built from three things: `dots` (one row against several), `combine` (several rows, weighted,
-into one) and `add_scaled` (one row into another), and from the two functions of scores, `softmax` and `logistic`.
+The kernels are built from three operations: `dots` (one row against several), `combine` (several rows, weighted, into
+one) and `add_scaled` (one row into another), and from the two functions of scores, `softmax` and `logistic`.
 
-Where a row is no multiple of sixteen long, its last vector overlaps the one before; masked stores are slow.
+Where the width of a row is no multiple of sixteen, its last vector overlaps the one before; masked stores are slow.
 """
 
 import math
@@ -34,35 +34,28 @@ from .simd import (
 )
 
 ONE = np.float32(1.0)
-ADJACENT = np.int64(1)  # stride of numbers side by side; a plain 1 would have `combine_two` compiled twice
+ADJACENT = np.int64(1)  # stride of adjacent numbers; a plain 1 would have `combine_two` compiled twice
 
 
 @njit(**INLINE)
 def prefetch_row(matrix, row):
-    """Ask for the first 512 bytes of a row; the processor follows the rest by itself."""
+    """Prefetch the first 512 bytes of a row; the processor prefetches the rest by itself."""
     for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
         prefetch(matrix, row, c)
 
 
 @njit(**INLINE)
 def prefetch_row_to_write(matrix, row):
-    """The same for a row that will be written to: no other core keeps it."""
+    """The same for a row that will be written to: no other core keeps a copy."""
     for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
         prefetch_to_write(matrix, row, c)
 
 
 @njit(**INLINE)
 def prefetch_all(matrix):
-    """Ask for a small matrix that other threads have written; one cache line after the other would take long."""
+    """Prefetch a small matrix that other threads have written; the processor fetches one line after the other."""
     for row in range(matrix.shape[0]):
         prefetch_row(matrix, row)
-
-
-@njit(**INLINE)
-def fill_row(out, i, number):
-    """``out[i] = number``."""
-    for c in range(out.shape[1]):
-        out[i, c] = number
 
 
 @njit(**INLINE)
@@ -149,7 +142,7 @@ def _next_four(index, first, k, n):
 def dots(out, o, a, i, rows, index, first, n):
     """``out[o, k] = a[i] . rows[index[first + k]]`` for k below ``n``, four rows at a time.
 
-    ``out`` has room for n rounded up to a multiple of four; what is written past n means nothing.
+    ``out`` has n columns rounded up to a multiple of four; what is written past n means nothing.
     """
     width = a.shape[1]
     if width < WIDTH:
@@ -177,15 +170,17 @@ def dots(out, o, a, i, rows, index, first, n):
 
 
 @njit(**INLINE)
-def dots_two(out, o, p, a, i, j, rows, index, first, n):
-    """`dots` of two rows, ``a[i]`` into ``out[o]`` and ``a[j]`` into ``out[p]``, with the same rows, read once."""
+def dots_two(out, pair, rows, index, first, n):
+    """`dots` of two rows with the same rows, which are read once.
+
+    ``out = (scores, o, p)``, ``pair = (a, i, j)``: of ``a[i]`` into ``scores[o]`` and ``a[j]`` into ``scores[p]``.
+    """
+    scores, o, p = out
+    a, i, j = pair
     width = a.shape[1]
     if width < WIDTH:
-        zero = splat(np.float32(0.0))
-        for which in range(2):
-            x, to = load_short(a, j if which else i), p if which else o
-            for k in range(n):
-                out[to, k] = total(multiply_add(x, load_short(rows, index[first + k]), zero))
+        dots(scores, o, a, i, rows, index, first, n)
+        dots(scores, p, a, j, rows, index, first, n)
         return
     for k in range(0, n, 4):
         r0, r1, r2, r3 = _next_four(index, first, k, n)
@@ -199,8 +194,8 @@ def dots_two(out, o, p, a, i, j, rows, index, first, n):
             s1, t1 = multiply_add(x, z1, s1), multiply_add(y, z1, t1)
             s2, t2 = multiply_add(x, z2, s2), multiply_add(y, z2, t2)
             s3, t3 = multiply_add(x, z3, s3), multiply_add(y, z3, t3)
-        store_totals(out, o, k, s0, s1, s2, s3)
-        store_totals(out, p, k, t0, t1, t2, t3)
+        store_totals(scores, o, k, s0, s1, s2, s3)
+        store_totals(scores, p, k, t0, t1, t2, t3)
 
 
 @njit(**INLINE)
@@ -240,12 +235,15 @@ def combine(out, i, scale, s, rows, index, first, n):
 
 
 @njit(**INLINE)
-def combine_two(out, i, j, scale, s, t, stride, rows, index, first, n):
+def combine_two(out, scales, rows, index, first, n):
     """`combine` for two sums of the same rows, which are read once; returns both mean squares.
 
-    ``out[i]`` has the scales ``scale[s + k * stride]``, ``out[j]`` those from ``t`` on; i and j may be one.
+    For ``out = (sums, i, j)`` and ``scales = (scale, s, t, stride)``: the sum ``sums[i]`` has the scales
+    ``scale[s + k * stride]``, ``sums[j]`` those from ``t`` on; i and j may be one.
     """
-    width = out.shape[1]
+    sums, i, j = out
+    scale, s, t, stride = scales
+    width = sums.shape[1]
     last = width - WIDTH
     p = q = splat(np.float32(0.0))
     if last < 0:
@@ -254,9 +252,9 @@ def combine_two(out, i, j, scale, s, t, stride, rows, index, first, n):
             x0 = load_short(rows, index[first + k])
             s0 = multiply_add(splat(scale[s + k * stride]), x0, s0)
             t0 = multiply_add(splat(scale[t + k * stride]), x0, t0)
-        store_short(out, i, s0)
-        store_short(out, j, t0)
-        return _mean_square_of_short(out, i), _mean_square_of_short(out, j)
+        store_short(sums, i, s0)
+        store_short(sums, j, t0)
+        return _mean_square_of_short(sums, i), _mean_square_of_short(sums, j)
     for c in range(0, width, 4 * WIDTH):
         c0, c1 = min(c, last), min(c + WIDTH, last)
         c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
@@ -268,14 +266,14 @@ def combine_two(out, i, j, scale, s, t, stride, rows, index, first, n):
             s1, t1 = multiply_add(w, x1, s1), multiply_add(v, x1, t1)
             s2, t2 = multiply_add(w, x2, s2), multiply_add(v, x2, t2)
             s3, t3 = multiply_add(w, x3, s3), multiply_add(v, x3, t3)
-        store(out, i, c0, s0)
-        store(out, i, c1, s1)
-        store(out, i, c2, s2)
-        store(out, i, c3, s3)
-        store(out, j, c0, t0)
-        store(out, j, c1, t1)
-        store(out, j, c2, t2)
-        store(out, j, c3, t3)
+        store(sums, i, c0, s0)
+        store(sums, i, c1, s1)
+        store(sums, i, c2, s2)
+        store(sums, i, c3, s3)
+        store(sums, j, c0, t0)
+        store(sums, j, c1, t1)
+        store(sums, j, c2, t2)
+        store(sums, j, c3, t3)
         s0, t0 = zero_first(s0, c - c0), zero_first(t0, c - c0)
         s1, t1 = zero_first(s1, c + WIDTH - c1), zero_first(t1, c + WIDTH - c1)
         s2, t2 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(t2, c + 2 * WIDTH - c2)
@@ -283,45 +281,6 @@ def combine_two(out, i, j, scale, s, t, stride, rows, index, first, n):
         p = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, p))))
         q = multiply_add(t0, t0, multiply_add(t1, t1, multiply_add(t2, t2, multiply_add(t3, t3, q))))
     return total(p) / np.float32(width), total(q) / np.float32(width)
-
-
-@njit(**INLINE)
-def combine_parts(out, i, j, scale, rows, part, index, first, n):
-    """``out[i] = sum_k scale[first + k] * rows[index[first + k]]``: those of part 0, plus those of part 1.
-
-    The bits are those of `add_scaled` of each row to the sum of its part, and of one sum to the other. ``out[j]`` is
-    room to work in.
-    """
-    width = out.shape[1]
-    one, zero = splat(np.float32(1.0)), splat(np.float32(0.0))
-    last = width - WIDTH
-    if last < 0:
-        s0 = t0 = zero
-        for k in range(first, first + n):
-            second = scale[k] * np.float32(part[index[k]])
-            x0 = load_short(rows, index[k])
-            s0, t0 = multiply_add(splat(scale[k] - second), x0, s0), multiply_add(splat(second), x0, t0)
-        store_short(out, i, multiply_add(one, t0, s0))
-        return
-    for c in range(0, width, 4 * WIDTH):
-        # A vector that would go past the end repeats the last one, in part or whole.
-        c0, c1 = min(c, last), min(c + WIDTH, last)
-        c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
-        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = zero
-        for k in range(first, first + n):
-            r = index[k]
-            # A branch would be guessed wrong; a row times zero adds nothing.
-            second = scale[k] * np.float32(part[r])
-            w, v = splat(scale[k] - second), splat(second)
-            x0, x1, x2, x3 = load(rows, r, c0), load(rows, r, c1), load(rows, r, c2), load(rows, r, c3)
-            s0, t0 = multiply_add(w, x0, s0), multiply_add(v, x0, t0)
-            s1, t1 = multiply_add(w, x1, s1), multiply_add(v, x1, t1)
-            s2, t2 = multiply_add(w, x2, s2), multiply_add(v, x2, t2)
-            s3, t3 = multiply_add(w, x3, s3), multiply_add(v, x3, t3)
-        store(out, i, c0, multiply_add(one, t0, s0))
-        store(out, i, c1, multiply_add(one, t1, s1))
-        store(out, i, c2, multiply_add(one, t2, s2))
-        store(out, i, c3, multiply_add(one, t3, s3))
 
 
 _LOG2_E = np.float32(1.44269504)
@@ -352,7 +311,7 @@ def _exp(x):
 
 
 def padded(n):
-    """The next multiple of sixteen: how many columns a matrix of scores has."""
+    """The next multiple of sixteen: the width of a matrix of scores for ``n`` of them."""
     return n + -n % WIDTH
 
 
@@ -387,6 +346,6 @@ def logistic(scores, i, n):
         size = larger(x, multiply_add(minus_one, x, zero))
         e = _exp(multiply_add(minus_one, size, zero))
         loss += total(larger(x, zero)) + math.log(product(multiply_add(one, e, one)))
-        share = divide(one, multiply_add(one, e, one))
-        store(scores, i, c, multiply_add(where_negative(x, e, one), share, zero))
+        inverse = divide(one, multiply_add(one, e, one))
+        store(scores, i, c, multiply_add(where_negative(x, e, one), inverse, zero))
     return loss

@@ -2,7 +2,7 @@
 
 The compiler vectorises a plain loop well only where it knows how long a row is and that arrays do not overlap. Here
 the vectors are explicit: `load`, `multiply_add` and the others work on sixteen float32 at once, which is one register
-with AVX-512, two with AVX and four with SSE or NEON. All sums have a fixed order, whatever the place in memory.
+with AVX-512, two with AVX and four with SSE or NEON. All sums have a fixed order, whatever the address in memory.
 
 With ``NUMBA_DISABLE_JIT=1`` the same functions work on arrays of sixteen numbers.
 """
@@ -37,8 +37,8 @@ class _VectorModel(models.PrimitiveModel):
 def _pointer(context, builder, array_type, array, row, column):
     """Address of ``array[row, column]`` of a matrix, by plain arithmetic: nothing is counted or checked."""
     matrix = context.make_array(array_type)(context, builder, array)
-    place = builder.add(builder.mul(row, builder.extract_value(matrix.shape, 1)), column)
-    return builder.gep(matrix.data, [place])
+    index = builder.add(builder.mul(row, builder.extract_value(matrix.shape, 1)), column)
+    return builder.gep(matrix.data, [index])
 
 
 def _constant(number):
@@ -57,9 +57,9 @@ def _call(builder, name, result, *arguments):
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
-def _prefetch(builder, place, to_write=False):
+def _prefetch(builder, address, to_write=False):
     how = [ir.Constant(ir.IntType(32), number) for number in (int(to_write), 3, 1)]  # into all caches, data
-    _call(builder, "llvm.prefetch.p0", ir.VoidType(), builder.bitcast(place, ir.IntType(8).as_pointer()), *how)
+    _call(builder, "llvm.prefetch.p0", ir.VoidType(), builder.bitcast(address, ir.IntType(8).as_pointer()), *how)
 
 
 @intrinsic
@@ -67,8 +67,8 @@ def load(typingctx, matrix, row, column):
     """``matrix[row, column : column + 16]``."""
 
     def codegen(context, builder, signature, args):
-        place = _pointer(context, builder, signature.args[0], *args)
-        return builder.load(builder.bitcast(place, _FLOATS.as_pointer()), align=4)
+        address = _pointer(context, builder, signature.args[0], *args)
+        return builder.load(builder.bitcast(address, _FLOATS.as_pointer()), align=4)
 
     return _vector(matrix, types.intp, types.intp), codegen
 
@@ -78,8 +78,8 @@ def store(typingctx, matrix, row, column, vector):
     """``matrix[row, column : column + 16] = vector``."""
 
     def codegen(context, builder, signature, args):
-        place = _pointer(context, builder, signature.args[0], *args[:3])
-        builder.store(args[3], builder.bitcast(place, _FLOATS.as_pointer()), align=4)
+        address = _pointer(context, builder, signature.args[0], *args[:3])
+        builder.store(args[3], builder.bitcast(address, _FLOATS.as_pointer()), align=4)
         return context.get_dummy_value()
 
     return types.void(matrix, types.intp, types.intp, _vector), codegen
@@ -87,11 +87,11 @@ def store(typingctx, matrix, row, column, vector):
 
 def _whole_row(context, builder, matrix_type, matrix, row):
     """Address of a row of at most sixteen numbers as one of a vector, and which of its numbers the row has."""
-    place = _pointer(context, builder, matrix_type, matrix, row, ir.Constant(ir.IntType(64), 0))
+    address = _pointer(context, builder, matrix_type, matrix, row, ir.Constant(ir.IntType(64), 0))
     width = builder.extract_value(context.make_array(matrix_type)(context, builder, matrix).shape, 1)
     lanes = ir.Constant(_INTS, list(range(WIDTH)))
     there = builder.icmp_signed("<", lanes, _all(builder, builder.trunc(width, ir.IntType(32)), _INTS))
-    return [builder.bitcast(place, _FLOATS.as_pointer()), ir.Constant(ir.IntType(32), 4), there]
+    return [builder.bitcast(address, _FLOATS.as_pointer()), ir.Constant(ir.IntType(32), 4), there]
 
 
 @intrinsic
@@ -99,8 +99,8 @@ def load_short(typingctx, matrix, row):
     """``matrix[row]`` of at most sixteen numbers, zeros after them."""
 
     def codegen(context, builder, signature, args):
-        place = _whole_row(context, builder, signature.args[0], *args)
-        return _call(builder, "llvm.masked.load.v16f32.p0", _FLOATS, *place, ir.Constant(_FLOATS, [0.0] * WIDTH))
+        row = _whole_row(context, builder, signature.args[0], *args)
+        return _call(builder, "llvm.masked.load.v16f32.p0", _FLOATS, *row, ir.Constant(_FLOATS, [0.0] * WIDTH))
 
     return _vector(matrix, types.intp), codegen
 
@@ -110,38 +110,32 @@ def store_short(typingctx, matrix, row, vector):
     """``matrix[row] = vector`` for a row of at most sixteen numbers."""
 
     def codegen(context, builder, signature, args):
-        place = _whole_row(context, builder, signature.args[0], *args[:2])
-        _call(builder, "llvm.masked.store.v16f32.p0", ir.VoidType(), args[2], *place)
+        row = _whole_row(context, builder, signature.args[0], *args[:2])
+        _call(builder, "llvm.masked.store.v16f32.p0", ir.VoidType(), args[2], *row)
         return context.get_dummy_value()
 
     return types.void(matrix, types.intp, _vector), codegen
 
 
-@intrinsic
-def prefetch(typingctx, matrix, row, column):
-    """Ask for the cache line of ``matrix[row, column]``, which will be needed soon."""
+def _prefetch_of(to_write):
+    @intrinsic
+    def prefetch_line(typingctx, matrix, row, column):
+        def codegen(context, builder, signature, args):
+            _prefetch(builder, _pointer(context, builder, signature.args[0], *args), to_write)
+            return context.get_dummy_value()
 
-    def codegen(context, builder, signature, args):
-        _prefetch(builder, _pointer(context, builder, signature.args[0], *args))
-        return context.get_dummy_value()
+        return types.void(matrix, types.intp, types.intp), codegen
 
-    return types.void(matrix, types.intp, types.intp), codegen
+    return prefetch_line
 
 
-@intrinsic
-def prefetch_to_write(typingctx, matrix, row, column):
-    """Ask for the cache line of ``matrix[row, column]``, which will be written to soon."""
-
-    def codegen(context, builder, signature, args):
-        _prefetch(builder, _pointer(context, builder, signature.args[0], *args), to_write=True)
-        return context.get_dummy_value()
-
-    return types.void(matrix, types.intp, types.intp), codegen
+# Prefetch the cache line of ``matrix[row, column]``, to read it, or to write to it.
+prefetch, prefetch_to_write = _prefetch_of(to_write=False), _prefetch_of(to_write=True)
 
 
 @intrinsic
 def prefetch_item(typingctx, array, i):
-    """Ask for the cache line of ``array[i]``."""
+    """Prefetch the cache line of ``array[i]``."""
 
     def codegen(context, builder, signature, args):
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -257,7 +251,7 @@ def _fold(operation):
 
 @intrinsic
 def store_totals(typingctx, matrix, row, column, a, b, c, d):
-    """``matrix[row, column : column + 4] = total(a), total(b), total(c), total(d)``, at the price of one or two."""
+    """``matrix[row, column : column + 4] = total(a), total(b), total(c), total(d)``, at the cost of one or two."""
 
     def codegen(context, builder, signature, args):
         def pick(x, y, lanes):
@@ -275,9 +269,9 @@ def store_totals(typingctx, matrix, row, column, a, b, c, d):
         fours = halves(*eights, 8)
         twos = builder.fadd(fours, pick(fours, fours, [lane ^ 2 for lane in range(WIDTH)]))
         ones = builder.fadd(twos, pick(twos, twos, [lane ^ 1 for lane in range(WIDTH)]))
-        place = _pointer(context, builder, signature.args[0], *args[:3])
+        address = _pointer(context, builder, signature.args[0], *args[:3])
         totals = pick(ones, ones, [0, 4, 8, 12])
-        builder.store(totals, builder.bitcast(place, totals.type.as_pointer()), align=4)
+        builder.store(totals, builder.bitcast(address, totals.type.as_pointer()), align=4)
         return context.get_dummy_value()
 
     return types.void(matrix, types.intp, types.intp, _vector, _vector, _vector, _vector), codegen
@@ -300,7 +294,7 @@ if config.DISABLE_JIT:  # the same, as plain Python
     def store_short(matrix, row, vector):
         matrix[row] = vector[: matrix.shape[1]]
 
-    def prefetch(*place):
+    def prefetch(*address):
         pass
 
     prefetch_to_write = prefetch_item = prefetch

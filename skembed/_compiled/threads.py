@@ -1,4 +1,4 @@
-"""How many threads, and work for them."""
+"""Number of threads, and a pool that maps a function in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 def count_threads(n_jobs: int | None) -> int:
     """Return how many threads `n_jobs` means, as scikit-learn and joblib count them, but no more than there are cores.
 
-    The results are the same for any number, and threads that wait for a core only cost time. Where joblib would start
+    More threads than cores would only cost time, and the results are the same. Where joblib would start
     processes, its rule for threads applies: daemon processes, such as workers of celery and multiprocessing, may not
     start processes but may start threads.
     """
@@ -33,9 +33,9 @@ def count_threads(n_jobs: int | None) -> int:
 class ThreadChoice:
     """Whether to work with all threads, or with one where that is faster.
 
-    Threads that write to the same rows pass them to and fro, and where their cores are far from each other, or one of
-    them is lent to somebody else, that can take longer than the work. So now and then a small part of the work is done
-    the other way, and the faster way is kept. Nothing but time depends on it.
+    Rows that several threads write to move between their cores. Where these are far from each other, or the host of a
+    virtual machine runs something else on one of them, that can take longer than the work. So now and then a small
+    fraction of the work is done the other way, and the faster way is kept. Nothing but time depends on it.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ class ThreadChoice:
     Attributes
     ----------
     n_threads : int
-        How many to use, but for trials.
+        How many to use, except in trials.
     """
 
-    TRIAL = 0.03125  # the share of the usual amount of work that a trial gets
-    ENOUGH = 0.9  # the share of the time in which the other way must do the same to be kept
-    # How often the usual amount is done before the next trial. Where one thread is in use, the others lie idle, and a
+    TRIAL = 0.03125  # size of a trial, as a fraction of the usual amount of work
+    ENOUGH = 0.9  # the other way is kept if it takes at most this fraction of the time
+    # How often the usual amount is done before the next trial. Where one thread is in use, the others are idle, and a
     # trial of them is cheap.
     ALL, ONE = 8, 2
 
@@ -60,13 +60,13 @@ class ThreadChoice:
         self._n_left = 1
 
     def next_part(self) -> tuple[int, float]:
-        """Return how many threads to work with now, and what share of the usual amount of work they should get."""
+        """Return how many threads to work with now, and on which fraction of the usual amount of work."""
         if self._n_left or self._most == 1:
             return self.n_threads, 1.0
         return 1 if self.n_threads > 1 else self._most, self.TRIAL
 
     def took(self, n_threads: int, seconds: float) -> None:
-        """Take note of how long a piece of work took for so many threads; all pieces count as equally large."""
+        """Record the seconds per unit of work of a number of threads."""
         self._seconds[n_threads] = seconds
         if n_threads == self.n_threads:
             self._n_left = max(0, self._n_left - 1)
@@ -77,9 +77,9 @@ class ThreadChoice:
 
 
 class Threads:
-    """Some threads for some work; the caller's thread is one of them, for with one more they would wait for a core.
+    """A pool of threads; the caller's thread is one of them, since one thread more would wait for a core.
 
-    Inside a ``with`` block they stay for the next piece of work: to begin a thread takes as long as a small piece.
+    Inside a ``with`` block they stay for the next call: to start a thread takes as long as a small item of work.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Threads:
                 pool.shutdown()
 
     def in_order(self, function: Callable[[Any], Any], items: Iterable[Any], least: int = 1) -> Iterator[Any]:
-        """Like `map`, but with all threads, and only a few items at a time; with less than `least`, like `map`."""
+        """Like `map`, but with all threads, and only a few items at a time; plain `map` for less than `least` items."""
         items = iter(items)
         first = list(islice(items, least if self.n_threads > 1 else 0))
         alone = self.n_threads == 1 or len(first) < least

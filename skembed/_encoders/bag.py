@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._compiled.compile import lean_kernel
+from .._compiled.random import random_bits
 from .._compiled.rows import add_scaled, prefetch_row
-from .._compiled.sync import random_bits
 from .._text.batches import encode_words
 
 _AHEAD = 8  # words
@@ -30,7 +30,7 @@ def sum_rows(rows, weights, ptr, vectors, others, mean, out):
             out[sentence, c] = 0.0
         n_summed = np.int64(0)
         for token in range(ptr[sentence], ptr[sentence + 1]):
-            # The rows lie anywhere in memory: ask for one some time before it is added.
+            # The rows are scattered in memory.
             if token + _AHEAD < rows.shape[0] and rows[token + _AHEAD] >= 0:
                 prefetch_row(vectors, rows[token + _AHEAD])
             row = rows[token]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._compiled.compile import lean_kernel
-from .._compiled.sync import random_bits, uniform
+from .._compiled.random import random_bits, uniform
 
 _STREAM, _WORD = np.uint64(7), np.uint64(0xFFFFFFFF)
 

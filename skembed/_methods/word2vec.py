@@ -121,7 +121,7 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     *Differences from word2vec.* The gradient of a mean is divided by the number of its words; the program does not do
     this for its bag of words. One set of negatives, from one half of the words, serves a whole sentence, and in
     skip-gram each counts as often as there are words in the window. Blocks are computed from the same weights; then
-    each word takes one step for each of its places, in the order of the block. A row with c > 8 steps in one block
+    each word takes one step for each of its positions, in the order of the block. A row with c > 8 steps in one block
     takes steps of 8/c the size.
 
     *The papers' own settings,* of skip-gram and CBOW as baselines of sentence models, are

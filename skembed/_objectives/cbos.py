@@ -1,7 +1,7 @@
 r"""Continuous Bag of Sentences (paper: Continuous Bag-of-Sentences, equations 4 to 7).
 
-A sentence is the sum of its words' vectors, its context the mean of the sums of the sentences around it, and the
-softmax over the true sentence and ``m`` random sentences is to find the true one:
+A sentence is the sum of its words' vectors, its context the mean of the sums of the sentences around it. The softmax
+over the sentence and ``m`` random sentences predicts the sentence from its context:
 
 .. math::
 
@@ -16,137 +16,129 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ARRAYS, Arrays
-from .._compiled.compile import PASTE, lean_kernel
+from .._compiled.compile import INLINE, PASTE, lean_kernel
 from .._compiled.rows import ONE, add_scaled, combine, dots, mean_square, prefetch_all, softmax
-from .._compiled.sync import barrier, share
-from .._training.encoded_text import EncodedText, Plan, block_runs, place_runs
+from .._compiled.sync import Team, barrier, partition
+from .._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
 from .._training.plan import SentenceBlocks
 from .._training.sentence_blocks import (
-    Scores,
-    Slots,
-    add_losses,
-    asking_target,
+    Losses,
+    Sentences,
     draw_targets,
+    end_block,
     is_neighbour,
-    make_scores,
-    make_slots,
+    make_losses,
+    make_sentences,
     random_target,
     sum_sentences,
+    target_compared_with,
 )
 from .._training.trainer import Matrix
-from .._training.updates import Rows, Touches, Update, update_rows
+from .._training.updates import Rows, Update
 
 
-class Targets(NamedTuple):
-    """Work space of one block's targets."""
+class Contexts(NamedTuple):
+    """Work space of one block."""
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64
-    slots: Slots
-    touches: Touches  # its vectors are the gradients of the slots
+    losses: Losses
+    sentences: Sentences  # the columns of `error`: softmax minus the true distribution
     context: np.ndarray  # (n_targets, n_components) float32, eq. 5
     context_gradient: np.ndarray  # (n_targets, n_components) float32, already divided by the number of neighbours
-    error: np.ndarray  # (n_targets, 1 + negative) float32, softmax minus the true distribution
-    scores: Scores
-    offsets: np.ndarray  # (n_threads, negative) int64
-    loss: np.ndarray  # (n_targets,) float64
-    total: np.ndarray  # (2,) float64: sum of the losses, number of targets
+
+
+@njit(**INLINE)
+def mean_of_neighbours(plan, sentences, i, context, buffer):
+    """Eq. 5: ``context[i]`` is the mean of the sums of the neighbours of target i; returns their number."""
+    slot, scores = sentences.of_target[i], sentences.scores
+    n = np.int64(0)
+    for q in range(slot - plan.border, slot + plan.border + 1):
+        if is_neighbour(sentences, plan, slot, q):
+            scores.which[buffer + n] = q
+            n += 1
+    for c in range(n):
+        scores.flat[buffer + c] = ONE / np.float32(n)
+    if n > 0:
+        combine(context, i, scores.flat, buffer, sentences.sums, scores.which, buffer, n)
+    return n
 
 
 @njit(**PASTE)
-def score_targets(plan, slots, targets, draws, thread, n_threads):
+def score_contexts(plan, contexts, random, team):
     """Phase 2: eq. 5 and 6. Each target's context against the target and the random sentences."""
-    first, last = share(draws.n_targets, thread, n_threads)
-    values, flat, place = targets.scores.values, targets.scores.flat, thread * targets.scores.values.shape[1]
-    candidates, column = targets.scores.which, targets.scores.column
+    sentences, losses = contexts.sentences, contexts.losses
+    error, scores = sentences.error, sentences.scores
+    values, thread, buffer = scores.values, team.thread, team.thread * scores.values.shape[1]
+    first, last = partition(random.n_targets, team)
     for i in range(first, last):
-        slot = slots.of_target[i]
-        targets.loss[i] = -1.0
-        for c in range(targets.error.shape[1]):
-            targets.error[i, c] = 0.0
-        if slots.document[slot] < 0:
+        slot = sentences.of_target[i]
+        losses.loss[i], losses.n_targets[i] = 0.0, 0
+        for c in range(error.shape[1]):
+            error[i, c] = 0.0
+        if sentences.document[slot] < 0:
             continue
-        n_context = np.int64(0)
-        for q in range(slot - plan.border, slot + plan.border + 1):
-            if is_neighbour(slots, plan, slot, q):
-                candidates[place + n_context] = q
-                n_context += 1
+        n_context = mean_of_neighbours(plan, sentences, i, contexts.context, buffer)
         if n_context == 0:
             continue
-        for c in range(n_context):
-            flat[place + c] = ONE / np.float32(n_context)
-        combine(targets.context, i, flat, place, slots.sums, candidates, place, n_context)
-        candidates[place] = slot
+        scores.which[buffer], scores.column[buffer] = slot, 0
         n = np.int64(1)
-        for r in range(draws.n_random):
-            q = slots.of_target[random_target(draws, i, r)]
-            if slots.document[q] >= 0 and not is_neighbour(slots, plan, slot, q):
-                candidates[place + n], column[place + n] = q, 1 + r
+        for r in range(random.n_random):
+            q = sentences.of_target[random_target(random, i, r)]
+            if sentences.document[q] >= 0 and not is_neighbour(sentences, plan, slot, q):
+                scores.which[buffer + n], scores.column[buffer + n] = q, 1 + r
                 n += 1
-        dots(values, thread, targets.context, i, slots.sums, candidates, place, n)
+        dots(values, thread, contexts.context, i, sentences.sums, scores.which, buffer, n)
         true_score = values[thread, 0]
-        targets.loss[i] = softmax(values, thread, n) - true_score
+        losses.loss[i], losses.n_targets[i] = softmax(values, thread, n) - true_score, 1
         values[thread, 0] -= ONE
-        targets.error[i, 0] = values[thread, 0]
-        for c in range(1, n):
-            targets.error[i, column[place + c]] = values[thread, c]
         for c in range(n):
+            error[i, scores.column[buffer + c]] = values[thread, c]
             values[thread, c] /= np.float32(n_context)
-        combine(targets.context_gradient, i, flat, place, slots.sums, candidates, place, n)
+        combine(contexts.context_gradient, i, scores.flat, buffer, sentences.sums, scores.which, buffer, n)
 
 
 @njit(**PASTE)
-def gather_gradients(plan, slots, targets, draws, n_slots, thread, n_threads):
+def gather_context_gradients(plan, contexts, random, block, team):
     """Phase 3: a sentence's gradient from its roles as target, as random sentence and as neighbour."""
-    width = plan.run_length + 2 * plan.border
-    first, last = share(n_slots, thread, n_threads)
-    index, place = targets.scores.which, thread * targets.scores.values.shape[1]
-    flat, gradients = targets.scores.flat, targets.touches.vectors
-    prefetch_all(targets.error)
+    sentences, width = contexts.sentences, plan.run_length + 2 * plan.border
+    error, gradient, scores = sentences.error, sentences.gradient, sentences.scores
+    buffer = team.thread * scores.values.shape[1]
+    first, last = partition(block.n_slots, team)
+    prefetch_all(error)
     for slot in range(first, last):
-        targets.touches.square[slot] = 0.0
-        if slots.document[slot] < 0:
+        gradient.square[slot] = 0.0
+        if sentences.document[slot] < 0:
             continue
         run, position = slot // width, slot % width
         n = np.int64(0)
         if plan.border <= position < plan.border + plan.run_length:
             i = run * plan.run_length + position - plan.border
-            for r in range(1 + draws.n_random):
-                t = i if r == 0 else asking_target(draws, i, r - 1)
-                if targets.error[t, r] != 0.0:
-                    index[place + n], flat[place + n] = t, targets.error[t, r]
+            for r in range(1 + random.n_random):
+                t = i if r == 0 else target_compared_with(random, i, r - 1)
+                if error[t, r] != 0.0:
+                    scores.which[buffer + n], scores.flat[buffer + n] = t, error[t, r]
                     n += 1
-        combine(gradients, slot, flat, place, targets.context, index, place, n)
+        combine(gradient.vectors, slot, scores.flat, buffer, contexts.context, scores.which, buffer, n)
         for j in range(max(0, position - 2 * plan.border), min(plan.run_length, position + 1)):
             i = run * plan.run_length + j
-            if targets.error[i, 0] != 0.0 and is_neighbour(slots, plan, slot, slots.of_target[i]):
-                add_scaled(gradients, slot, ONE, targets.context_gradient, i)
-        targets.touches.square[slot] = mean_square(gradients, slot)
+            if error[i, 0] != 0.0 and is_neighbour(sentences, plan, slot, sentences.of_target[i]):
+                add_scaled(gradient.vectors, slot, ONE, contexts.context_gradient, i)
+        gradient.square[slot] = mean_square(gradient.vectors, slot)
 
 
 @lean_kernel
-def train_cbos(text, rows, mean, targets, plan, update, sync, thread, n_threads):
-    slots = targets.slots
-    n_passed = np.int64(0)
-    for block in range(plan.first_block, plan.last_block):
-        first_run, last_run = block_runs(plan, block)
-        n_targets = (last_run - first_run) * plan.run_length
-        n_slots = (last_run - first_run) * (plan.run_length + 2 * plan.border)
-        draws = draw_targets(plan, block, n_targets, targets.offsets[thread])
-        n_passed = sum_sentences(
-            text, rows, mean, plan, block, targets.run_ptr, slots, targets.touches, sync, n_passed, thread, n_threads
-        )
-        n_passed = barrier(sync, n_threads, n_passed)
-        score_targets(plan, slots, targets, draws, thread, n_threads)
-        n_passed = barrier(sync, n_threads, n_passed)
-        if thread == 0:
-            add_losses(targets.loss, n_targets, targets.total)
+def train_cbos(text, rows, mean, contexts, plan, update, team):
+    sentences = contexts.sentences
+    for index in range(plan.first_block, plan.last_block):
+        block = block_of(plan, index)
+        random = draw_targets(plan, block, sentences.offsets[team.thread])
+        sum_sentences(text, rows, mean, plan, block, contexts.run_ptr, sentences, team)
+        barrier(team)
+        score_contexts(plan, contexts, random, team)
         if update.learn:
-            gather_gradients(plan, slots, targets, draws, n_slots, thread, n_threads)
-            n_passed = barrier(sync, n_threads, n_passed)
-            rate = np.float32(update.rate - update.rate_decay * block)
-            update_rows(rows, targets.touches, update, rate, 0.0, thread, n_threads)
-            n_passed = barrier(sync, n_threads, n_passed)
-        if n_passed < 0:
+            barrier(team)
+            gather_context_gradients(plan, contexts, random, block, team)
+        if end_block(((rows, sentences.gradient),), update, contexts.losses, block, team):
             return
 
 
@@ -160,26 +152,21 @@ class CBOSObjective:
         self.negative = int(vectorizer.negative)
         self.mean = vectorizer.pooling == "mean"
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Targets:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Contexts:
         n_targets = plan.runs_per_block * plan.run_length
-        negative = min(self.negative, n_targets - 1)  # a block has no more strangers
+        negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]
-        run_ptr, n_words = place_runs(text, plan)
-        slots, touches = make_slots(plan, n_words, n_components, n_threads, make)
-        return Targets(
+        n_scores = max(1 + negative, 2 * plan.border)
+        run_ptr, n_words = count_words_of_runs(text, plan)
+        return Contexts(
             run_ptr=run_ptr,
-            slots=slots,
-            touches=touches,
+            losses=make_losses(n_targets, make),
+            sentences=make_sentences(plan, n_words, n_components, negative, 1 + negative, n_scores, n_threads, make),
             context=make.zeros((n_targets, n_components), np.float32),
             context_gradient=make.zeros((n_targets, n_components), np.float32),
-            error=make.zeros((n_targets, 1 + negative), np.float32),
-            scores=make_scores(max(1 + negative, 2 * plan.border), n_threads, make),
-            offsets=make.zeros((n_threads, negative), np.int64),
-            loss=make.zeros((n_targets,), np.float64),
-            total=make.zeros((2,), np.float64),
         )
 
     def run(
-        self, text: EncodedText, rows: list[Rows], scratch: Targets, plan: Plan, update: Update, *threads: Any
+        self, text: EncodedText, rows: list[Rows], scratch: Contexts, plan: Plan, update: Update, team: Team
     ) -> None:
-        train_cbos(text, rows[0], self.mean, scratch, plan, update, *threads)
+        train_cbos(text, rows[0], self.mean, scratch, plan, update, team)

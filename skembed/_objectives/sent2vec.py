@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ARRAYS, Arrays
+from .._compiled.buffers import ARRAYS, Arrays, unshared_width
 from .._compiled.compile import INLINE, PASTE, lean_kernel
+from .._compiled.random import random_bits, uniform
 from .._compiled.rows import (
     ADJACENT,
+    ONE,
     add_scaled,
     blend,
     combine,
@@ -29,318 +31,297 @@ from .._compiled.rows import (
     padded,
     prefetch_row,
 )
-from .._compiled.sync import barrier, below, random_bits, uniform, width_apart
-from .._text.ngrams import NGRAM_MULTIPLIER
+from .._compiled.sync import Team
 from .._training.encoded_text import (
     EncodedText,
     Plan,
-    block_runs,
+    block_of,
+    count_words_of_runs,
     keep_probability,
     longest_sentence,
-    place_runs,
+    runs_of_thread,
     sentence_of_block,
-    share_runs,
 )
-from .._training.negatives import Negatives, draw_negative, first_of_second_part, make_negatives, prefetch_draw
+from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives
+from .._training.ngram_features import features_with, list_features
 from .._training.plan import WordBlocks
+from .._training.sentence_blocks import Losses, end_block, make_losses
 from .._training.trainer import Matrix
-from .._training.updates import Rows, Touches, Update, deal, make_touches, share_rows, update_rows
+from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
 
-class Draws(NamedTuple):
-    """What is drawn at random, and how often."""
+class Sent2VecOptions(NamedTuple):
+    """What is drawn at random, and how a sentence is averaged."""
 
     keep: np.ndarray  # (n_words,) float32: q_p, the probability that a word is taken as a target
     negatives: Negatives
     negative: int
     dropout: int
-    max_order: int
+    max_order: int  # of the n-grams that are learned
     n_buckets: int
-    penalty: float
+    mean: bool
 
 
-class Sentences(NamedTuple):
+class TargetWords(NamedTuple):
     """Work space of one block.
 
-    A sentence whose first word has ``a`` words before it in the block has its features, vectors and touches at places
-    that follow from ``a`` and the sentence's number, so that no two threads meet.
+    The features, vectors and gradient entries of a sentence are at indices that follow from its index in the block and
+    from the number of words before it, so that threads do not meet.
     """
 
-    max_order: int  # of the n-grams in the sentences
     run_ptr: np.ndarray  # (n_runs + 1,) int64
+    losses: Losses  # by sentences
+    max_order: int  # of the n-grams in the sentences
     words: np.ndarray  # (n_tokens,) int32, known words only
-    feature: np.ndarray  # (max_order * n_tokens,) int32, the touch of each word and n-gram, or -1 if it is dropped
-    source: Touches
-    target: Touches  # its vectors are those of the negatives, then v_{S without w_t} of each target
+    feature: np.ndarray  # (max_order * n_tokens,) int32, the entry of each word and n-gram, or -1 if it is dropped
+    source: SparseGradient
+    target: SparseGradient  # its vectors are those of the negatives, then v_{S without w_t} of each target
     own: np.ndarray  # (n_tokens + n_sentences, n_components) float32, gradient of each target's v_{S without w_t}
-    own_of: np.ndarray  # (n_tokens,) int32, where each word's gradient is, -1 if it is no target
-    share: np.ndarray  # (n_tokens + n_sentences,) float32, 1 / |R(S without w_t)|, or 1 if a sentence is a sum
+    own_of: np.ndarray  # (n_tokens,) int32, the index of each word's gradient in `own`, -1 if it is no target
+    inverse: np.ndarray  # (n_tokens + n_sentences,) float32, 1 / |R(S without w_t)|, or 1 if a sentence is a sum
     error: np.ndarray  # (n_tokens, more than negative + 1) float32, of each target's word and negatives
     error_flat: np.ndarray  # the same memory as one dimension
-    candidates: np.ndarray  # (n_threads * columns of bits,) int32, a target, the negatives, and another target
-    bits: np.ndarray  # (n_threads, more than negative + 1) uint64, the random bits of the negatives
-    number: np.ndarray  # 0, 1, 2, ... as int32
-    loss: np.ndarray  # (n_sentences_of_block,) float64
-    n_targets: np.ndarray  # (n_sentences_of_block,) int64
-    total: np.ndarray  # (2,) float64
+    candidates: np.ndarray  # (n_threads, at least negative + 2) int32, a target, the negatives, and another target
+    candidates_flat: np.ndarray  # the same memory as one dimension
+    arange: np.ndarray  # 0, 1, 2, ... as int32
+
+
+class Sentence(NamedTuple):
+    """One sentence of a block."""
+
+    sentence: int  # its index in the text
+    i: int  # in the block
+    a: int  # number of words before it in the block
+    n: int  # known words
+    source: int  # its first entry of the source gradient
+    target: int  # its first entry of the target gradient
+    thread: int
 
 
 @njit(**INLINE)
-def list_features(words, a, n, word_weight, draws, seed, sentence, feature, f0, touches, e):
-    """R(S): words, then n-grams of each order, as touches from ``e`` on; ``feature`` says which touch each one is.
-
-    Returns how many touches there are.
-    """
-    n_words = word_weight.shape[0]
-    n_features = n
-    for order in range(2, draws.max_order + 1):
-        n_features += max(0, n - order + 1)
-    for f in range(f0, f0 + n_features):
-        feature[f] = 0
-    n_dropped = min(draws.dropout, n_features - n)
-    if n_dropped == n_features - n:
-        for f in range(f0 + n, f0 + n_features):
-            feature[f] = -1
-    else:
-        draw = 0
-        for _ in range(n_dropped):
-            fresh = False
-            while not fresh:
-                bits = random_bits(np.uint64(seed), np.uint64(3), np.uint64(sentence), np.uint64(draw))
-                g = f0 + n + below(bits, n_features - n)
-                draw += 1
-                fresh = feature[g] >= 0
-            feature[g] = -1
-    f = f0
-    first = e
-    for order in range(1, draws.max_order + 1):
-        for i in range(a, a + n - order + 1):
-            if feature[f] >= 0:
-                weight = word_weight[words[i]]
-                row = np.int64(words[i])
-                if order > 1:
-                    bits = np.uint64(words[i])
-                    for j in range(i + 1, i + order):
-                        bits = bits * NGRAM_MULTIPLIER + np.uint64(words[j])
-                        weight += word_weight[words[j]]
-                    row = n_words + np.int64(bits % np.uint64(draws.n_buckets))
-                touches.row[e] = row
-                touches.scale[e] = weight / np.float32(order)
-                touches.threshold[e] = 0.0
-                feature[f] = e
-                e += 1
-            f += 1
-    return e - first
-
-
-@njit(**INLINE)
-def features_with(i, n, order, f0):
-    """First and last+1 of the features of an order that hold word i of a sentence of n words; next order's f0."""
-    return f0 + max(0, i - order + 1), f0 + min(i, n - order) + 1, f0 + max(0, n - order + 1)
+def draw_words(s, half, options, seed, target_weights, work):
+    """Draw the negatives of a sentence, and which of its words are targets: 0 in `own_of`, -1 for the others."""
+    target = work.target
+    for j in range(options.negative):
+        bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(s.sentence), np.uint64(j))
+        word = draw_negative(options.negatives, half, bits)
+        prefetch_row(target_weights, word)
+        work.candidates[s.thread, 1 + j] = target.row[s.target + j] = word
+        # The vectors of the negatives have the indices of their entries; those of the targets follow.
+        target.vector[s.target + j], target.scale[s.target + j] = s.target + j, ONE
+    for i in range(s.a, s.a + s.n):
+        bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(s.sentence), np.uint64(i - s.a))
+        is_target = np.int64(uniform(bits) < options.keep[work.words[i]])
+        work.own_of[i] = is_target - 1
+        prefetch_row(target_weights, work.words[i] * is_target)  # row 0 if not; a branch would be mispredicted
 
 
 @njit(**PASTE)
-def learn_sentence(
-    sentence, i0, a, n, source_weights, target_weights, word_weight, mean, draws, part, seed, sc, e, t, thread
-):
-    """All targets of one sentence, number ``i0`` of its block, against frozen weights.
+def leave_targets_out(s, n_features, source_weights, options, work):
+    """Eq. 2: v_{S without w_t} of each target, the sum of the sentence less the word and the n-grams that hold it.
 
-    The sum of the sentence is kept and each target taken out of it, so a sentence costs O(words), not O(words^2). Its
-    negatives are of one part of the rows, its touches go to ``e`` and ``t`` on. Returns the loss and the numbers of
-    targets, source touches and target touches.
+    So a sentence costs O(words), not O(words^2). Returns the number of targets.
     """
-    source, target, words = sc.source, sc.target, sc.words
-    f0, own0, width = a * draws.max_order, a + i0, sc.error.shape[1]
-    index, error_flat = sc.candidates, sc.error_flat
-    candidate = thread * sc.bits.shape[1]
-    for j in range(draws.negative):
-        bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(sentence), np.uint64(j))
-        sc.bits[thread, j] = bits
-        prefetch_draw(draws.negatives, part, bits)
-    n_features = list_features(words, a, n, word_weight, draws, seed, sentence, sc.feature, f0, source, e)
-    for i in range(n):
-        bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(sentence), np.uint64(i))
-        is_target = np.int64(uniform(bits) < draws.keep[words[a + i]])
-        sc.own_of[a + i] = is_target - 1
-        prefetch_row(target_weights, words[a + i] * is_target)  # row 0 if not; a branch would be guessed wrong
-    # The vectors of the negatives are numbered like their touches; those of the targets follow.
-    for j in range(draws.negative):
-        word = draw_negative(draws.negatives, part, sc.bits[thread, j])
-        prefetch_row(target_weights, word)
-        index[candidate + 1 + j] = target.row[t + j] = word
-        target.vector[t + j] = t + j
-        target.scale[t + j] = 1.0
-        target.threshold[t + j] = 0.0
-    place = t + draws.negative
-    own = own0
-    whole = own0 + n
-    combine(sc.own, whole, source.scale, e, source_weights, source.row, e, n_features)
-    threshold = np.float32(0.0)
-    for i in range(n):
-        word = words[a + i]
-        if sc.own_of[a + i] < 0:
+    source, target, feature, first_own = work.source, work.target, work.feature, s.a + s.i
+    own, whole, k = first_own, first_own + s.n, s.target + options.negative
+    combine(work.own, whole, source.scale, s.source, source_weights, source.row, s.source, n_features)
+    for i in range(s.n):
+        if work.own_of[s.a + i] < 0:
             continue
-        sc.own_of[a + i] = -1
+        work.own_of[s.a + i] = -1
         n_left = n_features
-        f = f0
-        for order in range(1, draws.max_order + 1):
-            first, last, f = features_with(i, n, order, f)
+        f = s.a * options.max_order
+        for order in range(1, options.max_order + 1):
+            first, last, f = features_with(i, s.n, order, f)
             for g in range(first, last):
-                n_left -= sc.feature[g] >= 0
+                n_left -= feature[g] >= 0
         if n_left == 0:
             continue
-        # v_{S without w_t}, eq. 2: take out the word and the n-grams that hold it.
-        share = np.float32(1.0 / n_left) if mean else np.float32(1.0)
-        k = np.int64(sc.feature[f0 + i])
-        row = np.int64(source.row[k])
-        square = blend(target.vectors, place, share, sc.own, whole, -share * source.scale[k], source_weights, row)
-        source.threshold[k] -= np.float32(1.0 / n_left)
-        f = f0 + n
-        for order in range(2, draws.max_order + 1):
-            first, last, f = features_with(i, n, order, f)
+        inverse = np.float32(1.0 / n_left) if options.mean else ONE
+        e = np.int64(feature[s.a * options.max_order + i])
+        row, scale = np.int64(source.row[e]), -inverse * source.scale[e]
+        square = blend(target.vectors, k, inverse, work.own, whole, scale, source_weights, row)
+        f = s.a * options.max_order + s.n
+        for order in range(2, options.max_order + 1):
+            first, last, f = features_with(i, s.n, order, f)
             for g in range(first, last):
-                k = np.int64(sc.feature[g])
-                if k >= 0:
-                    row = np.int64(source.row[k])
-                    add_scaled(target.vectors, place, -share * source.scale[k], source_weights, row)
-                    source.threshold[k] -= np.float32(1.0 / n_left)
-        if draws.max_order > 1:
-            square = mean_square(target.vectors, place)
-        threshold += np.float32(1.0 / n_left)
-        target.row[place], target.vector[place] = word, place
-        target.threshold[place], target.square[place] = np.float32(1.0), square
-        sc.own_of[a + i], sc.share[own] = own, share
+                e = np.int64(feature[g])
+                if e >= 0:
+                    add_scaled(target.vectors, k, -inverse * source.scale[e], source_weights, np.int64(source.row[e]))
+        if options.max_order > 1:
+            square = mean_square(target.vectors, k)
+        target.row[k], target.vector[k], target.square[k] = work.words[s.a + i], k, square
+        work.own_of[s.a + i], work.inverse[own] = own, inverse
         own += 1
-        place += 1
-    n_targets = own - own0
-    if n_targets == 0:
-        return 0.0, 0, 0, 0
-    place = t + draws.negative
-    # Eq. 3. What is written is read in another loop: a vector that was written in pieces is there only after a while.
-    # Two at a time, for the targets have the same negatives, and the negatives the same targets.
-    n_scores = draws.negative + 2
+        k += 1
+    return own - first_own
+
+
+@njit(**PASTE)
+def score_words(s, n_targets, target_weights, options, work):
+    """Eq. 3: errors of each target and of its negatives; returns the loss.
+
+    Two at a time, since the targets have the same negatives. What is written is read in another loop: a vector that was
+    written in pieces is there only after a while.
+    """
+    target, error, first = work.target, work.error, s.target + options.negative
+    candidates, n_scores = s.thread * work.candidates.shape[1], options.negative + 2
     for k in range(0, n_targets, 2):
         m = min(k + 1, n_targets - 1)
-        index[candidate], index[candidate + n_scores - 1] = target.row[place + k], target.row[place + m]
+        work.candidates[s.thread, 0] = target.row[first + k]
+        work.candidates[s.thread, n_scores - 1] = target.row[first + m]
         dots_two(
-            sc.error, a + k, a + m, target.vectors, place + k, place + m, target_weights, index, candidate, n_scores
+            (error, s.a + k, s.a + m),
+            (target.vectors, first + k, first + m),
+            target_weights,
+            work.candidates_flat,
+            candidates,
+            n_scores,
         )
-        sc.error[a + m, 0] = sc.error[a + m, n_scores - 1]
+        error[s.a + m, 0] = error[s.a + m, n_scores - 1]
     for i in range(n_targets):
         # The word's score with a minus, so that its error and loss are those of the negatives.
-        sc.error[a + i, 0] *= np.float32(-1.0)
-        for j in range(draws.negative):
-            if target.row[t + j] == target.row[place + i]:
-                sc.error[a + i, 1 + j] = -np.inf
-            else:
-                target.threshold[t + j] += np.float32(1.0)
+        error[s.a + i, 0] *= -ONE
+        for j in range(options.negative):
+            if target.row[s.target + j] == target.row[first + i]:
+                error[s.a + i, 1 + j] = -np.inf
     loss = 0.0
     for i in range(n_targets):
-        loss += logistic(sc.error, a + i, 1 + draws.negative)
-        sc.error[a + i, 0] *= np.float32(-1.0)
-        target.scale[place + i] = sc.error[a + i, 0]
+        loss += logistic(error, s.a + i, 1 + options.negative)
+        error[s.a + i, 0] *= -ONE
+        target.scale[first + i] = error[s.a + i, 0]
+    return loss
+
+
+@njit(**PASTE)
+def gather_word_gradients(s, n_targets, target_weights, options, work):
+    """Gradients of each v_{S without w_t}, of the negatives, and of what all features get from all targets."""
+    source, target, own, first = work.source, work.target, s.a + s.i, s.target + options.negative
+    width = work.error.shape[1]
     for k in range(0, n_targets, 2):
         m = min(k + 1, n_targets - 1)
-        e0, e1 = (a + k) * width + 1, (a + m) * width + 1
-        combine_two(
-            sc.own, own0 + k, own0 + m, error_flat, e0, e1, ADJACENT, target_weights, target.row, t, draws.negative
-        )
+        scales = work.error_flat, (s.a + k) * width + 1, (s.a + m) * width + 1, ADJACENT
+        combine_two((work.own, own + k, own + m), scales, target_weights, target.row, s.target, options.negative)
     for i in range(n_targets):
-        add_scaled(sc.own, own0 + i, sc.error[a + i, 0], target_weights, np.int64(target.row[place + i]))
-    for j in range(0, draws.negative, 2):
-        m = min(j + 1, draws.negative - 1)
-        e0, e1 = a * width + 1 + j, a * width + 1 + m
-        target.square[t + j], target.square[t + m] = combine_two(
-            target.vectors, t + j, t + m, error_flat, e0, e1, width, target.vectors, sc.number, place, n_targets
+        add_scaled(work.own, own + i, work.error[s.a + i, 0], target_weights, np.int64(target.row[first + i]))
+    for j in range(0, options.negative, 2):
+        m = min(j + 1, options.negative - 1)
+        scales = work.error_flat, s.a * width + 1 + j, s.a * width + 1 + m, width
+        out = target.vectors, s.target + j, s.target + m
+        target.square[s.target + j], target.square[s.target + m] = combine_two(
+            out, scales, target.vectors, work.arange, first, n_targets
         )
-    # What all features share, less what comes from targets that hold them.
-    shared = source.n_touches + i0
-    source.square[shared] = combine(source.vectors, shared, sc.share, own0, sc.own, sc.number, own0, n_targets)
-    f = f0
-    for order in range(1, draws.max_order + 1):
-        for i in range(a, a + n - order + 1):
-            k = np.int64(sc.feature[f])
+    shared = source.capacity + s.i
+    source.square[shared] = combine(source.vectors, shared, work.inverse, own, work.own, work.arange, own, n_targets)
+
+
+@njit(**PASTE)
+def gather_feature_gradients(s, n_targets, options, work):
+    """The gradient of a feature: what all features share, less what comes from targets that the feature holds."""
+    source, feature, own_of = work.source, work.feature, work.own_of
+    shared, f = source.capacity + s.i, s.a * options.max_order
+    for order in range(1, options.max_order + 1):
+        for i in range(s.a, s.a + s.n - order + 1):
+            e = np.int64(feature[f])
             f += 1
-            if k < 0:
+            if e < 0:
                 continue
-            source.vector[k] = shared
-            source.threshold[k] += threshold
+            source.vector[e] = shared
             n_inside = 0
             for j in range(i, i + order):
-                n_inside += sc.own_of[j] >= 0
+                n_inside += own_of[j] >= 0
             if n_inside == 0:
                 continue
-            # A feature that holds every target gets nothing: exactly nothing, for AdaGrad makes much of little.
+            # A feature that holds every target gets exactly nothing, since AdaGrad makes much of little.
             keeps = np.float32(n_inside < n_targets)
-            source.vector[k] = k
-            n_inside = 0
+            source.vector[e] = e
+            base = shared
             for j in range(i, i + order):
-                own = np.int64(sc.own_of[j])
+                own = np.int64(own_of[j])
                 if own >= 0:
-                    base = k if n_inside > 0 else shared
-                    source.square[k] = blend(
-                        source.vectors, k, keeps, source.vectors, base, -keeps * sc.share[own], sc.own, own
-                    )
-                    n_inside += 1
-    return loss, n_targets, n_features, n_targets + draws.negative
+                    scale = -keeps * work.inverse[own]
+                    source.square[e] = blend(source.vectors, e, keeps, source.vectors, base, scale, work.own, own)
+                    base = e
+
+
+@njit(**PASTE)
+def set_thresholds(s, n_features, n_targets, options, work):
+    """Multiples of the soft threshold: 1 / |R(S without w_t)| for each feature of it, 1 for each update of a target."""
+    source, target, feature, first = work.source, work.target, work.feature, s.target + options.negative
+    of_all = np.float32(0.0)
+    for e in range(s.source, s.source + n_features):
+        source.threshold[e] = 0.0
+    for i in range(s.n):
+        if work.own_of[s.a + i] < 0:
+            continue
+        n_left = n_features
+        for step in range(2):  # count the features without the word, then take it out of those with it
+            f = s.a * options.max_order
+            for order in range(1, options.max_order + 1):
+                begin, end, f = features_with(i, s.n, order, f)
+                for g in range(begin, end):
+                    if feature[g] >= 0 and step == 0:
+                        n_left -= 1
+                    elif feature[g] >= 0:
+                        source.threshold[feature[g]] -= np.float32(1.0 / n_left)
+        of_all += np.float32(1.0 / n_left)
+    for e in range(s.source, s.source + n_features):
+        source.threshold[e] += of_all
+    for j in range(options.negative):
+        target.threshold[s.target + j] = 0.0
+        for i in range(n_targets):
+            target.threshold[s.target + j] += np.float32(target.row[s.target + j] != target.row[first + i])
+    for i in range(n_targets):
+        target.threshold[first + i] = ONE
+
+
+@njit(**PASTE)
+def learn_sentence(s, half, text, source_weights, target_weights, options, seed, work):
+    """All targets of one sentence against frozen weights; returns the loss, and the numbers of targets and features."""
+    draw_words(s, half, options, seed, target_weights, work)
+    n_features = list_features(s, text.word_weight, options, seed, work)
+    n_targets = leave_targets_out(s, n_features, source_weights, options, work)
+    if n_targets == 0:
+        return 0.0, 0, 0
+    loss = score_words(s, n_targets, target_weights, options, work)
+    gather_word_gradients(s, n_targets, target_weights, options, work)
+    gather_feature_gradients(s, n_targets, options, work)
+    if work.source.threshold.shape[0] > 0:
+        set_thresholds(s, n_features, n_targets, options, work)
+    return loss, n_targets, n_features
 
 
 @lean_kernel
-def train_sent2vec(text, source_rows, target_rows, mean, draws, sc, plan, update, sync, thread, n_threads):
-    n_passed = np.int64(0)
-    n_words = text.word_weight.shape[0]
-    for block in range(plan.first_block, plan.last_block):
-        block_start, block_end = block_runs(plan, block)
-        first_run, last_run = share_runs(sc.run_ptr, block_start, block_end, thread, n_threads)
-        a = sc.run_ptr[first_run] - sc.run_ptr[block_start]
-        first_e = e = a * draws.max_order
-        first_t = t = a + (first_run - block_start) * plan.run_length * draws.negative
-        n_sentences = (block_end - block_start) * plan.run_length
-        second_part = first_of_second_part(draws.negatives, plan.seed, block, n_sentences)
-        for i in range((first_run - block_start) * plan.run_length, (last_run - block_start) * plan.run_length):
-            sentence, a = sentence_of_block(text, plan, sc.run_ptr, block_start, i, source_rows.weights, draws.keep)
-            sc.loss[i] = 0.0
-            sc.n_targets[i] = 0
+def train_sent2vec(text, source_rows, target_rows, options, work, plan, update, team):
+    source, target, losses = work.source, work.target, work.losses
+    for index in range(plan.first_block, plan.last_block):
+        block = block_of(plan, index)
+        first_run, last_run = runs_of_thread(work.run_ptr, block, team)
+        a = work.run_ptr[first_run] - work.run_ptr[block.first_run]
+        first_sentence = (first_run - block.first_run) * plan.run_length
+        first_source = e = a * options.max_order
+        first_target = t = a + first_sentence * options.negative
+        for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
+            sentence, a = sentence_of_block(text, plan, work.run_ptr, block, i, source_rows.weights, options.keep)
+            losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
                 continue
             n = np.int64(0)
             for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
-                sc.words[a + n] = text.tokens[p]
-                n += text.tokens[p] < n_words
+                work.words[a + n] = text.tokens[p]
+                n += text.tokens[p] < text.word_weight.shape[0]
             if n > 1:
-                sc.loss[i], sc.n_targets[i], n_source, n_target = learn_sentence(
-                    sentence,
-                    i,
-                    a,
-                    n,
-                    source_rows.weights,
-                    target_rows.weights,
-                    text.word_weight,
-                    mean,
-                    draws,
-                    np.int64(i >= second_part),
-                    plan.seed,
-                    sc,
-                    e,
-                    t,
-                    thread,
+                half = half_of_words(options.negatives, plan.seed, block, i)
+                s = Sentence(sentence, i, a, n, e, t, team.thread)
+                losses.loss[i], n_targets, n_features = learn_sentence(
+                    s, half, text, source_rows.weights, target_rows.weights, options, plan.seed, work
                 )
-                e += n_source
-                t += n_target
-        if update.learn:
-            deal(sc.source, thread, source_rows.owner, first_e, e, n_threads)
-            deal(sc.target, thread, target_rows.owner, first_t, t, n_threads)
-        n_passed = barrier(sync, n_threads, n_passed)
-        if thread == 0:
-            for i in range(n_sentences):
-                sc.total[0] += sc.loss[i]
-                sc.total[1] += sc.n_targets[i]
-        if update.learn:
-            rate = np.float32(update.rate - update.rate_decay * block)
-            update_rows(source_rows, sc.source, update, rate, draws.penalty, thread, n_threads)
-            update_rows(target_rows, sc.target, update, rate, draws.penalty, thread, n_threads)
-        n_passed = barrier(sync, n_threads, n_passed)
-        if n_passed < 0:
+                losses.n_targets[i] = n_targets
+                e += n_features
+                t += n_targets + options.negative * (n_targets > 0)
+        sort_by_owner(source, source_rows.owner, first_source, e, team)
+        sort_by_owner(target, target_rows.owner, first_target, t, team)
+        if end_block(((source_rows, source), (target_rows, target)), update, losses, block, team):
             return
 
 
@@ -357,58 +338,57 @@ class Sent2VecObjective:
         drawn /= drawn.sum()
         targets = keep * counts + drawn * counts.sum() * vectorizer.negative / 15  # about 15 words a sentence
         max_order, n_ngram_rows = int(vectorizer.ngram_range[1]), len(fitted["_source_vectors"]) - len(counts)
-        self.draws = Draws(
-            keep,
-            make_negatives(drawn, share_rows(targets, 1)[0]),
-            int(vectorizer.negative),
-            int(vectorizer.dropout_k),
-            max_order,
-            max(1, n_ngram_rows),
-            float(vectorizer.alpha),
+        self.options = Sent2VecOptions(
+            keep=keep,
+            negatives=make_negatives(drawn, assign_rows(targets, 2)),
+            negative=int(vectorizer.negative),
+            dropout=int(vectorizer.dropout_k),
+            max_order=max_order,
+            n_buckets=max(1, n_ngram_rows),
+            mean=vectorizer.pooling == "mean",
         )
-        self.mean = vectorizer.pooling == "mean"
+        self.penalty = float(vectorizer.alpha)
         self.matrices = [
             Matrix.of(fitted, "_source_vectors", lambda: _with_ngrams(counts, n_ngram_rows, max_order)),
             Matrix.of(fitted, "target_vectors_", lambda: targets),
         ]
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Sentences:
-        run_ptr, n_tokens = place_runs(text, plan)
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> TargetWords:
+        run_ptr, n_tokens = count_words_of_runs(text, plan)
         n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]
         # No n-gram is longer than its sentence.
-        negative, max_order = self.draws.negative, min(self.draws.max_order, longest_sentence(text))
-        n_source, n_target = n_tokens * max_order, n_tokens + n_sentences * negative
-        room = width_apart(2 + negative)
+        negative, max_order = self.options.negative, min(self.options.max_order, longest_sentence(text))
+        n_source, n_target, l1 = n_tokens * max_order, n_tokens + n_sentences * negative, self.penalty > 0
         error = make.zeros((n_tokens, padded(2 + negative)), np.float32)
-        gradients = make.zeros((n_source + n_sentences, n_components), np.float32)
-        return Sentences(
-            max_order=max_order,
+        candidates = make.zeros((n_threads, unshared_width(2 + negative)), np.int32)
+        sources = make.zeros((n_source + n_sentences, n_components), np.float32)
+        targets = make.zeros((n_target, n_components), np.float32)
+        return TargetWords(
             run_ptr=run_ptr,
+            losses=make_losses(n_sentences, make),
+            max_order=max_order,
             words=make.zeros((n_tokens + 1,), np.int32),
             feature=make.zeros((n_source,), np.int32),
-            source=make_touches(n_source, gradients, n_threads, make=make),
-            target=make_touches(n_target, make.zeros((n_target, n_components), np.float32), n_threads, make=make),
+            source=make_gradient(n_source, sources, n_threads, l1=l1, make=make),
+            target=make_gradient(n_target, targets, n_threads, l1=l1, make=make),
             own=make.zeros((n_tokens + n_sentences, n_components), np.float32),
             own_of=make.zeros((n_tokens,), np.int32),
-            share=make.zeros((n_tokens + n_sentences,), np.float32),
+            inverse=make.zeros((n_tokens + n_sentences,), np.float32),
             error=error,
             error_flat=error.reshape(-1),
-            candidates=make.zeros((n_threads * room,), np.int32),
-            bits=make.zeros((n_threads, room), np.uint64),
-            number=make.values(n_target + 1, np.int32, lambda: np.arange(n_target + 1, dtype=np.int32)),
-            loss=make.zeros((n_sentences,), np.float64),
-            n_targets=make.zeros((n_sentences,), np.int64),
-            total=make.zeros((2,), np.float64),
+            candidates=candidates,
+            candidates_flat=candidates.reshape(-1),
+            arange=make.values(n_target + 1, np.int32, lambda: np.arange(n_target + 1, dtype=np.int32)),
         )
 
     def run(
-        self, text: EncodedText, rows: list[Rows], scratch: Sentences, plan: Plan, update: Update, *threads: Any
+        self, text: EncodedText, rows: list[Rows], scratch: TargetWords, plan: Plan, update: Update, team: Team
     ) -> None:
-        draws = self.draws._replace(max_order=scratch.max_order)
-        train_sent2vec(text, rows[0], rows[1], self.mean, draws, scratch, plan, update, *threads)
+        options, update = self.options._replace(max_order=scratch.max_order), update._replace(penalty=self.penalty)
+        train_sent2vec(text, rows[0], rows[1], options, scratch, plan, update, team)
 
 
 def _with_ngrams(counts: np.ndarray, n_rows: int, max_order: int) -> np.ndarray:
-    """Expected number of touches of each row: words first, then the rows shared by all n-grams."""
+    """Expected number of updates of each row: words first, then the rows shared by all n-grams."""
     return np.concatenate([counts, np.full(n_rows, counts.sum() * (max_order - 1) / max(1, n_rows))])

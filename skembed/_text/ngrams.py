@@ -1,11 +1,11 @@
-"""Word n-grams of encoded sentences: hashed to rows behind those of the words."""
+"""Word n-grams, hashed to rows."""
 
 import numpy as np
 
 from .._compiled.compile import lean_kernel
 from .batches import offsets
 
-NGRAM_MULTIPLIER = np.uint64(116049371)  # of Sent2Vec's published program, so that equal ids share a bucket
+NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program of Sent2Vec, so that equal ids share a bucket
 
 
 def add_ngrams(
@@ -28,18 +28,20 @@ def add_ngrams(
     for order in range(2, max_order + 1):
         lengths = lengths + np.maximum(n_known - order + 1, 0)
     all_ptr = offsets(lengths)
-    all_rows = np.empty(all_ptr[-1], np.int64)
-    all_weights, all_unknown = np.empty(all_ptr[-1], np.float32), np.zeros(all_ptr[-1], bool)
-    outputs = all_ptr, all_rows, all_weights, all_unknown
-    _fill_ngrams(rows, weights, is_unknown, ptr, max_order, n_words, n_buckets, *outputs)
-    return all_rows, all_weights, all_unknown, all_ptr
+    n = all_ptr[-1]
+    filled = np.empty(n, np.int64), np.empty(n, np.float32), np.zeros(n, bool), all_ptr
+    _fill_ngrams((rows, weights, is_unknown, ptr), filled, max_order, n_words, n_buckets)
+    return filled
 
 
 @lean_kernel
-def _fill_ngrams(
-    rows, weights, is_unknown, ptr, max_order, n_words, n_buckets, all_ptr, all_rows, all_weights, all_unknown
-):
-    """Copy the words of each sentence and write its n-grams behind them, the shorter ones first."""
+def _fill_ngrams(words, filled, max_order, n_words, n_buckets):
+    """Copy the words of each sentence and write its n-grams behind them, the shorter ones first.
+
+    ``words`` and ``filled`` are rows, weights, whether they are unknown, and offsets of sentences.
+    """
+    rows, weights, is_unknown, ptr = words
+    all_rows, all_weights, all_unknown, all_ptr = filled
     for sentence in range(ptr.shape[0] - 1):
         start, end, at = ptr[sentence], ptr[sentence + 1], all_ptr[sentence]
         for token in range(start, end):

@@ -10,6 +10,7 @@ __all__ = [
     "learned_arrays",
     "memory",
     "negatives",
+    "ngram_features",
     "plan",
     "progress",
     "sentence_blocks",

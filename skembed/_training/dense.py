@@ -86,14 +86,14 @@ class DenseTrainer(BlockLoop):
         return int(text.document.nbytes + plan.run_starts.nbytes + n_parts * (dense + rows_of_part))
 
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
-        return SimpleNamespace(total=np.zeros(2))
+        return SimpleNamespace(losses=SimpleNamespace(total=np.zeros(2)))
 
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
         with ONE_BLAS_THREAD, Threads(n_threads) as threads:
             for block in range(plan.first_block, plan.last_block):
                 parts = self._parts(text, plan, block)
                 of_block = add_up(threads.in_order(lambda part: self._gradients(part, update.learn), parts))
-                scratch.total += of_block.loss, of_block.n_targets
+                scratch.losses.total += of_block.loss, of_block.n_targets
                 if not np.isfinite(of_block.loss):
                     return  # diverged
                 if update.learn and of_block.n_targets:

@@ -1,4 +1,4 @@
-"""Runs of sentences: which ones a block has, in which order, and who works on what.
+"""Runs of sentences: which ones a block has, in which order, and which thread works on which.
 
 A block is ``runs_per_block`` runs of ``run_length`` consecutive sentences. Runs are taken in random order, so a block
 is a sample of the corpus, and yet each sentence has its neighbours beside it. With a ``border`` the sentences just
@@ -15,15 +15,15 @@ from .._compiled.compile import INLINE, LEAN, lean_kernel
 from .._compiled.rows import prefetch_row
 from .._compiled.simd import prefetch_item
 
-# What a sentence costs beside its words, in words; for sharing out the work.
+# What a sentence costs beside its words, in words; balances the work of the threads.
 WORDS_PER_SENTENCE = 8
-# How many runs ahead their words are fetched from memory, longer runs in part, and where these begin.
-_RUNS_AHEAD, _MOST_WORDS_AHEAD, _BORDERS_AHEAD = 4, 256, 24
-_AT_ONCE = 65_536  # sentences whose parts are found at once
+# How many runs ahead their words are prefetched, of long runs the first ones, and the offsets of sentences.
+_RUNS_AHEAD, _MOST_WORDS_AHEAD, _OFFSETS_AHEAD = 4, 256, 24
+_CHUNK = 65_536  # sentences that are split at once
 
 
 class EncodedText(NamedTuple):
-    """The corpus as the kernels see it: word ids, sentence borders, the document of each sentence, word weights."""
+    """The corpus as the kernels see it: word ids, offsets of sentences, the document of each sentence, word weights."""
 
     tokens: np.ndarray  # (n_tokens,) int32; ids of n_words and above are unknown words, which are skipped
     sent_ptr: np.ndarray  # (n_sentences + 1,) int64
@@ -39,36 +39,36 @@ def first_sentence(text: EncodedText) -> EncodedText:
 
 
 def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
-    """The text with each sentence of more than ``longest`` words in parts of about equal length.
+    """The text with each sentence of more than ``longest`` words in pieces of about equal length.
 
-    A part has the document and the annotations of its sentence.
+    A piece has the document and the annotations of its sentence.
     """
     if longest is None:
         return text
     n_sentences = len(text.document)
-    # A piece at a time: what is computed of each sentence would take more memory than the result.
-    pieces = [slice(start, min(start + _AT_ONCE, n_sentences)) for start in range(0, n_sentences, _AT_ONCE)]
+    # A chunk at a time: what is computed of each sentence would take more memory than the result.
+    chunks = [slice(start, min(start + _CHUNK, n_sentences)) for start in range(0, n_sentences, _CHUNK)]
 
-    def count(piece: slice) -> tuple[np.ndarray, np.ndarray]:
-        n_words = np.diff(text.sent_ptr[piece.start : piece.stop + 1])
+    def count(chunk: slice) -> tuple[np.ndarray, np.ndarray]:
+        n_words = np.diff(text.sent_ptr[chunk.start : chunk.stop + 1])
         return n_words, np.maximum(n_words - 1, 0) // longest + 1
 
-    n_parts = sum(int(count(piece)[1].sum()) for piece in pieces)
-    if n_parts == n_sentences:
+    n_pieces = sum(int(count(chunk)[1].sum()) for chunk in chunks)
+    if n_pieces == n_sentences:
         return text
-    sent_ptr = np.empty(n_parts + 1, text.sent_ptr.dtype)
-    document = np.empty(n_parts, text.document.dtype)
-    annotations = tuple(np.empty((n_parts, *values.shape[1:]), values.dtype) for values in text.annotations)
+    sent_ptr = np.empty(n_pieces + 1, text.sent_ptr.dtype)
+    document = np.empty(n_pieces, text.document.dtype)
+    annotations = tuple(np.empty((n_pieces, *values.shape[1:]), values.dtype) for values in text.annotations)
     first = 0
-    for piece in pieces:
-        n_words, n_of_each = count(piece)
-        which = np.repeat(np.arange(len(n_words)), n_of_each)
-        number = np.arange(len(which)) - (np.cumsum(n_of_each) - n_of_each)[which]
-        last = first + len(which)
-        sent_ptr[first:last] = text.sent_ptr[piece][which] + n_words[which] * number // n_of_each[which]
-        document[first:last] = text.document[piece][which]
-        for of_parts, values in zip(annotations, text.annotations):
-            of_parts[first:last] = values[piece][which]
+    for chunk in chunks:
+        n_words, n_of_each = count(chunk)
+        sentence = np.repeat(np.arange(len(n_words)), n_of_each)
+        piece = np.arange(len(sentence)) - (np.cumsum(n_of_each) - n_of_each)[sentence]
+        last = first + len(sentence)
+        sent_ptr[first:last] = text.sent_ptr[chunk][sentence] + n_words[sentence] * piece // n_of_each[sentence]
+        document[first:last] = text.document[chunk][sentence]
+        for of_pieces, values in zip(annotations, text.annotations):
+            of_pieces[first:last] = values[chunk][sentence]
         first = last
     sent_ptr[-1] = text.sent_ptr[-1]
     sent_ptr.flags.writeable = text.sent_ptr.flags.writeable  # or kernels would be compiled once more
@@ -77,8 +77,8 @@ def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
 
 def longest_sentence(text: EncodedText) -> int:
     """Number of words of the longest sentence, at least 1."""
-    starts = range(0, len(text.document), _AT_ONCE)
-    return max(int(np.diff(text.sent_ptr[start : start + _AT_ONCE + 1]).max(initial=1)) for start in starts)
+    starts = range(0, len(text.document), _CHUNK)
+    return max(int(np.diff(text.sent_ptr[start : start + _CHUNK + 1]).max(initial=1)) for start in starts)
 
 
 class Plan(NamedTuple):
@@ -93,46 +93,58 @@ class Plan(NamedTuple):
     seed: int
 
 
-def place_runs(text, plan):
-    """How many words all runs before a run have, borders included, (n_runs + 1,) int64; and the most of any block."""
+def count_words_of_runs(text, plan):
+    """Number of words before each run, borders included, (n_runs + 1,) int64; and the most words of any block."""
     run_ptr = np.zeros(len(plan.run_starts) + 1, np.int64)
-    most = _count_words(text.sent_ptr, plan.run_starts, plan.run_length, plan.border, plan.runs_per_block, run_ptr)
-    return run_ptr, max(1, most)
+    return run_ptr, max(1, _count_words(text.sent_ptr, plan, run_ptr))
 
 
 @lean_kernel
-def _count_words(sent_ptr, run_starts, run_length, border, runs_per_block, run_ptr):
+def _count_words(sent_ptr, plan, run_ptr):
     """Fill ``run_ptr``; returns the most words of any block."""
-    n_sentences, n_runs = sent_ptr.shape[0] - 1, run_starts.shape[0]
+    n_sentences, n_runs = sent_ptr.shape[0] - 1, plan.run_starts.shape[0]
     n_words = most = np.int64(0)
     for run in range(n_runs):
-        later = run_starts[min(run + _BORDERS_AHEAD, n_runs - 1)]
-        prefetch_item(sent_ptr, max(later - border, 0))
-        prefetch_item(sent_ptr, min(later + run_length + border, n_sentences))
-        start = run_starts[run]
-        n_words += sent_ptr[min(start + run_length + border, n_sentences)] - sent_ptr[max(start - border, 0)]
+        later = plan.run_starts[min(run + _OFFSETS_AHEAD, n_runs - 1)]
+        prefetch_item(sent_ptr, max(later - plan.border, 0))
+        prefetch_item(sent_ptr, min(later + plan.run_length + plan.border, n_sentences))
+        first, last = plan.run_starts[run] - plan.border, plan.run_starts[run] + plan.run_length + plan.border
+        n_words += sent_ptr[min(last, n_sentences)] - sent_ptr[max(first, 0)]
         run_ptr[run + 1] = n_words
-        most = max(most, n_words - run_ptr[run - run % runs_per_block])
+        most = max(most, n_words - run_ptr[run - run % plan.runs_per_block])
     return most
 
 
+class Block(NamedTuple):
+    """One block of a plan."""
+
+    position: int  # in the plan
+    first_run: int
+    last_run: int  # the run after the last
+    n_targets: int  # its sentences
+    n_slots: int  # its sentences, borders included
+
+
 @njit(**INLINE)
-def block_runs(plan, block):
-    """First and last+1 of the runs of a block."""
-    first = block * plan.runs_per_block
-    return first, min(first + plan.runs_per_block, plan.run_starts.shape[0])
+def block_of(plan, index):
+    """The block with this index."""
+    first = index * plan.runs_per_block
+    last = min(first + plan.runs_per_block, plan.run_starts.shape[0])
+    n_runs = last - first
+    return Block(index, first, last, n_runs * plan.run_length, n_runs * (plan.run_length + 2 * plan.border))
 
 
 @njit(**LEAN)
-def first_run_of(thread, n_threads, run_ptr, first_run, last_run):
-    """First run of a thread's share, and so the one after the share before."""
-    n_runs = last_run - first_run
-    work = run_ptr[last_run] - run_ptr[first_run] + n_runs * WORDS_PER_SENTENCE
+def _first_run_of(run_ptr, block, thread, n_threads):
+    """First run of a thread's range, and so the one after the range before."""
+    n_runs = block.last_run - block.first_run
+    work = run_ptr[block.last_run] - run_ptr[block.first_run] + n_runs * WORDS_PER_SENTENCE
     wanted = work * thread // n_threads
-    low, high = first_run, last_run
+    low, high = block.first_run, block.last_run
     while low < high:
         middle = (low + high) // 2
-        if run_ptr[middle] - run_ptr[first_run] + (middle - first_run) * WORDS_PER_SENTENCE < wanted:
+        before = run_ptr[middle] - run_ptr[block.first_run] + (middle - block.first_run) * WORDS_PER_SENTENCE
+        if before < wanted:
             low = middle + 1
         else:
             high = middle
@@ -140,17 +152,17 @@ def first_run_of(thread, n_threads, run_ptr, first_run, last_run):
 
 
 @njit(**LEAN)
-def share_runs(run_ptr, first_run, last_run, thread, n_threads):
+def runs_of_thread(run_ptr, block, team):
     """First and last+1 of a thread's runs: contiguous, with about the same number of words for each thread."""
     return (
-        first_run_of(thread, n_threads, run_ptr, first_run, last_run),
-        first_run_of(thread + 1, n_threads, run_ptr, first_run, last_run),
+        _first_run_of(run_ptr, block, team.thread, team.n_threads),
+        _first_run_of(run_ptr, block, team.thread + 1, team.n_threads),
     )
 
 
 @njit(**INLINE)
 def prefetch_run(text, plan, run):
-    """Ask for the words of a run that comes soon; where they are must have been asked for before that."""
+    """Prefetch the tokens of the run four ahead, and the offsets of the run eight ahead."""
     n_runs, n_sentences = plan.run_starts.shape[0], text.document.shape[0]
     later = plan.run_starts[min(run + 2 * _RUNS_AHEAD, n_runs - 1)]
     soon = plan.run_starts[min(run + _RUNS_AHEAD, n_runs - 1)]
@@ -160,15 +172,15 @@ def prefetch_run(text, plan, run):
     prefetch_item(text.document, soon + plan.run_length)
     first = text.sent_ptr[max(soon - plan.border, 0)]
     last = text.sent_ptr[min(soon + plan.run_length + plan.border, n_sentences)]
-    for word in range(first, min(last, first + _MOST_WORDS_AHEAD), 16):
-        prefetch_item(text.tokens, word)
+    for token in range(first, min(last, first + _MOST_WORDS_AHEAD), 16):
+        prefetch_item(text.tokens, token)
 
 
 @njit(**INLINE)
 def prefetch_next_words(text, plan, run, position, weights, table):
-    """Ask for the rows of the words of the sentence that a block has next, and for their places in a table.
+    """Prefetch the rows of the words of the next sentence of the block, and their items of a table.
 
-    ``position`` is the place in the run of the sentence at hand, the border before the run included.
+    ``position`` is the index in the run of this sentence, the border before the run included.
     """
     if position == plan.run_length + 2 * plan.border - 1:
         run, position = min(run + 1, plan.run_starts.shape[0] - 1), -1
@@ -181,13 +193,13 @@ def prefetch_next_words(text, plan, run, position, weights, table):
 
 
 @njit(**INLINE)
-def sentence_of_block(text, plan, run_ptr, block_start, i, weights, table):
-    """Sentence number i of a block whose first run is ``block_start``, and how many words stand before it there.
+def sentence_of_block(text, plan, run_ptr, block, i, weights, table):
+    """Sentence i of a block, and the number of words before it there, for blocks without a border.
 
-    The last run may go past the end of the text; there the number is -1. For blocks without a border. What the next
-    sentence will need of the weights and of a table of words is asked for.
+    The last run may go past the end of the text; there the sentence is -1. Prefetches what the next sentence needs of
+    the weights and of a table of words.
     """
-    run, position = block_start + i // plan.run_length, i % plan.run_length
+    run, position = block.first_run + i // plan.run_length, i % plan.run_length
     if position == 0:
         prefetch_run(text, plan, run)
     start = plan.run_starts[run]
@@ -195,7 +207,7 @@ def sentence_of_block(text, plan, run_ptr, block_start, i, weights, table):
     if sentence >= text.document.shape[0]:
         return np.int64(-1), np.int64(0)
     prefetch_next_words(text, plan, run, position, weights, table)
-    return sentence, run_ptr[run] - run_ptr[block_start] + text.sent_ptr[sentence] - text.sent_ptr[start]
+    return sentence, run_ptr[run] - run_ptr[block.first_run] + text.sent_ptr[sentence] - text.sent_ptr[start]
 
 
 def keep_probability(counts: np.ndarray, n_tokens: int, subsample: float) -> np.ndarray:

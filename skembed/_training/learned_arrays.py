@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .._compiled.buffers import ARRAYS
-from .._compiled.sync import fill_uniform
+from .._compiled.random import fill_uniform
 
 Start = Callable[[np.ndarray, int], None]  # writes the start values of an array of zeros, by a seed
 

@@ -1,46 +1,44 @@
-"""Negative samples: words drawn at random by a power of their frequency, for one sentence from one part of the rows.
+"""Negative samples: words drawn at random by a power of their frequency, for one sentence from one half of the words.
 
-The rows are in two parts of about the same work, see `share_rows`. The first sentences of a block take their negatives
-from the first part, the others from the second, and each part serves the share of the sentences that is its share of
-the draws: over the blocks, which are random samples of the text, every word is drawn as often as it should. So of two
-threads, each of which has half of the sentences, neither touches a negative's row that the other one owns.
+The words are in two halves with about the same work, see `assign_rows`. The first sentences of a block take their
+negatives from the first half, the others from the second, in proportion to the draws of each half: over the blocks,
+which are random samples of the text, every word is drawn as often as it should. So of two threads, each of which has
+half of the sentences and owns the rows of one half, neither uses rows that the negatives of the other change.
 """
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from .._compiled.buffers import unshared_zeros
 from .._compiled.compile import INLINE, kernel
-from .._compiled.simd import prefetch
-from .._compiled.sync import below, random_bits, uniform, zeros_apart
-from .updates import N_PARTS
+from .._compiled.random import below, random_bits, uniform
 
-# The columns of the alias tables: a word, the one that may be drawn instead, and the probability that it is not, times
-# CERTAIN. One place is free, so that a draw looks at one cache line.
+# The columns of the alias tables: a word, the word that may be drawn instead, and the probability that it is not, times
+# CERTAIN. One column is free, so that a draw reads one cache line.
 WORD, ALIAS, THRESHOLD, N_COLUMNS = 0, 1, 2, 4
 CERTAIN = 2**31 - 1
 
 
 class Negatives(NamedTuple):
-    """Walker's alias tables, one for each part, one behind the other."""
+    """Walker's alias tables of both halves of the words, one after the other."""
 
-    table: np.ndarray  # (n_words, N_COLUMNS) int32, the words of the first part, then those of the second
-    ptr: np.ndarray  # (N_PARTS + 1,) int64, where each part begins
-    share: float  # of all draws, those of the first part
+    table: np.ndarray  # (n_words, N_COLUMNS) int32
+    middle: int  # number of words of the first half
+    first: float  # fraction of all draws that are from the first half
 
 
-def make_negatives(weight: np.ndarray, part: np.ndarray) -> Negatives:
-    """From what the probability of each word is proportional to, (n_words,) float64, and the part of each."""
-    word = np.argsort(part, kind="stable").astype(np.int32)
-    ptr = np.searchsorted(part[word], np.arange(N_PARTS + 1))
-    table = zeros_apart((len(word), N_COLUMNS), np.int32)
+def make_negatives(weight: np.ndarray, half: np.ndarray) -> Negatives:
+    """Tables for probabilities in proportion to ``weight``, (n_words,) float64, and the half of each word, 0 or 1."""
+    word = np.argsort(half, kind="stable").astype(np.int32)
+    middle = int(np.searchsorted(half[word], 1))
+    table = unshared_zeros((len(word), N_COLUMNS), np.int32)
     table[:, WORD] = word
-    for first, last in pairwise(ptr):
-        threshold, alias = alias_table(weight[word[first:last]])
-        table[first:last, ALIAS], table[first:last, THRESHOLD] = word[first:last][alias], CERTAIN * threshold
-    return Negatives(table, ptr, float(weight[part == 0].sum() / max(weight.sum(), 1e-300)))
+    for rows in (slice(0, middle), slice(middle, None)):
+        threshold, alias = alias_table(weight[word[rows]])
+        table[rows, ALIAS], table[rows, THRESHOLD] = word[rows][alias], CERTAIN * threshold
+    return Negatives(table, middle, float(weight[half == 0].sum() / max(weight.sum(), 1e-300)))
 
 
 def alias_table(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +59,7 @@ def alias_table(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def _fill_up(scaled, small, n_small, large, n_large, threshold, alias):
-    """Fill up each row that is too rarely drawn, ``small``, with the draws that one of ``large`` has too many."""
+    """Fill up each row that is too rarely drawn, ``small``, with the surplus draws of one of ``large``."""
     while n_small > 0 and n_large > 0:
         n_small -= 1
         poor = small[n_small]
@@ -76,33 +74,22 @@ def _fill_up(scaled, small, n_small, large, n_large, threshold, alias):
 
 
 @njit(**INLINE)
-def first_of_second_part(negatives, seed, block, n_sentences):
-    """Which sentence of a block is the first that takes its negatives from the second part of the rows.
+def half_of_words(negatives, seed, block, i):
+    """First and last+1 of the rows of the table from which sentence i of a block draws.
 
-    It is rounded at random, so that on average each part has exactly its share, in blocks of one sentence too.
+    The first sentence of the second half is rounded at random, so that on average each half has exactly its draws, in
+    blocks of one sentence too.
     """
-    bits = random_bits(np.uint64(seed), np.uint64(6), np.uint64(block), np.uint64(0))
-    return np.int64(negatives.share * n_sentences + uniform(bits))
+    bits = random_bits(np.uint64(seed), np.uint64(6), np.uint64(block.position), np.uint64(0))
+    is_second = i >= np.int64(negatives.first * block.n_targets + uniform(bits))
+    return (negatives.middle, negatives.table.shape[0]) if is_second else (0, negatives.middle)
 
 
 @njit(**INLINE)
-def _place(negatives, part, bits):
-    first = negatives.ptr[part]
-    return first + below(bits, negatives.ptr[part + 1] - first)
-
-
-@njit(**INLINE)
-def prefetch_draw(negatives, part, bits):
-    """Ask for what `draw_negative` will look up."""
-    place = _place(negatives, part, bits)
-    prefetch(negatives.table, place, 0)
-
-
-@njit(**INLINE)
-def draw_negative(negatives, part, bits):
-    """A word of a part, by 64 random bits."""
-    place = _place(negatives, part, bits)
-    # The low bits: `below` used the high ones. No branch, for it would be guessed wrong half of the time.
-    stays = np.int64(bits & np.uint64(CERTAIN)) < np.int64(negatives.table[place, THRESHOLD])
-    word, other = np.int64(negatives.table[place, WORD]), np.int64(negatives.table[place, ALIAS])
+def draw_negative(negatives, half, bits):
+    """A word of a half, from 64 random bits."""
+    row = half[0] + below(bits, half[1] - half[0])
+    # The low bits, since `below` used the high ones. Arithmetic instead of a branch, which would be mispredicted.
+    stays = np.int64(bits & np.uint64(CERTAIN)) < np.int64(negatives.table[row, THRESHOLD])
+    word, other = np.int64(negatives.table[row, WORD]), np.int64(negatives.table[row, ALIAS])
     return other + (word - other) * np.int64(stays)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol, Self
 import numba
 import numpy as np
 
-from .._compiled.buffers import ARRAYS, Arrays, Sizes
-from .._compiled.sync import ABORTED, SYNC_SIZE, zeros_apart
+from .._compiled.buffers import ARRAYS, Arrays, Sizes, unshared_zeros
+from .._compiled.sync import ABORTED, SYNC_SIZE, Team
 from .._compiled.threads import ThreadChoice
 from .encoded_text import EncodedText, Plan, first_sentence
 from .learned_arrays import accumulator_of
@@ -21,10 +21,10 @@ from .plan import SentenceBlocks, WordBlocks, make_plan
 from .updates import Rows, Update, make_rows
 
 # A row that occurs more often than this in a block takes smaller steps; measured, see the user guide.
-MAX_TOUCHES = 8
+MAX_STEPS = 8
 # How many tokens a compiled call works through before Python looks for Ctrl-C and for divergence.
 TOKENS_PER_CALL = 2_000_000
-_BYTES_A_ROW = 8 + 2 + 2  # of a matrix: how often it is touched, its part and its owner
+_BYTES_A_ROW = 8 + 2  # of a matrix: how often it is updated, and its owner
 
 
 class Matrix(NamedTuple):
@@ -32,7 +32,7 @@ class Matrix(NamedTuple):
 
     weights: np.ndarray  # (n_rows, n_components) float32
     accumulator: np.ndarray  # (n_rows, 2) float32, AdaGrad's sum of squares and a counter
-    # Returns the relative number of touches of each row, (n_rows,) float64, to divide rows among threads.
+    # Returns the relative number of updates of each row, (n_rows,) float64, to assign rows to threads.
     mass: Callable[[], np.ndarray]
 
     @classmethod
@@ -50,10 +50,10 @@ class Objective(Protocol):
     def blocks(self) -> SentenceBlocks | WordBlocks: ...
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Any:
-        """Work space of one block; its `total` (2,) float64 receives the sum of losses and the number of targets."""
+        """Work space of one block, with its `losses` and with `run_ptr` of `count_words_of_runs`."""
 
-    def run(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, *threads: Any) -> None:
-        """Call the compiled kernel; `threads` are sync, thread, n_threads."""
+    def run(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, team: Team) -> None:
+        """Call the compiled kernel."""
 
 
 class BlockLoop:
@@ -91,7 +91,7 @@ class BlockLoop:
         n_blocks = -(-len(plan.run_starts) // plan.runs_per_block)
         first_rate, last_rate = map(float, rates or (0.0, 0.0))  # kernels are compiled for each type
         decay = (first_rate - last_rate) / n_blocks
-        update = Update(first_rate, decay, self.solver == "adagrad", MAX_TOUCHES, rates is not None)
+        update = Update(first_rate, decay, self.solver == "adagrad", MAX_STEPS, rates is not None)
         scratch = self._make_scratch(text, plan)
         blocks_per_call = min(n_blocks, max(1, n_blocks * TOKENS_PER_CALL // max(1, len(text.tokens))))
         last = 0
@@ -103,18 +103,18 @@ class BlockLoop:
             self._call(text, scratch, plan._replace(first_block=first, last_block=last), update, n_threads)
             if update.learn:
                 self._threads.took(n_threads, (time.perf_counter() - start) / (last - first))
-            if not np.isfinite(scratch.total[0]):
+            if not np.isfinite(scratch.losses.total[0]):
                 break  # diverged; the rest of the pass would be wasted
             on_call(last / n_blocks)
-        n_targets = scratch.total[1]
-        return float(scratch.total[0] / n_targets) if n_targets else 0.0
+        n_targets = scratch.losses.total[1]
+        return float(scratch.losses.total[0] / n_targets) if n_targets else 0.0
 
     def plan(self, text: EncodedText, epoch: int) -> Plan:
         """The blocks of a pass."""
         return make_plan(text, self.objective.blocks.shape(text, self.batch_size), self.seed, epoch)
 
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
-        """Work space with `total` (2,) float64, which receives the sum of losses and the number of targets."""
+        """Work space with `losses.total` (2,) float64, which receives the sum of losses and the number of targets."""
         raise NotImplementedError
 
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
@@ -134,7 +134,7 @@ class Trainer(BlockLoop):
         """Have the kernel compiled, or loaded from the cache, by working through no block of the first sentence."""
         text = first_sentence(text)
         plan = self.plan(text, 0)
-        update = Update(0.0, 0.0, self.solver == "adagrad", MAX_TOUCHES, False)
+        update = Update(0.0, 0.0, self.solver == "adagrad", MAX_STEPS, False)
         self._call(text, self._make_scratch(text, plan), plan, update, self.n_threads)
 
     def scratch_bytes(self, text: EncodedText) -> int:
@@ -149,16 +149,16 @@ class Trainer(BlockLoop):
 
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
         """Enter the kernel with some threads at once."""
-        sync = zeros_apart(SYNC_SIZE, np.int64)
+        sync = unshared_zeros(SYNC_SIZE, np.int64)
         if n_threads == 1:
-            self.objective.run(text, self.rows, scratch, plan, update, sync, 0, 1)
+            self.objective.run(text, self.rows, scratch, plan, update, Team(sync, 0, 1))
             return
         # Nobody enters the kernel, where threads wait for each other, before all have really started.
         ready = threading.Barrier(n_threads)
 
         def work(thread: int) -> None:
             ready.wait()
-            self.objective.run(text, self.rows, scratch, plan, update, sync, thread, n_threads)
+            self.objective.run(text, self.rows, scratch, plan, update, Team(sync, thread, n_threads))
 
         with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
             try:

@@ -86,14 +86,14 @@ def changes(draw, name):
 
 
 def small_machine(monkeypatch):
-    zeros_apart = buffers.zeros_apart
+    unshared_zeros = buffers.unshared_zeros
 
     def guarded(shape, dtype):
         if np.prod([float(n) for n in shape]) * np.dtype(dtype).itemsize > ROOM:
             raise MemoryError
-        return zeros_apart(shape, dtype)
+        return unshared_zeros(shape, dtype)
 
-    monkeypatch.setattr(buffers, "zeros_apart", guarded)
+    monkeypatch.setattr(buffers, "unshared_zeros", guarded)
 
 
 @pytest.mark.parametrize("skip", [False, True])

@@ -31,7 +31,7 @@ from reference import (
     sentence_vector,
     sigmoid,
     take_steps,
-    word_touches,
+    word_entries,
 )
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -59,7 +59,7 @@ def make_objective(**options):
 
 
 def twin(text, vectors, plan, negative=3):
-    """Loss, number of targets and touches of a block, from the formula, in double precision."""
+    """Loss, number of targets and sparse gradient of a block, from the formula, in double precision."""
     starts = starts_of(plan)
     draws = draws_of(plan, negative)
     s = [sentence_vector(text, vectors, i, "sum") for i in range(len(text.sentences))]
@@ -79,24 +79,24 @@ def twin(text, vectors, plan, negative=3):
             error = sign * sigmoid(sign * s[i] @ s[j])
             gradients[run, i] = gradients.get((run, i), 0.0) + error * s[j]
             gradients[r, j] = gradients.get((r, j), 0.0) + error * s[i]
-    return loss, n_targets, word_touches(text, starts, plan.run_length, 1, gradients, "sum")
+    return loss, n_targets, word_entries(text, starts, plan.run_length, 1, gradients, "sum")
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("max_touches", [2, UNCAPPED])
+@pytest.mark.parametrize("max_steps", [2, UNCAPPED])
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
 @pytest.mark.parametrize("kind", ["plain", "weighted"])
-def test_a_block_is_the_twin(kind, solver, max_touches):
+def test_a_block_is_the_twin(kind, solver, max_steps):
     objective = make_objective()
     text, slow_text = tiny_text(kind)
     expected = doubles(objective)
     vectors, accumulator = expected[0]
     for block in BLOCKS:
         plan = make_plan(objective, block)
-        loss, n_targets, touches = twin(slow_text, vectors, plan)
-        take_steps(vectors, accumulator, touches, 0.2, solver, max_touches)
-        total = run_block(objective, text, plan, solver, 0.2, max_touches)
-        assert n_targets > 0 and touches
+        loss, n_targets, entries = twin(slow_text, vectors, plan)
+        take_steps(vectors, accumulator, entries, 0.2, solver, max_steps)
+        total = run_block(objective, text, plan, solver, 0.2, max_steps)
+        assert n_targets > 0 and entries
         np.testing.assert_allclose(total, (loss, n_targets), rtol=1e-5)
         assert_same_state(objective, expected)
 

@@ -16,6 +16,7 @@ from kernel_cases import (
     encode,
     kernel_gradients,
     make_plan,
+    one_thread,
     run_block,
     start,
     starts_of,
@@ -25,7 +26,6 @@ from kernel_cases import (
 from reference import Text, cbos_block, numeric_gradient, take_steps
 
 from skembed import CBOSVectorizer, SiameseCBOWVectorizer
-from skembed._compiled.sync import SYNC_SIZE
 from skembed._training.encoded_text import Plan
 from skembed._training.trainer import Trainer
 from skembed._training.updates import Update
@@ -43,22 +43,22 @@ def twin(text, vectors, plan, window=1, pooling="sum", negative=3):
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("max_touches", [2, UNCAPPED])
+@pytest.mark.parametrize("max_steps", [2, UNCAPPED])
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
 @pytest.mark.parametrize("kind", ["plain", "weighted"])
 @pytest.mark.parametrize("pooling", ["sum", "mean"])
 @pytest.mark.parametrize("window", [1, 2])
-def test_a_block_is_the_twin(window, pooling, kind, solver, max_touches):
+def test_a_block_is_the_twin(window, pooling, kind, solver, max_steps):
     objective = make_objective(window=window, pooling=pooling)
     text, slow_text = tiny_text(kind)
     expected = doubles(objective)
     vectors, accumulator = expected[0]
     for block in BLOCKS:
         plan = make_plan(objective, block)
-        loss, n_targets, touches = twin(slow_text, vectors, plan, window, pooling)
-        take_steps(vectors, accumulator, touches, 0.2, solver, max_touches)
-        total = run_block(objective, text, plan, solver, 0.2, max_touches)
-        assert n_targets > 0 and touches
+        loss, n_targets, entries = twin(slow_text, vectors, plan, window, pooling)
+        take_steps(vectors, accumulator, entries, 0.2, solver, max_steps)
+        total = run_block(objective, text, plan, solver, 0.2, max_steps)
+        assert n_targets > 0 and entries
         np.testing.assert_allclose(total, (loss, n_targets), rtol=1e-5)
         assert_same_state(objective, expected)
 
@@ -95,11 +95,10 @@ def test_blocks_of_one_call_are_blocks_of_many_and_the_rate_falls():
     plan = make_plan(objective)._replace(first_block=0, last_block=2)
     rows = Trainer(objective, "adagrad", 8, 0, 1).rows
     scratch = objective.make_scratch(text, plan, 1)
-    sync = np.zeros(SYNC_SIZE, np.int64)
-    objective.run(text, rows, scratch, plan, Update(0.2, 0.05, True, 8, True), sync, 0, 1)
+    objective.run(text, rows, scratch, plan, Update(0.2, 0.05, True, 8, True), one_thread())
     totals = [run_block(single, text, make_plan(single, b), "adagrad", 0.2 - 0.05 * b, 8) for b in BLOCKS]
     assert objective.matrices[0].weights.tobytes() == single.matrices[0].weights.tobytes()
-    np.testing.assert_allclose(scratch.total, np.sum(totals, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(scratch.losses.total, np.sum(totals, axis=0), rtol=1e-12)
 
 
 def loss_of(documents, window, negative=1, run_length=None, vectors=None):

@@ -15,10 +15,10 @@ from kernel_cases import (
     draw_negative,
     encode,
     for_python,
+    halves_of,
     kernel_gradients,
     make_plan,
     negative_probability,
-    parts_of,
     run_block,
     start,
     starts_of,
@@ -29,10 +29,9 @@ from kernel_cases import (
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
 from skembed import Sent2VecVectorizer
-from skembed._objectives.sent2vec import list_features
+from skembed._objectives.sent2vec import Sentence, list_features
 from skembed._training.encoded_text import Plan
 from skembed._training.trainer import Trainer
-from skembed._training.updates import make_touches
 
 list_features = for_python(list_features)
 
@@ -48,9 +47,9 @@ MODELS = [
 
 
 @pytest.fixture(autouse=True)
-def two_parts(monkeypatch):
-    """Words of so small a vocabulary would all be in one shelf, and so in one part of the rows."""
-    monkeypatch.setattr("skembed._training.updates.SHELF", 1)
+def two_halves(monkeypatch):
+    """All words of so small a vocabulary would be in one group, and so in one half."""
+    monkeypatch.setattr("skembed._training.updates.ROWS_PER_GROUP", 1)
 
 
 def make_objective(**options):
@@ -58,52 +57,52 @@ def make_objective(**options):
     return estimator._make_objective(start(estimator))
 
 
-def random_choices(draws, seed, i, words, part):
+def random_choices(options, seed, i, words, half):
     """Dropped n-grams, targets and negatives of a sentence, from the generator that has its own tests."""
-    negatives = [draw_negative(draws.negatives, part, bits(seed, 2, i, j)) for j in range(draws.negative)]
-    is_target = [uniform(bits(seed, 4, i, t)) < draws.keep[word] for t, word in enumerate(words)]
-    n_ngrams = sum(max(0, len(words) - order + 1) for order in range(2, draws.max_order + 1))
+    negatives = [draw_negative(options.negatives, half, bits(seed, 2, i, j)) for j in range(options.negative)]
+    is_target = [uniform(bits(seed, 4, i, t)) < options.keep[word] for t, word in enumerate(words)]
+    n_ngrams = sum(max(0, len(words) - order + 1) for order in range(2, options.max_order + 1))
     dropped, draw = set(), 0
-    while len(dropped) < min(draws.dropout, n_ngrams):
+    while len(dropped) < min(options.dropout, n_ngrams):
         dropped.add(int(below(bits(seed, 3, i, draw), n_ngrams)))
         draw += 1
     return dropped, is_target, negatives
 
 
 def twin(text, source, target, objective, plan):
-    """Loss, number of targets and touches of a block, sentence by sentence."""
-    loss, n_targets, source_touches, target_touches = 0.0, 0, [], []
-    pooling = "mean" if objective.mean else "sum"
-    parts = parts_of(objective.draws.negatives, plan)
-    assert set(parts) == {0, 1}
-    for i, part in zip(starts_of(plan), parts):
+    """Loss, number of targets and sparse gradients of a block, sentence by sentence."""
+    loss, n_targets, source_entries, target_entries = 0.0, 0, [], []
+    pooling = "mean" if objective.options.mean else "sum"
+    halves = halves_of(objective.options.negatives, plan)
+    assert len(set(halves)) == 2
+    for i, half in zip(starts_of(plan), halves):
         words = text.words(i)
-        choices = random_choices(objective.draws, plan.seed, i, words, part)
-        order = objective.draws.max_order
+        choices = random_choices(objective.options, plan.seed, i, words, half)
+        order = objective.options.max_order
         result = sent2vec_sentence(words, source, target, text.weights, order, *choices, pooling)
         loss += result[0]
         n_targets += result[1]
-        source_touches += result[2]
-        target_touches += result[3]
-    return loss, n_targets, source_touches, target_touches
+        source_entries += result[2]
+        target_entries += result[3]
+    return loss, n_targets, source_entries, target_entries
 
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("alpha", [0.0, 0.1])
-@pytest.mark.parametrize("max_touches", [2, UNCAPPED])
+@pytest.mark.parametrize("max_steps", [2, UNCAPPED])
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
 @pytest.mark.parametrize("kind", ["plain", "weighted"])
 @pytest.mark.parametrize("options", MODELS)
-def test_a_block_is_the_twin(options, kind, solver, max_touches, alpha):
+def test_a_block_is_the_twin(options, kind, solver, max_steps, alpha):
     objective = make_objective(**options, alpha=alpha)
     text, slow_text = tiny_text(kind)
     expected = doubles(objective)
     for block in BLOCKS:
         plan = make_plan(objective, block)
-        loss, n_targets, *touches = twin(slow_text, expected[0][0], expected[1][0], objective, plan)
-        for (weights, accumulator), of_matrix in zip(expected, touches):
-            take_steps(weights, accumulator, of_matrix, 0.2, solver, max_touches, alpha)
-        total = run_block(objective, text, plan, solver, 0.2, max_touches)
+        loss, n_targets, *entries = twin(slow_text, expected[0][0], expected[1][0], objective, plan)
+        for (weights, accumulator), of_matrix in zip(expected, entries):
+            take_steps(weights, accumulator, of_matrix, 0.2, solver, max_steps, alpha)
+        total = run_block(objective, text, plan, solver, 0.2, max_steps)
         assert n_targets > 0
         np.testing.assert_allclose(total, (loss, n_targets), rtol=1e-5)
         assert_same_state(objective, expected)
@@ -132,14 +131,14 @@ def test_soft_threshold_sets_numbers_to_exactly_zero():
     objective = make_objective(alpha=2.0)
     text, slow_text = tiny_text()
     plan = make_plan(objective)
-    source_touches, target_touches = twin(slow_text, *[w for w, _ in doubles(objective)], objective, plan)[2:]
+    source_entries, target_entries = twin(slow_text, *[w for w, _ in doubles(objective)], objective, plan)[2:]
     before = doubles(objective)
     run_block(objective, text, plan, rate=0.1)
-    for matrix, (old, _), touches in zip(objective.matrices, before, (source_touches, target_touches)):
-        touched = sorted({row for row, *_ in touches})
-        assert (matrix.weights[touched] == 0).mean() > 0.3
-        untouched = sorted(set(range(N_WORDS)) - set(touched))
-        np.testing.assert_array_equal(matrix.weights[untouched], old[untouched].astype(np.float32))
+    for matrix, (old, _), entries in zip(objective.matrices, before, (source_entries, target_entries)):
+        moved = sorted({row for row, *_ in entries})
+        assert (matrix.weights[moved] == 0).mean() > 0.3
+        others = sorted(set(range(N_WORDS)) - set(moved))
+        np.testing.assert_array_equal(matrix.weights[others], old[others].astype(np.float32))
 
 
 def loss_of(sentences, options):
@@ -157,7 +156,7 @@ def test_n_grams_of_the_target_are_no_context():
     (source, _), (target, _) = doubles(objective)
     row_ab, row_bc = (N_WORDS + (a * 116049371 + b) % 2**64 % 1000 for a, b in [(0, 1), (1, 2)])
     contexts = {0: [1, 2, row_bc], 1: [0, 2], 2: [0, 1, row_ab]}
-    (negative,) = random_choices(objective.draws, 5, 0, [0, 1, 2], *parts_of(objective.draws.negatives, plan))[2]
+    (negative,) = random_choices(objective.options, 5, 0, [0, 1, 2], *halves_of(objective.options.negatives, plan))[2]
     expected = 0.0
     for word, rows in contexts.items():
         v = source[rows].mean(axis=0)
@@ -172,7 +171,7 @@ def test_n_grams_of_the_target_are_no_context():
 def test_a_repeated_word_stays_in_its_own_context():
     (loss, n_targets), objective, plan = loss_of([[3, 3]], {"negative": 1})
     (source, _), (target, _) = doubles(objective)
-    (negative,) = random_choices(objective.draws, 5, 0, [3, 3], *parts_of(objective.draws.negatives, plan))[2]
+    (negative,) = random_choices(objective.options, 5, 0, [3, 3], *halves_of(objective.options.negatives, plan))[2]
     expected = 2 * np.log1p(np.exp(-target[3] @ source[3]))
     expected += 2 * np.log1p(np.exp(target[negative] @ source[3])) * (negative != 3)
     np.testing.assert_allclose((loss, n_targets), (expected, 2), rtol=1e-5)
@@ -200,9 +199,9 @@ def test_negatives_are_drawn_by_the_root_of_the_count():
     counts = np.array([400, 100, 100, 25, 4, 1])
     estimator = Sent2VecVectorizer()
     fitted = start(estimator, n_words=6) | {"word_counts_": counts, "_n_tokens": counts.sum()}
-    draws = estimator._make_objective(fitted).draws
+    options = estimator._make_objective(fitted).options
     expected = np.sqrt(counts) / np.sqrt(counts).sum()
-    np.testing.assert_allclose(negative_probability(draws.negatives), expected, atol=1e-6)
+    np.testing.assert_allclose(negative_probability(options.negatives), expected, atol=1e-6)
 
 
 @pytest.mark.kernel
@@ -210,7 +209,7 @@ def test_q_p_and_min_target_count():
     counts = np.array([5000, 300, 20, 8, 7])
     estimator = Sent2VecVectorizer(subsample=1e-3, min_target_count=8)
     fitted = start(estimator, n_words=5) | {"word_counts_": counts, "_n_tokens": 10_000}
-    keep = estimator._make_objective(fitted).draws.keep
+    keep = estimator._make_objective(fitted).options.keep
     expected = [keep_probability(count, 10_000, 1e-3) for count in counts[:4]]
     np.testing.assert_allclose(keep[:4], expected, rtol=1e-6)
     assert expected[0] < 0.1 and expected[2] == 1.0
@@ -222,8 +221,8 @@ def test_share_of_targets_is_q_p():
     objective = make_objective(subsample=0.05, min_target_count=3)
     text = encode([[0, 1, 5, 8]] * 400, [0] * 400, np.ones(N_WORDS, np.float32))
     n_targets = run_block(objective, text, Plan(np.arange(400), 1, 0, 400, 0, 1, 5), learn=False)[1]
-    expected = 400 * objective.draws.keep[[0, 1, 5, 8]].astype(float).sum()
-    assert objective.draws.keep[8] == 0.0 and 0 < expected < 1600
+    expected = 400 * objective.options.keep[[0, 1, 5, 8]].astype(float).sum()
+    assert objective.options.keep[8] == 0.0 and 0 < expected < 1600
     assert abs(n_targets - expected) < 4 * np.sqrt(400)
 
 
@@ -234,20 +233,25 @@ def test_features_and_their_dropout(max_order):
     for n, dropout in [(1, 2), (2, 0), (2, 1), (5, 0), (5, 2), (5, 3), (9, 4), (3, 100)]:
         words = (np.arange(n) * 4 % N_WORDS).astype(np.int32)
         expected = features_of(words.tolist(), weights.astype(float), max_order, 1000)
-        feature, touches = np.full(4 * n + 2, -7, np.int32), make_touches(4 * n + 2, np.zeros((1, 1)), 1)
-        draws = make_objective(dropout_k=dropout).draws._replace(max_order=max_order, n_buckets=1000)
+        objective = make_objective(dropout_k=dropout, ngram_range=(1, max_order), n_buckets=1000)
+        # Two words of another sentence before this one.
+        text = encode([[1, 1], words.tolist()], [0, 0], weights)
+        work = objective.make_scratch(text, Plan(np.arange(2), 1, 0, 2, 0, 1, 5), 1)
+        work.words[2 : 2 + n] = words
+        options, begin, source = objective.options._replace(max_order=work.max_order), 2 * work.max_order, work.source
+        work.feature[:] = -7
         n_places, n_ngrams = len(expected), len(expected) - n
         seen = set()
         for sentence in range(12):
-            n_kept = list_features(words, 0, n, weights, draws, 3, sentence, feature, 1, touches, 2)
-            kept = feature[1 : 1 + n_places] >= 0
+            n_kept = list_features(Sentence(sentence, 1, 2, n, begin, 0, 0), weights, options, 3, work)
+            kept = work.feature[begin : begin + n_places] >= 0
             assert n_kept == n_places - min(dropout, n_ngrams) == kept.sum()
             assert kept[:n].all(), "words are never dropped"
-            assert feature[1 : 1 + n_places][kept].tolist() == list(range(2, 2 + n_kept))
-            assert feature[0] == -7 and (feature[1 + n_places :] == -7).all()
+            assert work.feature[begin : begin + n_places][kept].tolist() == list(range(begin, begin + n_kept))
+            assert (work.feature[:begin] == -7).all() and (work.feature[begin + n_places :] == -7).all()
             wanted = [expected[f] for f in np.flatnonzero(kept)]
-            assert touches.row[2 : 2 + n_kept].tolist() == [f[1] for f in wanted]
-            np.testing.assert_allclose(touches.scale[2 : 2 + n_kept], [f[2] for f in wanted], rtol=1e-6)
+            assert source.row[begin : begin + n_kept].tolist() == [f[1] for f in wanted]
+            np.testing.assert_allclose(source.scale[begin : begin + n_kept], [f[2] for f in wanted], rtol=1e-6)
             seen.add(kept.tobytes())
         if 0 < dropout < n_ngrams - 1:
             assert len(seen) > 3, "each sentence draws anew"
@@ -297,7 +301,7 @@ def test_sgd_falls_linearly_to_zero(monkeypatch):
         blocks = np.arange(plan.first_block, plan.last_block)
         if update.learn:
             rates.extend(update.rate - update.rate_decay * blocks)
-            scratch.total[:2] += 1
+            scratch.losses.total[:] += 1
 
     monkeypatch.setattr(Trainer, "_call", record)
     options = {"min_count": 1, "max_iter": 5, "batch_size": 2, "learning_rate": 0.2, "random_state": 0}

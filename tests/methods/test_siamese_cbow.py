@@ -41,22 +41,22 @@ def twin(text, vectors, plan, window=1, temperature=0.5, pooling="mean", negativ
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("max_touches", [2, UNCAPPED])
+@pytest.mark.parametrize("max_steps", [2, UNCAPPED])
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
 @pytest.mark.parametrize("kind", ["plain", "weighted"])
 @pytest.mark.parametrize("pooling", ["sum", "mean"])
 @pytest.mark.parametrize("window", [1, 2])
-def test_a_block_is_the_twin(window, pooling, kind, solver, max_touches):
+def test_a_block_is_the_twin(window, pooling, kind, solver, max_steps):
     objective = make_objective(window=window, pooling=pooling)
     text, slow_text = tiny_text(kind)
     expected = doubles(objective)
     vectors, accumulator = expected[0]
     for block in BLOCKS:
         plan = make_plan(objective, block)
-        loss, n_targets, touches = twin(slow_text, vectors, plan, window, 0.5, pooling)
-        take_steps(vectors, accumulator, touches, 0.2, solver, max_touches)
-        total = run_block(objective, text, plan, solver, 0.2, max_touches)
-        assert n_targets > 0 and touches
+        loss, n_targets, entries = twin(slow_text, vectors, plan, window, 0.5, pooling)
+        take_steps(vectors, accumulator, entries, 0.2, solver, max_steps)
+        total = run_block(objective, text, plan, solver, 0.2, max_steps)
+        assert n_targets > 0 and entries
         np.testing.assert_allclose(total, (loss, n_targets), rtol=1e-5)
         assert_same_state(objective, expected)
 
@@ -132,7 +132,7 @@ def test_no_stale_words_of_an_earlier_sentence():
     scratch = objective.make_scratch(scratch_text, plan, 1)
     objective.make_scratch = lambda *args: scratch  # both texts use the same work space
     run_block(objective, scratch_text, plan, learn=False)
-    scratch.total[:] = 0.0
+    scratch.losses.total[:] = 0.0
     assert run_block(objective, short, plan) == run_block(fresh, short, plan)
     assert objective.matrices[0].weights.tobytes() == fresh.matrices[0].weights.tobytes()
 

@@ -13,10 +13,10 @@ from kernel_cases import (
     doubles,
     draw_negative,
     encode,
+    halves_of,
     kernel_gradients,
     make_plan,
     negative_probability,
-    parts_of,
     run_block,
     start,
     starts_of,
@@ -40,9 +40,9 @@ MODELS = [
 
 
 @pytest.fixture(autouse=True)
-def two_parts(monkeypatch):
-    """Words of so small a vocabulary would all be in one shelf, and so in one part of the rows."""
-    monkeypatch.setattr("skembed._training.updates.SHELF", 1)
+def two_halves(monkeypatch):
+    """All words of so small a vocabulary would be in one group, and so in one half."""
+    monkeypatch.setattr("skembed._training.updates.ROWS_PER_GROUP", 1)
 
 
 def make_objective(**options):
@@ -50,49 +50,49 @@ def make_objective(**options):
     return estimator._make_objective(start(estimator))
 
 
-def random_choices(draws, seed, i, sentence, n_words, part):
+def random_choices(options, seed, i, sentence, n_words, half):
     """Words that are kept, their windows and negatives, from the generator that has its own tests."""
     words = [
         word
         for place, word in enumerate(sentence)
-        if word < n_words and uniform(bits(seed, 3, i, place)) < draws.keep[word]
+        if word < n_words and uniform(bits(seed, 3, i, place)) < options.keep[word]
     ]
-    near = [1 + int(below(bits(seed, 4, i, place), draws.window)) for place in range(len(words))]
-    negatives = [draw_negative(draws.negatives, part, bits(seed, 5, i, j)) for j in range(draws.negative)]
+    near = [1 + int(below(bits(seed, 4, i, place), options.window)) for place in range(len(words))]
+    negatives = [draw_negative(options.negatives, half, bits(seed, 5, i, j)) for j in range(options.negative)]
     return words, near, negatives
 
 
 def twin(text, source, target, objective, plan):
-    draws = objective.draws
-    loss, n_targets, source_touches, target_touches = 0.0, 0, [], []
-    parts = parts_of(draws.negatives, plan)
-    assert set(parts) == {0, 1}
-    for i, part in zip(starts_of(plan), parts):
-        words, near, negatives = random_choices(draws, plan.seed, i, text.sentences[i], len(text.weights), part)
-        algorithm = "skipgram" if draws.skipgram else "cbow"
+    options = objective.options
+    loss, n_targets, source_entries, target_entries = 0.0, 0, [], []
+    halves = halves_of(objective.options.negatives, plan)
+    assert len(set(halves)) == 2
+    for i, half in zip(starts_of(plan), halves):
+        words, near, negatives = random_choices(options, plan.seed, i, text.sentences[i], len(text.weights), half)
+        algorithm = "skipgram" if options.skipgram else "cbow"
         result = word2vec_sentence(words, source, target, near, negatives, algorithm)
         loss += result[0]
         n_targets += result[1]
-        source_touches += result[2]
-        target_touches += result[3]
-    return loss, n_targets, source_touches, target_touches
+        source_entries += result[2]
+        target_entries += result[3]
+    return loss, n_targets, source_entries, target_entries
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("max_touches", [2, UNCAPPED])
+@pytest.mark.parametrize("max_steps", [2, UNCAPPED])
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
 @pytest.mark.parametrize("options", MODELS)
 @pytest.mark.parametrize("seed", range(4))  # a window that is full on both sides is rare in so small a text
-def test_a_block_is_the_twin(seed, options, solver, max_touches):
+def test_a_block_is_the_twin(seed, options, solver, max_steps):
     objective = make_objective(**options)
     text, slow_text = tiny_text("weighted")  # word2vec itself knows no word weights
     expected = doubles(objective)
     for block in BLOCKS:
         plan = make_plan(objective, block)._replace(seed=seed)
-        loss, n_targets, *touches = twin(slow_text, expected[0][0], expected[1][0], objective, plan)
-        for (weights, accumulator), of_matrix in zip(expected, touches):
-            take_steps(weights, accumulator, of_matrix, 0.2, solver, max_touches)
-        total = run_block(objective, text, plan, solver, 0.2, max_touches)
+        loss, n_targets, *entries = twin(slow_text, expected[0][0], expected[1][0], objective, plan)
+        for (weights, accumulator), of_matrix in zip(expected, entries):
+            take_steps(weights, accumulator, of_matrix, 0.2, solver, max_steps)
+        total = run_block(objective, text, plan, solver, 0.2, max_steps)
         assert n_targets > 0
         np.testing.assert_allclose(total, (loss, n_targets), rtol=1e-5)
         assert_same_state(objective, expected)
@@ -135,17 +135,17 @@ def test_subsampling_and_negatives(algorithm):
     counts = np.array([5000, 400, 20, 3])
     estimator = Word2VecVectorizer(algorithm=algorithm, subsample=1e-3)
     fitted = start(estimator, n_words=4) | {"word_counts_": counts, "_n_tokens": counts.sum()}
-    draws = estimator._make_objective(fitted).draws
+    options = estimator._make_objective(fitted).options
     expected = [keep_probability(count, counts.sum(), 1e-3) for count in counts]
-    np.testing.assert_allclose(draws.keep, expected, rtol=1e-6)
-    np.testing.assert_allclose(negative_probability(draws.negatives), counts**0.75 / (counts**0.75).sum(), atol=1e-6)
+    np.testing.assert_allclose(options.keep, expected, rtol=1e-6)
+    np.testing.assert_allclose(negative_probability(options.negatives), counts**0.75 / (counts**0.75).sum(), atol=1e-6)
 
 
 @pytest.mark.kernel
 def test_subsampling_closes_the_gap():
     # With word 0 never kept, words 1 and 2 are neighbours.
     objective = make_objective(algorithm="cbow", window=1, negative=1)
-    objective.draws.keep[0] = 0.0
+    objective.options.keep[0] = 0.0
     text = encode([[1, 0, 2], [0, 0, 0], [3, 0]], [0] * 3, np.ones(9, np.float32))
     n_targets = run_block(objective, text, Plan(np.arange(3), 1, 0, 3, 0, 1, 5), learn=False)[1]
     assert n_targets == 2

@@ -11,51 +11,41 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import below, bits, draw_targets, encode, for_python, uniform
+from kernel_cases import below, bits, block_of_targets, draw_targets, encode, for_python, one_thread, uniform
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from skembed._compiled.sync import (
-    ABORTED,
-    SYNC_SIZE,
-    barrier,
-    fill_uniform,
-    share,
-    zeros_apart,
-)
-from skembed._training.encoded_text import EncodedText, Plan, block_runs, place_runs, share_runs
+from skembed._compiled.buffers import unshared_zeros
+from skembed._compiled.random import fill_uniform
+from skembed._compiled.sync import ABORTED, SYNC_SIZE, Team, barrier, partition
+from skembed._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs, runs_of_thread
 from skembed._training.plan import SentenceBlocks, WordBlocks, make_plan
 from skembed._training.sentence_blocks import (
-    HALVED_FROM,
-    asking_target,
-    list_sentences,
     make_scores,
-    make_slots,
+    make_sentences,
     random_target,
-    sum_parts,
+    sum_sentences,
+    target_compared_with,
 )
 from skembed._training.updates import (
     COUNT,
+    ENTRIES,
     FETCH,
-    TOUCHES,
     Rows,
     Update,
-    deal,
-    deal_shelves,
-    keep_list,
+    assign_rows,
+    make_gradient,
     make_rows,
-    make_touches,
-    share_rows,
     shrink,
+    sort_by_owner,
     take_step,
     update_rows,
 )
 
-barrier, share, shrink, take_step = map(for_python, (barrier, share, shrink, take_step))
-block_runs, share_runs = map(for_python, (block_runs, share_runs))
-list_sentences, sum_parts = map(for_python, (list_sentences, sum_parts))
-deal, keep_list = map(for_python, (deal, keep_list))
-asking_target, random_target, update_rows = map(for_python, (asking_target, random_target, update_rows))
+barrier, partition, shrink, take_step = map(for_python, (barrier, partition, shrink, take_step))
+block_of, runs_of_thread, sum_sentences = map(for_python, (block_of, runs_of_thread, sum_sentences))
+sort_by_owner, update_rows = map(for_python, (sort_by_owner, update_rows))
+target_compared_with, random_target = map(for_python, (target_compared_with, random_target))
 
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
 needs_threads = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
@@ -134,8 +124,8 @@ def test_take_step(solver):
     rows, gradients = rng.normal(size=(4, 6)).astype(np.float32), rng.normal(size=(5, 6)).astype(np.float32)
     accumulator = np.array([[0, 0], [0, 0], [0.5, 0], [0, 0]], np.float32)
     expected = rows.astype(float), accumulator[:, 0].astype(float)
-    touches = [(2, 0.5 * gradients[0]), (1, gradients[1]), (2, -2 * gradients[2]), (1, gradients[3])]
-    reference.take_steps(*expected, touches, 0.1, solver, max_touches=10)
+    entries = [(2, 0.5 * gradients[0]), (1, gradients[1]), (2, -2 * gradients[2]), (1, gradients[3])]
+    reference.take_steps(*expected, entries, 0.1, solver, max_steps=10)
     matrix = make_rows(rows, accumulator, np.ones(len(rows)), 1)
     for row, scale, g in [(2, 0.5, 0), (1, 1, 1), (2, -2, 2), (1, 1, 3)]:
         square = np.float32(np.mean(gradients[g] ** 2))
@@ -157,120 +147,104 @@ def test_adagrad_has_no_nan_for_any_size_of_gradient(size):
 # -- who works on what -------------------------------------------------------------------------------------------------
 
 
+def team(thread, n_threads):
+    return Team(np.zeros(SYNC_SIZE, np.int64), thread, n_threads)
+
+
+def teams(n_threads):
+    return [team(thread, n_threads) for thread in range(n_threads)]
+
+
 @given(st.integers(0, 10**12), st.integers(1, 40))
-def test_share_is_a_fair_partition(n_items, n_threads):
-    parts = [share(n_items, thread, n_threads) for thread in range(n_threads)]
-    assert parts[0][0] == 0 and parts[-1][1] == n_items
-    assert all(parts[t][1] == parts[t + 1][0] for t in range(n_threads - 1))
-    sizes = [last - first for first, last in parts]
+def test_ranges_of_threads_are_even(n_items, n_threads):
+    ranges = [partition(n_items, team) for team in teams(n_threads)]
+    assert ranges[0][0] == 0 and ranges[-1][1] == n_items
+    assert all(ranges[t][1] == ranges[t + 1][0] for t in range(n_threads - 1))
+    sizes = [last - first for first, last in ranges]
     assert max(sizes) - min(sizes) <= 1
 
 
-def row_loads(mass):
-    """What a row costs a block: its touches, and fetching it if there is one."""
-    touches = np.array(mass) * (TOUCHES / max(sum(mass), 1e-300))
-    return touches, 1 - np.exp(-touches)
+def row_work(mass):
+    """What a row costs a block: its entries, and fetching it if there is one."""
+    entries = np.array(mass) * (ENTRIES / max(sum(mass), 1e-300))
+    return entries + FETCH * (1 - np.exp(-entries))
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=400), st.integers(2, 9))
-def test_rows_have_one_part_and_one_owner_each(mass, n_threads):
-    part, owner = share_rows(np.array(mass), n_threads)
-    assert owner.dtype == part.dtype == np.int16 and len(owner) == len(part) == len(mass)
-    assert set(part.tolist()) <= {0, 1} and ((owner >= 0) & (owner < n_threads)).all()
-    shelves = [slice(i, i + 16) for i in range(0, len(mass), 16)]
-    for of in (part, owner):
-        assert all(len(set(of[shelf].tolist())) == 1 for shelf in shelves), "a cache line has one owner"
-    touches, fetches = row_loads(mass)
-    loads = np.stack([touches / TOUCHES, fetches / max(fetches.sum(), 1e-300)])
-    most = [loads[:, part == half].sum(axis=1).max(initial=0) for half in range(2)]
-    heaviest = max(loads[:, shelf].sum(axis=1).max() for shelf in shelves)
-    assert abs(most[0] - most[1]) <= heaviest + 1e-6, "no shelf too much for either part"
-    if n_threads % 2 == 0:
-        assert (part == owner // (n_threads // 2)).all(), "each part has a team"
-        work = touches + FETCH * fetches
-        heaviest = max(work[shelf].sum() for shelf in shelves)
-        for team in np.bincount(owner, weights=work, minlength=n_threads).reshape(2, -1):
-            assert team.max() <= team.mean() + heaviest + 1e-6, "no shelf too much for anyone"
-    assert (share_rows(np.array(mass), 1)[0] == part).all(), "the parts do not depend on the number of threads"
+def test_each_row_has_one_owner(mass, n_threads):
+    owner = assign_rows(np.array(mass), n_threads)
+    assert owner.dtype == np.int16 and len(owner) == len(mass)
+    assert ((owner >= 0) & (owner < n_threads)).all()
+    groups = [slice(i, i + 16) for i in range(0, len(mass), 16)]
+    assert all(len(set(owner[group].tolist())) == 1 for group in groups), "a cache line has one owner"
+    work = row_work(mass)
+    of_owners = np.bincount(owner, weights=work, minlength=n_threads)
+    heaviest = max(work[group].sum() for group in groups)
+    assert of_owners.max() <= of_owners.mean() + heaviest + 1e-6, "no group too much for anyone"
 
 
 @pytest.mark.parametrize("n_threads", [2, 3, 4, 8])
 @pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0])
-def test_threads_share_out_words_as_a_text_has_them(exponent, n_threads):
+def test_owners_have_even_work_in_words_as_a_text_has_them(exponent, n_threads):
     mass = 10**6 / np.arange(1.0, 30_001) ** exponent
-    part, owner = share_rows(mass, n_threads)
-    touches, fetches = row_loads(mass)
-    for load in (touches, fetches):  # a third of the touches may be of the first shelf
-        assert np.bincount(part, weights=load).max() <= load.sum() / 2 * 1.05
-    work = touches + FETCH * fetches
-    assert np.bincount(owner, weights=work).max() <= work.sum() / n_threads * 1.05 + work[:16].sum()
+    work = row_work(mass)
+    of_owners = np.bincount(assign_rows(mass, n_threads), weights=work)
+    assert of_owners.max() <= work.sum() / n_threads * 1.05 + work[:16].sum()
 
 
-@pytest.mark.parametrize("n_rows", [1, 16, 17, 64, 1000])
-def test_rows_that_are_looked_at_in_steps_have_the_same_parts_and_owners(n_rows, monkeypatch):
-    mass = np.random.default_rng(n_rows).pareto(1.0, n_rows)
-    at_once = [share_rows(mass, n_threads) for n_threads in (2, 3, 5)]
-    monkeypatch.setattr("skembed._training.updates._STEP", 32)
-    for n_threads, (part, owner) in zip((2, 3, 5), at_once):
-        for found, expected in zip(share_rows(mass, n_threads), (part, owner)):
-            np.testing.assert_array_equal(found, expected)
-
-
-def test_each_shelf_goes_to_the_member_that_has_least():
-    rng = np.random.default_rng(1)
-    loads, team = rng.random((2, 40)), rng.integers(0, 2, 40).astype(np.int16)
-    members = [[(3, 1.0), (1, 0.5)], [(0, 1.0), (2, 1.0), (4, 2.0)]]
-    carried = {member: np.zeros(2) for of_team in members for member, _ in of_team}
-    expected = np.empty(40, int)
-    for shelf in sorted(range(40), key=lambda shelf: -loads[:, shelf].max()):
-        chosen, share_of_work = min(members[team[shelf]], key=lambda member: carried[member[0]].max())
-        carried[chosen] += loads[:, shelf] / share_of_work
-        expected[shelf] = chosen
-    np.testing.assert_array_equal(deal_shelves(loads, team, members), expected)
+def test_each_group_goes_to_the_thread_that_has_least():
+    mass = np.random.default_rng(1).pareto(1.0, 650)
+    work = np.add.reduceat(row_work(mass), np.arange(0, 650, 16))
+    carried, expected = np.zeros(3), np.empty(len(work), int)
+    for group in sorted(range(len(work)), key=lambda group: -work[group]):
+        expected[group] = np.argmin(carried)
+        carried[expected[group]] += work[group]
+    np.testing.assert_array_equal(assign_rows(mass, 3), np.repeat(expected, 16)[:650])
 
 
 def test_one_thread_needs_no_list_of_owners():
-    part, owner = share_rows(np.ones(5), 1)
-    assert len(part) == 5 and len(owner) == 0
+    assert len(assign_rows(np.ones(5), 1)) == 0
 
 
-@given(st.integers(0, 60), st.integers(1, 5), st.integers(0, 2**31))
+@given(st.integers(0, 60), st.integers(1, 5), st.booleans(), st.integers(0, 2**31))
 @settings(max_examples=60)
-def test_every_touch_is_dealt_to_its_owner_in_order(n, n_threads, seed):
+def test_every_entry_goes_to_its_owner_in_order(n, n_threads, l1, seed):
     rng = np.random.default_rng(seed)
-    touches = make_touches(n, np.zeros((1, 4), np.float32), n_threads)
-    touches.row[:n], touches.scale[:n] = rng.integers(0, 30, n), np.arange(n)
+    gradient = make_gradient(n, np.zeros((1, 4), np.float32), n_threads, l1=l1)
+    gradient.row[:n], gradient.scale[:n] = rng.integers(0, 30, n), np.arange(n)
+    gradient.threshold[: n if l1 else 0] = np.arange(n if l1 else 0)
     owner = rng.integers(0, n_threads, 30).astype(np.int16)
-    borders = np.sort(np.r_[0, rng.integers(0, n + 1, n_threads - 1), n])
-    for thread in range(n_threads):
-        deal(touches, thread, owner, borders[thread], borders[thread + 1], n_threads)
+    bounds = np.sort(np.r_[0, rng.integers(0, n + 1, n_threads - 1), n])
+    for team in teams(n_threads):
+        sort_by_owner(gradient, owner, bounds[team.thread], bounds[team.thread + 1], team)
     for o in range(n_threads):
-        taken = []
+        found = []
         for thread in range(n_threads):
-            first, last = touches.dealt[thread, o : o + 2]
-            assert n_threads == 1 or (owner[touches.row[first:last]] == o).all()
-            taken += touches.scale[first:last].tolist()
-        assert taken == [k for k in range(n) if n_threads == 1 or owner[touches.row[k]] == o]
+            first, last = gradient.bounds[thread, o : o + 2]
+            assert n_threads == 1 or (owner[gradient.row[first:last]] == o).all()
+            found += gradient.scale[first:last].tolist()
+            assert not l1 or (gradient.threshold[first:last] == gradient.scale[first:last]).all()
+        assert found == [k for k in range(n) if n_threads == 1 or owner[gradient.row[k]] == o]
 
 
 def test_each_owner_takes_the_steps_of_its_rows():
-    rng = np.random.default_rng(3)
     results = []
+    plan = Plan(np.zeros(1, np.int64), 1, 0, 1, 0, 1, 0)
     for n_threads in (1, 2, 3):
         rng = np.random.default_rng(3)
-        touches = make_touches(80, np.zeros((5, 20), np.float32), n_threads)
-        touches.row[:80], touches.vector[:80] = rng.integers(0, 9, 80), rng.integers(0, 5, 80)
-        touches.scale[:80], touches.vectors[:] = rng.normal(size=80), rng.normal(size=(5, 20))
-        touches.square[:] = (touches.vectors**2).mean(axis=1)
-        touches.vectors[2] = touches.square[2] = 0.0
+        gradient = make_gradient(80, np.zeros((5, 20), np.float32), n_threads)
+        gradient.row[:80], gradient.vector[:80] = rng.integers(0, 9, 80), rng.integers(0, 5, 80)
+        gradient.scale[:80], gradient.vectors[:] = rng.normal(size=80), rng.normal(size=(5, 20))
+        gradient.square[:] = (gradient.vectors**2).mean(axis=1)
+        gradient.vectors[2] = gradient.square[2] = 0.0
         owner = (np.arange(9 if n_threads > 1 else 0) % n_threads).astype(np.int16)
         weights = rng.normal(size=(9, 20)).astype(np.float32)
-        rows = Rows(weights, np.zeros((9, 2), np.float32), np.zeros(9, np.int16), owner)
-        for thread in range(n_threads):
-            deal(touches, thread, owner, 80 * thread // n_threads, 80 * (thread + 1) // n_threads, n_threads)
+        rows = Rows(weights, np.zeros((9, 2), np.float32), owner)
+        for team in teams(n_threads):
+            sort_by_owner(gradient, owner, *partition(80, team), team)
         update = Update(0.1, 0.0, True, 4, True)
-        for thread in range(n_threads):
-            update_rows(rows, touches, update, np.float32(0.1), 0.0, thread, n_threads)
+        for team in teams(n_threads):
+            update_rows(rows, gradient, update, block_of(plan, 0), team)
         assert not rows.accumulator[:, COUNT].any()
         results.append(rows.weights.tobytes() + rows.accumulator.tobytes())
     assert results[0] == results[1] == results[2]
@@ -278,24 +252,15 @@ def test_each_owner_takes_the_steps_of_its_rows():
 
 @pytest.mark.parametrize("n_threads", [2, 3, 4, 5])
 def test_one_thread_forgets_the_lists_of_several(n_threads):
-    touches = make_touches(40, np.zeros((4, 20), np.float32), n_threads, by_parts=True)
-    owner = (np.arange(9) % n_threads).astype(np.int16)
-    for number in range(2 * n_threads):
-        touches.dealt[number, : n_threads + 1] = 7
-    keep_list(touches.dealt, 0, 0, 0, 40, 1)  # one thread tries what several have done so far
-    assert touches.dealt[:, :2].tolist() == [[0, 40]] + [[0, 0]] * (2 * n_threads - 1)
-    touches.dealt[1, :2] = 3, 9
-    deal(touches, 0, owner, 5, 30, 1)
-    assert touches.dealt[:2, :2].tolist() == [[5, 30], [0, 0]]
-    for part in range(2):
-        keep_list(touches.dealt, part, part, 10, 20, 2)
-        assert [(touches.dealt[part, o], touches.dealt[part, o + 1]) for o in range(2)][part] == (10, 20)
-        assert touches.dealt[part, 1 - part] == touches.dealt[part, 2 - part], "nothing for the other one"
+    gradient = make_gradient(40, np.zeros((4, 20), np.float32), n_threads)
+    gradient.bounds[:, : n_threads + 1] = 7
+    sort_by_owner(gradient, np.zeros(9, np.int16), 5, 30, one_thread())
+    assert gradient.bounds[:, :2].tolist() == [[5, 30]] + [[0, 0]] * (n_threads - 1)
 
 
 @pytest.mark.parametrize("mean", [False, True])
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 4, 7])
-def test_each_thread_sums_its_part_of_the_words(mean, n_threads):
+def test_each_thread_sums_its_sentences(mean, n_threads):
     """All words are listed once, in an order that the steps of a row need, and the sums are those of the words."""
     rng = np.random.default_rng(n_threads)
     lengths = rng.integers(0, 9, 41)
@@ -306,30 +271,31 @@ def test_each_thread_sums_its_part_of_the_words(mean, n_threads):
     plan = Plan(np.array([8, 0, 40, 16, 32, 24], np.int64), 8, 1, 4, 0, 2, 1)
     weights = rng.normal(size=(n_words, 20)).astype(np.float32)
     rows = make_rows(weights, np.zeros((n_words, 2), np.float32), rng.uniform(1, 9, n_words), n_threads)
-    run_ptr, most = place_runs(text, plan)
-    slots, touches = make_slots(plan, most, 20, n_threads)
-    for block in range(2):
-        n_slots = len(plan.run_starts[4 * block : 4 * block + 4]) * 10
-        for thread in range(n_threads):
-            list_sentences(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
-        for thread in range(n_threads):
-            sum_parts(text, rows, mean, plan, block, run_ptr, slots, touches, thread, n_threads)
+    run_ptr, most = count_words_of_runs(text, plan)
+    sentences = make_sentences(plan, most, 20, 3, 4, 4, n_threads)
+    gradient = sentences.gradient
+    for index in range(2):
+        block = block_of(plan, index)
+        of_threads = [
+            sum_sentences(text, rows, mean, plan, block, run_ptr, sentences, team) for team in teams(n_threads)
+        ]
+        slots = [slot for first, last in of_threads for slot in range(first, last)]
+        assert slots == list(range(len(plan.run_starts[4 * index : 4 * index + 4]) * 10))
         seen = {row: [] for row in range(n_words)}
-        for number in range(len(touches.dealt)):
+        for thread in range(n_threads):
             for owner in range(n_threads):
-                for k in range(touches.dealt[number, owner], touches.dealt[number, owner + 1]):
-                    assert n_threads == 1 or rows.owner[touches.row[k]] == owner
-                    seen[int(touches.row[k])].append((int(touches.vector[k]), float(touches.scale[k])))
-        for slot in range(n_slots):
-            sentence = plan.run_starts[4 * block + slot // 10] - 1 + slot % 10
+                for k in range(gradient.bounds[thread, owner], gradient.bounds[thread, owner + 1]):
+                    assert n_threads == 1 or rows.owner[gradient.row[k]] == owner
+                    seen[int(gradient.row[k])].append((int(gradient.vector[k]), float(gradient.scale[k])))
+        for slot in slots:
+            sentence = plan.run_starts[4 * index + slot // 10] - 1 + slot % 10
             inside = 0 <= sentence < 41
             words = [int(w) for w in tokens[ptr[sentence] : ptr[sentence + 1]] if w < n_words] if inside else []
-            assert slots.document[slot] == (sentence // 7 if words else -1)
+            assert sentences.document[slot] == (sentence // 7 if words else -1)
             scale = text.word_weight[words] / (len(words) if mean and words else 1)
-            total = slots.sums[slot] + slots.sums[len(slots.document) + slot]
-            assert_allclose(total, scale @ weights[words], atol=1e-5)
             if words:
-                assert slots.sentence[slot] == sentence
+                assert_allclose(sentences.sums[slot], scale @ weights[words], atol=1e-5)
+                assert sentences.sentence[slot] == sentence
             for row, s in zip(words, scale):
                 at, found = seen[row].pop(0)
                 assert at == slot, "in the order of the block"
@@ -338,12 +304,14 @@ def test_each_thread_sums_its_part_of_the_words(mean, n_threads):
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=60), st.integers(1, 9))
-def test_runs_are_shared_by_their_words(lengths, n_threads):
-    run_ptr = np.cumsum([0, 100, *lengths])  # the block begins at the second run
-    parts = [share_runs(run_ptr, 1, len(lengths) + 1, thread, n_threads) for thread in range(n_threads)]
-    assert parts[0][0] == 1 and parts[-1][1] == len(lengths) + 1
-    assert all(parts[t][1] == parts[t + 1][0] for t in range(n_threads - 1))
-    work = [int(run_ptr[last] - run_ptr[first]) + 8 * (last - first) for first, last in parts]
+def test_runs_of_threads_have_even_words(lengths, n_threads):
+    run_ptr = np.cumsum([0, 100, *lengths])
+    plan = Plan(np.zeros(1 + len(lengths), np.int64), 1, 0, 1 + len(lengths), 0, 1, 0)
+    block = block_of(plan, 0)._replace(first_run=1)  # the block begins at the second run
+    ranges = [runs_of_thread(run_ptr, block, team) for team in teams(n_threads)]
+    assert ranges[0][0] == 1 and ranges[-1][1] == len(lengths) + 1
+    assert all(ranges[t][1] == ranges[t + 1][0] for t in range(n_threads - 1))
+    work = [int(run_ptr[last] - run_ptr[first]) + 8 * (last - first) for first, last in ranges]
     assert max(work) <= sum(work) / n_threads + max(lengths) + 8 + 1
 
 
@@ -352,15 +320,15 @@ def test_runs_are_shared_by_their_words(lengths, n_threads):
 def test_nobody_passes_the_barrier_before_all_have_come(n_threads):
     sync, round_of = np.zeros(SYNC_SIZE, np.int64), np.zeros(n_threads, np.int64)
     ready = threading.Barrier(n_threads)
-    barrier(sync, 1, 0)  # compiled before the threads start
+    barrier(Team(sync, 0, 1))  # compiled before the threads start
 
     def work(thread):
-        passed = early = 0
+        early = 0
         ready.wait()
-        for round_number in range(1, 60):
-            round_of[thread] = round_number
-            passed = barrier(sync, n_threads, passed)
-            early += int(round_of.min() < round_number or passed != round_number)
+        for i in range(1, 60):
+            round_of[thread] = i
+            barrier(Team(sync, thread, n_threads))
+            early += int(round_of.min() < i)
         return early
 
     with ThreadPoolExecutor(n_threads) as pool:
@@ -371,9 +339,9 @@ def test_nobody_passes_the_barrier_before_all_have_come(n_threads):
 def test_a_waiting_thread_can_be_told_to_give_up():
     sync = np.zeros(SYNC_SIZE, np.int64)
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(barrier, sync, 2, 0)
+        waiting = pool.submit(barrier, Team(sync, 0, 2))
         sync[ABORTED] = 1
-        assert waiting.result(timeout=30) == -1
+        waiting.result(timeout=30)
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
@@ -387,30 +355,30 @@ def plan_to_draw(run_length, seed=9):
     seed=st.integers(0, 2**62),
     block=st.integers(0, 10**6),
     run_length=st.integers(1, 9),
-    n_targets=st.integers(1, 30) | st.integers(240, 600),
+    n_targets=st.integers(1, 30) | st.integers(100, 600),
     n_wanted=st.integers(1, 40),
 )
 @settings(max_examples=60)
-def test_draws_are_other_targets_of_the_same_half_and_of_other_runs(seed, block, run_length, n_targets, n_wanted):
-    draws = draw_targets(plan_to_draw(run_length, seed), block, n_targets, np.zeros(n_wanted, np.int64))
-    halved = n_targets >= HALVED_FROM and n_targets >= 16 * n_wanted
-    assert draws.half == (n_targets // 2 if halved else 0)
-    n, n_compared = draws.n_random, draws.half or n_targets
-    assert n == min(n_wanted, n_compared - 1)
-    nearest = min(run_length, max(1, (n_compared + 1 - n_wanted) // 2))  # in a small block there are not enough others
-    assert ((draws.offsets[:n] >= nearest) & (draws.offsets[:n] <= n_compared - nearest)).all()
+def test_draws_are_other_targets_of_other_runs(seed, block, run_length, n_targets, n_wanted):
+    targets = block_of_targets(n_targets, block)
+    draws = draw_targets(plan_to_draw(run_length, seed), targets, np.zeros(n_wanted, np.int64))
+    n = draws.n_random
+    assert n == min(n_wanted, n_targets - 1)
+    nearest = min(run_length, max(1, (n_targets + 1 - n_wanted) // 2))  # in a small block there are not enough others
+    farthest = min(n_targets - nearest, nearest + max(128, 8 * n_wanted) - 1)
+    assert ((draws.offsets[:n] >= nearest) & (draws.offsets[:n] <= farthest)).all()
     drawn = [[random_target(draws, i, r) for r in range(n)] for i in range(n_targets)]
     for i in range(n_targets):
         assert len({i, *drawn[i]}) == n + 1
-        assert all(0 <= j < n_targets and (j < draws.half) == (i < draws.half) for j in drawn[i])
-        assert [drawn[asking_target(draws, i, r)][r] for r in range(n)] == [i] * n
+        assert all(0 <= j < n_targets for j in drawn[i])
+        assert [drawn[target_compared_with(draws, i, r)][r] for r in range(n)] == [i] * n
 
 
 def test_offsets_are_even_and_change_with_the_block():
     drawn = np.zeros(15, np.int64)
     offsets = np.zeros(3, np.int64)
     for block in range(600):
-        drawn[draw_targets(plan_to_draw(1), block, 16, offsets).offsets - 1] += 1
+        drawn[draw_targets(plan_to_draw(1), block_of_targets(16, block), offsets).offsets - 1] += 1
     assert drawn.sum() == 1800 and stats.chisquare(drawn).pvalue > 1e-6
 
 
@@ -441,11 +409,12 @@ def test_plan_takes_every_sentence_once(n_sentences, batch_size, run_length):
         assert plan.runs_per_block == min(batch_size // plan.run_length, len(runs)), "no more than there are"
         assert batch_size % plan.run_length == 0
     n_blocks = -(-len(runs) // plan.runs_per_block)
-    run_ptr, n_tokens = place_runs(text, plan)
+    run_ptr, n_tokens = count_words_of_runs(text, plan)
     listed, most_tokens = [], 1
     lengths = np.diff(text.sent_ptr)
     for block in range(n_blocks):
-        first, last = block_runs(plan, block)
+        _, first, last, n_targets, n_slots = block_of(plan, block)
+        assert n_targets == (last - first) * plan.run_length and n_slots == n_targets + 2 * plan.border * (last - first)
         assert 0 <= first < last <= len(runs)
         for r in range(first, last):
             with_border = range(
@@ -514,18 +483,17 @@ def test_where_words_are_targets_short_sentences_have_longer_runs_and_larger_blo
 
 def test_slots_of_targets():
     plan = Plan(np.zeros(3, np.int64), 4, 2, 3, 0, 0, 0)  # each run has two slots of border on each side
-    slots, _ = make_slots(plan, 9, 20, 1)
-    assert slots.of_target.tolist() == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]
+    assert make_sentences(plan, 9, 20, 1, 2, 2, 1).of_target.tolist() == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]
 
 
 @pytest.mark.parametrize("shape", [3, (2, 5), 1000])
 def test_what_threads_write_to_shares_no_cache_line(shape):
-    arrays = [zeros_apart(shape, dtype) for dtype in (np.float32, np.int64) for _ in range(20)]
+    arrays = [unshared_zeros(shape, dtype) for dtype in (np.float32, np.int64) for _ in range(20)]
     places = sorted((a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays)
     assert all(a.shape == np.empty(shape).shape and a.flags.c_contiguous and not a.any() for a in arrays)
     assert all(start % 128 == 0 for start, _ in places)
     assert all(end + 1024 <= start for (_, end), (start, _) in pairwise(places))
-    assert zeros_apart((0, 7), np.int32).shape == (0, 7)
+    assert unshared_zeros((0, 7), np.int32).shape == (0, 7)
     scores = make_scores(11, 3)
     assert scores.values.strides[0] % 1024 == 0 and np.shares_memory(scores.values, scores.flat)
-    assert make_touches(5, np.zeros((5, 4), np.float32), 3).dealt.strides[0] % 1024 == 0
+    assert make_gradient(5, np.zeros((5, 4), np.float32), 3).bounds.strides[0] % 1024 == 0

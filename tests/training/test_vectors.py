@@ -61,7 +61,7 @@ def test_two_combinations_of_the_same_rows(length, n, i, s, j, t):
     rows, rng = random_rows(6, length), np.random.default_rng(n)
     index, scale = rng.integers(0, 6, n + 2).astype(np.int32), rng.normal(size=3 + 2 * n).astype(np.float32)
     result, wanted = np.full((2, 4, length), 7, np.float32)
-    squares = combine_two(result, i, j, scale, s, t, 2, rows, index, 2, n)
+    squares = combine_two((result, i, j), (scale, s, t, 2), rows, index, 2, n)
     of_each = [combine(wanted, row, scale[first::2].copy(), 0, rows, index, 2, n) for row, first in ((i, s), (j, t))]
     np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(squares, of_each, rtol=1e-5)
@@ -74,7 +74,7 @@ def test_dots_of_two_rows_are_those_of_each(length, n, i, o, j, p):
     a, rows = random_rows(3, length), random_rows(6, length, seed=1)
     index = np.random.default_rng(n).integers(0, 6, n + 2).astype(np.int32)
     result, wanted = np.full((2, 4, n + 5), 7, np.float32)
-    dots_two(result, o, p, a, i, j, rows, index, 2, n)
+    dots_two((result, o, p), (a, i, j), rows, index, 2, n)
     for row, to in ((i, o), (j, p)):
         dots(wanted, to, a, row, rows, index, 2, n)
     np.testing.assert_array_equal(result[:, :n], wanted[:, :n])
