@@ -205,3 +205,21 @@ def learned(estimator):
 
 def dense(rows):
     return rows.toarray() if hasattr(rows, "toarray") else rows
+
+
+# Those of scikit-learn's single checks that do not need numbers as input. check_estimator itself would run only the
+# last one. All exist in 1.6 and in 1.9.
+CHECKS = [
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_estimators_unfitted",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_param_validation",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+    "check_estimator_cloneable",
+]

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import sklearn
 from estimators import (
+    CHECKS,
     CLASSES,
     GROUPS,
     NAMES,
@@ -38,23 +39,6 @@ every = pytest.mark.parametrize("name", NAMES)
 every_dense = pytest.mark.parametrize("name", [name for name in NAMES if name not in SPARSE])
 SCIKIT_LEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 TOPICS = np.array([int(group.split()[1]) % 4 for group in GROUPS])
-
-# Those of scikit-learn's single checks that do not need numbers as input. check_estimator itself would run only the
-# last one. All exist in 1.6 and in 1.9.
-CHECKS = [
-    "check_do_not_raise_errors_in_init_or_set_params",
-    "check_estimator_repr",
-    "check_estimator_tags_renamed",
-    "check_estimators_unfitted",
-    "check_get_params_invariance",
-    "check_mixin_order",
-    "check_no_attributes_set_in_init",
-    "check_param_validation",
-    "check_parameters_default_constructible",
-    "check_set_params",
-    "check_valid_tag_types",
-    "check_estimator_cloneable",
-]
 
 
 @pytest.mark.parametrize("check", CHECKS)

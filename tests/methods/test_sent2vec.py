@@ -28,7 +28,7 @@ from kernel_cases import (
 )
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
-from skembed import Sent2VecVectorizer
+from skembed import Sent2VecVectorizer, SentenceCorpus
 from skembed._objectives.sent2vec import Sentence, list_features
 from skembed._training.encoded_text import Plan
 from skembed._training.trainer import Trainer
@@ -289,7 +289,7 @@ def test_n_gram_rows_that_were_learned_are_the_rows_of_transform():
     ids = model.vocabulary_
     pairs = [(ids[a], ids[b]) for a, b in ["bc", "cd"]]  # the bigram of a sentence of two words holds every target
     assert learned == {(a * 116049371 + b) % 2**64 % 1000 for a, b in pairs}
-    rows, _, _, ptr = model._features(model._encode(["b c d"]))
+    rows, _, _, ptr = model._features(model._encoded_corpus(SentenceCorpus.from_sentences(["b c d"])))
     assert set(rows[3:] - len(ids)) == learned and ptr.tolist() == [0, 5]
 
 

@@ -16,14 +16,13 @@ from core_objectives import (
     find_vector,
     vector_loss,
 )
-from estimators import GROUPS, OTHER_TEXT, TEXT, bits, learned
+from estimators import CHECKS, GROUPS, OTHER_TEXT, TEXT, bits, learned
 from kernel_cases import bits as bits_of
 from kernel_cases import encode, tiny_text
 from reference import numeric_gradient
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
-from test_scikit_learn import CHECKS
 from threadpoolctl import threadpool_info
 
 from skembed import SentenceCorpus
