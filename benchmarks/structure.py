@@ -315,8 +315,8 @@ def packages_in_words(sources):
     return "".join(f"`{unit}`\n{textwrap.indent(textwrap.fill(words[unit], 117), '   ')}\n\n" for unit in units)
 
 
-BOX, HEIGHT = 122, 60  # width and height of a box
-STEP, ROW, MARGIN = 130, 88, 14  # from column to column, from row to row, and what the arrows at the side take
+BOX, HEIGHT = 132, 60  # width and height of a box
+STEP, ROW, MARGIN = 140, 88, 14  # from column to column, from row to row, and what the arrows at the side take
 # The column of each box, 1 where it is not named here: an arrow that passes a row needs a free column there.
 COLUMNS = {"_objectives": 0, "_training": 0, "_corpus": 0, "metrics": 2, "datasets": 2}
 STYLE = """

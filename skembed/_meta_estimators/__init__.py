@@ -1,6 +1,6 @@
-"""The estimators that are made of others: means of word vectors that an estimator learned, and several models joined.
+"""Estimators made of others: means of word vectors that an estimator learned, and several models joined.
 
-They may import the methods, which do not know them.
+Knows the methods, which do not know this package.
 """
 
 # Modules that other packages of skembed may import.

@@ -1,4 +1,4 @@
-"""The estimators that learn from text, one a file; they never import each other."""
+"""Estimators that learn from text, one a file; they never import each other."""
 
 # Modules that other packages of skembed may import.
 __all__ = [

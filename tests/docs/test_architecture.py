@@ -75,6 +75,8 @@ def test_boxes_and_arrows_are_apart(structure, sources):
         not structure.curve(boxes[unit], boxes[other], boxes.values())[1] for unit in graph for other in graph[unit]
     )
     assert max(map(len, re.findall(r">([^<>\n]+)</text>", drawing))) <= 18
+    captions = [re.findall(r"<text", box) for box in drawing.split("<rect")[1:]]
+    assert max(map(len, captions)) == 3  # a name and two lines
 
 
 # --- The steps --------------------------------------------------------------------------------------------------------
