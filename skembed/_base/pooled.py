@@ -92,8 +92,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
             rows = rows.copy()
             if self.unknown == "hash":
                 distinct, places = np.unique(rows[unknown], return_inverse=True)
-                words = [sentences.words[i] for i in distinct.tolist()]
-                others = read_only(self._unknown_vectors(words))
+                others = read_only(self._unknown_vectors(sentences.words_of(distinct)))
                 rows[unknown] = -1 - places
             else:
                 rows[unknown] = -1

@@ -268,12 +268,12 @@ class WordVectorInspection:
         vectors = np.zeros((len(rows), self._summed_vectors.shape[1]))
         vectors[~is_unknown] = self._summed_vectors[rows[~is_unknown]]
         if kept[is_unknown].any():
-            vectors[is_unknown] = self._unknown_vectors([encoded.words[i] for i in rows[is_unknown]])
+            vectors[is_unknown] = self._unknown_vectors(encoded.words_of(rows[is_unknown]))
         vectors *= weights[:, None]
         return [name for name, keep in zip(names, kept) if keep], vectors[kept]
 
     def _feature_names(self: Any, encoded: Any) -> list[str]:
-        return [encoded.words[i] for i in encoded.ids]
+        return encoded.words_of(encoded.ids)
 
 
 def _is_single(items: Any) -> bool:

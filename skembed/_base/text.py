@@ -208,7 +208,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     def _encoded_corpus(self, corpus: SentenceCorpus, name: str = "X") -> EncodedSentences:
         self._check_corpus(corpus, name)
         words = corpus.vocabulary.words
-        return EncodedSentences(corpus.tokens, corpus.sent_ptr, words, self._rows_of(words))
+        return EncodedSentences(corpus.tokens, corpus.sent_ptr, self._rows_of(words), words)
 
     def _pieces(self, X: Any, name: str) -> Iterator[tuple[EncodedSentences | Batch, int]]:
         """Some sentences at a time, encoded or yet to be encoded, and the number of the first."""

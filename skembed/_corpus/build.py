@@ -76,7 +76,6 @@ def encode(
         for batch in encoder.read(batches):
             first_token, first_row = len(tokens), len(sent_ptr) - 1
             tokens.append(batch.ids)
-            encoder.reuse(batch)
             sent_ptr.append(batch.ptr[1:] + first_token)
             doc_ptr.append(np.asarray(batch.starts, np.int64) + first_row)
             read.append(_Batch(first_token, first_row, encoder.n_rows, batch.table))

@@ -133,20 +133,20 @@ def _join(addresses, lengths, widths, data, ends):
 
 
 class Buffer:
-    """Memory for one text after the other: fresh memory is slow."""
+    """Memory for one text after the other, or for their ids: fresh memory is slow."""
 
-    most = 1 << 23  # bytes that are kept
+    most = 1 << 23  # elements that are kept
 
-    def __init__(self) -> None:
-        self._bytes = np.empty(0, np.uint8)
+    def __init__(self, dtype: type) -> None:
+        self._memory: np.ndarray = np.empty(0, dtype)
 
-    def take(self, n_bytes: int) -> np.ndarray:
-        """Return this many bytes; what was taken before is free again."""
-        if n_bytes > self.most:
-            return np.empty(n_bytes, np.uint8)
-        if n_bytes > len(self._bytes):
-            self._bytes = np.empty(n_bytes + n_bytes // 4, np.uint8)
-        return self._bytes[:n_bytes]
+    def take(self, size: int) -> np.ndarray:
+        """Return an array of this size; the array that was taken before is overwritten."""
+        if size > self.most:
+            return np.empty(size, self._memory.dtype)
+        if size > len(self._memory):
+            self._memory = np.empty(size + size // 4, self._memory.dtype)
+        return self._memory[:size]
 
 
 def join_strings(sentences: list[Any], buffer: Buffer) -> tuple[np.ndarray, np.ndarray]:
@@ -214,7 +214,7 @@ def is_tested() -> bool:
 def copies_well() -> bool:
     """Whether compiled code copies what `str.encode` gives, for strings of each kind in memory."""
     try:
-        copied = copy_strings(_KINDS, Buffer())
+        copied = copy_strings(_KINDS, Buffer(np.uint8))
     except Exception:  # whatever a wrong layout leads to
         return False
     return all(map(np.array_equal, copied, encode_strings(_KINDS)))
