@@ -102,7 +102,7 @@ def _write_final_ids(
     batches: list[_Batch], remaps: list[np.ndarray], threads: Threads, tokens: np.ndarray, sent_ptr: np.ndarray
 ) -> int:
     """Replace provisional ids, and correct the offsets if words are dropped; returns the number of tokens."""
-    from .._text.word_order import renumber, renumber_all  # numba takes a while to import
+    from .renumber import renumber, renumber_all  # numba takes a while to import
 
     tokens, sent_ptr = np.asarray(tokens), np.asarray(sent_ptr)  # of a memory map, what the kernels take
     drops = any((remap < 0).any() for remap in remaps)
