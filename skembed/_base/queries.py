@@ -144,9 +144,9 @@ class WordVectorInspection:
         cosines = np.full(len(names), -np.inf)
         for start in range(0, len(names), _STEP):
             # In float64, where squares of float32 neither overflow nor underflow.
-            part = self._summed_vectors[start : min(start + _STEP, len(names))].astype(np.float64)
-            scale = np.sqrt(np.einsum("ij,ij->i", part, part)) * np.linalg.norm(direction.vector)
-            np.divide(part @ direction.vector, scale, out=cosines[start : start + _STEP], where=scale > 0)
+            chunk = self._summed_vectors[start : min(start + _STEP, len(names))].astype(np.float64)
+            scale = np.sqrt(np.einsum("ij,ij->i", chunk, chunk)) * np.linalg.norm(direction.vector)
+            np.divide(chunk @ direction.vector, scale, out=cosines[start : start + _STEP], where=scale > 0)
         cosines[direction.rows] = -np.inf
         best = np.argsort(-cosines, kind="stable")[:n_words]
         return [(names[i], float(np.clip(cosines[i], -1, 1))) for i in best if cosines[i] > -np.inf]

@@ -31,15 +31,15 @@ def build(
     settings = make_settings(tokenizer, min_count, max_features)
     limits = min_count, max_features
     if to is None:
-        return encode(batches, tokenizer, None, *limits, n_jobs), tokenizer, settings, None, None
+        return encode_batches(batches, tokenizer, None, *limits, n_jobs), tokenizer, settings, None, None
     with new_folder(to) as folder:
-        built = encode(batches, tokenizer, folder, *limits, n_jobs)
+        built = encode_batches(batches, tokenizer, folder, *limits, n_jobs)
         write_folder(folder, built.arrays(), settings)
         del built  # closes the memory maps: Windows does not rename a folder that holds an open file
     return open_content(to, mmap=True, verify=False, tokenizer=tokenizer)
 
 
-def encode(
+def encode_batches(
     batches: Iterable[tuple[Batch, list[int]]],
     tokenizer: Tokenizer,
     folder: Path | None,

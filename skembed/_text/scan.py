@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE, LEAN, lean_kernel
-from .utf8 import CONTEXT, ENDS, bit_count, encode, load_word, lowest_bit, next_lowered, utf8, word_mask
+from .utf8 import CONTEXT, ENDS, bit_count, encode_character, load_word, lowest_bit, next_lowered, utf8, word_mask
 from .word_table import (
     ARENA_PADDING,
     FAULTS,
@@ -68,7 +68,7 @@ def _note_bits(borders, at, bits, first):
 
 @njit(**INLINE)
 def _find_runs(text, ends, scanned, piece):
-    """Find the borders of the runs of the next piece; returns the numbers of borders and of sentences that end."""
+    """Find the borders of the runs of the next piece; returns how many borders it has, and how many sentences end."""
     progress, borders, stops = scanned.progress, piece.borders, piece.stops
     n_sentences = ends.shape[0]
     last_end, sentence = ends[n_sentences - 1], progress[SENTENCE]
@@ -179,7 +179,7 @@ def _split_run(text, start, end, lowered, known, table, ids, n_ids):
         if flags == CONTEXT:
             return n_ids
         if lower:
-            n += encode(lower, arena, state[N_BYTES] + n)
+            n += encode_character(lower, arena, state[N_BYTES] + n)
         if n > 0 and (lower == 0 or at >= end or flags == ENDS):
             ids[n_ids] = id_of_last(known, table, n)
             n_ids += _U1

@@ -192,7 +192,7 @@ if config.DISABLE_JIT:
 
 
 @njit(**INLINE)
-def decode(text, at):
+def decode_character(text, at):
     """Code point of the character that begins at ``text[at]``, a byte above 127, and its length; or -1 if not UTF-8."""
     first = np.int64(text[at])
     b1, b2, b3 = np.int64(text[at + 1]), np.int64(text[at + 2]), np.int64(text[at + 3])
@@ -227,7 +227,7 @@ def next_lowered(text, at, lowered):
     """
     code, size, flags = np.int64(text[at]), 1, 0
     if code >= 0x80:
-        code, size = decode(text, at)
+        code, size = decode_character(text, at)
         if code < 0:
             return 0, size, NOT_UTF8
         if 0xD800 <= code < 0xE000:
@@ -260,7 +260,7 @@ def utf8(code):
 
 
 @njit(**INLINE)
-def encode(code, arena, at):
+def encode_character(code, arena, at):
     """Write a character to ``arena[at : at + 8]``, zeros after it, and return its length."""
     bits, n = utf8(code)
     store_bytes(arena, at, bits)
