@@ -20,7 +20,7 @@ from .._validation.messages import brief
 class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec [1]_.
 
-    A sentence is the mean of the source vectors of its words and, with `ngram_range`, its word n-grams. They are learned so
+    A sentence is the mean of the source vectors of its words and of its word n-grams, if any. They are learned so
     that this mean, without one word, predicts that word's target vector. Sentences are learned one by one, so their
     order does not matter: use it for reviews, tweets, queries or titles, and where `X` comes shuffled.
 
