@@ -166,7 +166,7 @@ class Tally:
         ids = sentences.ids[::step]
         unknown = ids[sentences.rows[ids] < 0]
         if len(self.unknown) < 5:
-            self.unknown += [sentences.words[i] for i in unknown[:5].tolist()]
+            self.unknown += sentences.words_of(unknown[:5])
         self.pieces.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(unknown)) * step))
 
     def warn(self, estimator: Any) -> None:

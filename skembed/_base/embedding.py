@@ -71,8 +71,8 @@ class EmbeddingVectorizer(TextVectorizer):
             tally.add(sentences)
             n_rows = len(sentences.ptr) - 1
             # Where it is known how many sentences there are, each thread writes where its rows belong.
-            place = out[first_row : first_row + n_rows]
-            return self._vectors_of(sentences, place if len(place) == n_rows else None)
+            own_rows = out[first_row : first_row + n_rows]
+            return self._vectors_of(sentences, own_rows if len(own_rows) == n_rows else None)
 
         with advising(X):
             embedded = list(self._threads.in_order(embed, self._pieces(X, name), least=_LEAST_PIECES))

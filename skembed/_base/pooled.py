@@ -91,10 +91,9 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
             unknown = np.flatnonzero(is_unknown)
             rows = rows.copy()
             if self.unknown == "hash":
-                distinct, places = np.unique(rows[unknown], return_inverse=True)
-                words = [sentences.words[i] for i in distinct.tolist()]
-                others = read_only(self._unknown_vectors(words))
-                rows[unknown] = -1 - places
+                distinct, inverse = np.unique(rows[unknown], return_inverse=True)
+                others = read_only(self._unknown_vectors(sentences.words_of(distinct)))
+                rows[unknown] = -1 - inverse
             else:
                 rows[unknown] = -1
         if out is None:
@@ -133,8 +132,8 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
 
     def _length_of_unknown(self, vectors: np.ndarray) -> np.float32:
         """Length of a hashed vector: the median length of a learned row, so that it neither drowns nor shouts."""
-        parts = (vectors[start : start + 10_000] for start in range(0, len(vectors), 10_000))  # norm makes a copy
-        return np.float32(np.median(np.concatenate([row_norms(part) for part in parts])))
+        chunks = (vectors[start : start + 10_000] for start in range(0, len(vectors), 10_000))  # norm makes a copy
+        return np.float32(np.median(np.concatenate([row_norms(chunk) for chunk in chunks])))
 
 
 def read_only(rows: np.ndarray) -> np.ndarray:

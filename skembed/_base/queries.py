@@ -144,9 +144,9 @@ class WordVectorInspection:
         cosines = np.full(len(names), -np.inf)
         for start in range(0, len(names), _STEP):
             # In float64, where squares of float32 neither overflow nor underflow.
-            part = self._summed_vectors[start : min(start + _STEP, len(names))].astype(np.float64)
-            scale = np.sqrt(np.einsum("ij,ij->i", part, part)) * np.linalg.norm(direction.vector)
-            np.divide(part @ direction.vector, scale, out=cosines[start : start + _STEP], where=scale > 0)
+            chunk = self._summed_vectors[start : min(start + _STEP, len(names))].astype(np.float64)
+            scale = np.sqrt(np.einsum("ij,ij->i", chunk, chunk)) * np.linalg.norm(direction.vector)
+            np.divide(chunk @ direction.vector, scale, out=cosines[start : start + _STEP], where=scale > 0)
         cosines[direction.rows] = -np.inf
         best = np.argsort(-cosines, kind="stable")[:n_words]
         return [(names[i], float(np.clip(cosines[i], -1, 1))) for i in best if cosines[i] > -np.inf]
@@ -268,12 +268,12 @@ class WordVectorInspection:
         vectors = np.zeros((len(rows), self._summed_vectors.shape[1]))
         vectors[~is_unknown] = self._summed_vectors[rows[~is_unknown]]
         if kept[is_unknown].any():
-            vectors[is_unknown] = self._unknown_vectors([encoded.words[i] for i in rows[is_unknown]])
+            vectors[is_unknown] = self._unknown_vectors(encoded.words_of(rows[is_unknown]))
         vectors *= weights[:, None]
         return [name for name, keep in zip(names, kept) if keep], vectors[kept]
 
     def _feature_names(self: Any, encoded: Any) -> list[str]:
-        return [encoded.words[i] for i in encoded.ids]
+        return encoded.words_of(encoded.ids)
 
 
 def _is_single(items: Any) -> bool:

@@ -12,7 +12,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from .. import __version__
 
 _VERSION = "_skembed_version"
-_SPARSE = "_rows_with_values"  # name -> shape, numbers of the nonzero rows, and those rows
+_SPARSE = "_rows_with_values"  # name -> shape, indices of the nonzero rows, and those rows
 _LARGE = 1 << 16  # bytes; smaller arrays are stored whole
 _N_SAMPLED = 1024
 

@@ -208,15 +208,15 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     def _encoded_corpus(self, corpus: SentenceCorpus, name: str = "X") -> EncodedSentences:
         self._check_corpus(corpus, name)
         words = corpus.vocabulary.words
-        return EncodedSentences(corpus.tokens, corpus.sent_ptr, words, self._rows_of(words))
+        return EncodedSentences(corpus.tokens, corpus.sent_ptr, self._rows_of(words), words)
 
     def _pieces(self, X: Any, name: str) -> Iterator[tuple[EncodedSentences | Batch, int]]:
-        """Some sentences at a time, encoded or yet to be encoded, and the number of the first."""
+        """Some sentences at a time, encoded or yet to be encoded, and the row of the first."""
         if isinstance(X, SentenceCorpus):
             encoded = self._encoded_corpus(X, name)
-            for part in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words
-                ptr = X.sent_ptr[part.start : part.stop + 1]
-                yield encoded._replace(ids=X.tokens[ptr[0] : ptr[-1]], ptr=ptr - ptr[0]), part.start
+            for chunk in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words
+                ptr = X.sent_ptr[chunk.start : chunk.stop + 1]
+                yield encoded._replace(ids=X.tokens[ptr[0] : ptr[-1]], ptr=ptr - ptr[0]), chunk.start
             return
         n_rows = 0
         for batch in iter_pieces(X, self._tokenizer, name=name):
@@ -232,13 +232,13 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
 
         Not a property: `dir`, and so the HTML display, would build them.
         """
-        place, of_this = side_state(self), (self.vocabulary_, self._tokenizer)
-        found = place.known_tokens
+        state, of_this = side_state(self), (self.vocabulary_, self._tokenizer)
+        found = state.known_tokens
         if found is None or not found.fits(*of_this):
-            with place.making:
-                found = place.known_tokens
+            with state.making:
+                found = state.known_tokens
                 if found is None or not found.fits(*of_this):
-                    found = place.known_tokens = KnownTokens(*of_this)
+                    found = state.known_tokens = KnownTokens(*of_this)
         return found
 
     def _check_corpus(self, X: SentenceCorpus, name: str) -> None:

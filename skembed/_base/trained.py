@@ -384,8 +384,8 @@ def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """`ids[tokens]` and nothing else: numpy would make int64 positions of all tokens at once."""
     out = np.empty(len(tokens), np.int32)
     for start in range(0, len(tokens), 1 << 20):
-        part = slice(start, start + (1 << 20))
-        out[part] = ids[tokens[part]]
+        chunk = slice(start, start + (1 << 20))
+        out[chunk] = ids[tokens[chunk]]
     out.flags.writeable = False
     return out
 

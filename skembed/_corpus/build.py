@@ -31,15 +31,15 @@ def build(
     settings = make_settings(tokenizer, min_count, max_features)
     limits = min_count, max_features
     if to is None:
-        return encode(batches, tokenizer, None, *limits, n_jobs), tokenizer, settings, None, None
+        return encode_batches(batches, tokenizer, None, *limits, n_jobs), tokenizer, settings, None, None
     with new_folder(to) as folder:
-        built = encode(batches, tokenizer, folder, *limits, n_jobs)
+        built = encode_batches(batches, tokenizer, folder, *limits, n_jobs)
         write_folder(folder, built.arrays(), settings)
         del built  # closes the memory maps: Windows does not rename a folder that holds an open file
     return open_content(to, mmap=True, verify=False, tokenizer=tokenizer)
 
 
-def encode(
+def encode_batches(
     batches: Iterable[tuple[Batch, list[int]]],
     tokenizer: Tokenizer,
     folder: Path | None,
@@ -76,7 +76,6 @@ def encode(
         for batch in encoder.read(batches):
             first_token, first_row = len(tokens), len(sent_ptr) - 1
             tokens.append(batch.ids)
-            encoder.reuse(batch)
             sent_ptr.append(batch.ptr[1:] + first_token)
             doc_ptr.append(np.asarray(batch.starts, np.int64) + first_row)
             read.append(_Batch(first_token, first_row, encoder.n_rows, batch.table))
@@ -103,7 +102,7 @@ def _write_final_ids(
     batches: list[_Batch], remaps: list[np.ndarray], threads: Threads, tokens: np.ndarray, sent_ptr: np.ndarray
 ) -> int:
     """Replace provisional ids, and correct the offsets if words are dropped; returns the number of tokens."""
-    from .._text.word_order import renumber, renumber_all  # numba takes a while to import
+    from .renumber import renumber, renumber_all  # numba takes a while to import
 
     tokens, sent_ptr = np.asarray(tokens), np.asarray(sent_ptr)  # of a memory map, what the kernels take
     drops = any((remap < 0).any() for remap in remaps)

@@ -27,7 +27,7 @@ class Content(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int, int, int, int]:
-        """Numbers of documents, sentences, tokens and words."""
+        """Number of documents, of sentences, of tokens and of words."""
         return len(self.doc_ptr) - 1, len(self.sent_ptr) - 1, len(self.tokens), len(self.vocabulary)
 
     def arrays(self) -> Arrays:

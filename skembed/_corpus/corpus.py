@@ -242,7 +242,7 @@ class SentenceCorpus:
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n_sentences,)``: scikit-learn asks for it."""
+        """``(n_sentences,)``: scikit-learn reads it."""
         return (self.n_sentences,)
 
     @property

@@ -32,7 +32,7 @@ def as_sentences(X: Any, name: str = "X") -> list[Any] | SentenceCorpus:
     for row, item in enumerate(sentences):
         if not isinstance(item, str) and is_missing(item):
             raise TypeError(
-                f"Row {row} of {name} is missing ({item!r}). Leave it out, or put an empty string in its place."
+                f"Row {row} of {name} is missing ({item!r}). Leave it out, or replace it by an empty string."
             )
     return sentences
 
@@ -74,18 +74,18 @@ def take_rows(sentences: list[Any] | SentenceCorpus, rows: Any) -> Any:
     return sentences[rows] if isinstance(sentences, SentenceCorpus) else [sentences[row] for row in rows]
 
 
-def as_labelled(part: Any, name: str, *, pairs: bool = False, optional: Sequence[str] = ()) -> Bunch:
+def as_labelled(record: Any, name: str, *, pairs: bool = False, optional: Sequence[str] = ()) -> Bunch:
     """Return the fields `data` (sentences or pairs, checked), `target` (unchecked) and the optional ones found.
 
-    `part` is a Bunch, a mapping or a table with these fields, or the tuple (data, target). A table of pairs may have
+    `record` is a Bunch, a mapping or a table with these fields, or the tuple (data, target). A table of pairs may have
     the columns `sentence1` and `sentence2` instead of `data`.
     """
-    if isinstance(part, tuple) and len(part) == 2:
-        part = dict(zip(("data", "target"), part))
-    columns = columns_of(part)
+    if isinstance(record, tuple) and len(record) == 2:
+        record = dict(zip(("data", "target"), record))
+    columns = columns_of(record)
     if pairs and columns is not None and "data" not in columns and set(SENTENCE_COLUMNS) <= set(columns):
-        part = {**columns, "data": {column: columns[column] for column in SENTENCE_COLUMNS}}
-    fields = as_fields(part, name, ("data", "target"), optional)
+        record = {**columns, "data": {column: columns[column] for column in SENTENCE_COLUMNS}}
+    fields = as_fields(record, name, ("data", "target"), optional)
     read = as_pairs if pairs else as_sentences
     fields.data = read(fields.data, f"data of {name}")
     return fields

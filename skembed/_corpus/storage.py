@@ -136,7 +136,7 @@ class GrowingArray:
     def __init__(self, name: str, folder: Path | None) -> None:
         self._dtype = DTYPES[name]
         self._size = 0
-        self._memory = np.empty(0, self._dtype)
+        self._pieces: list[np.ndarray] = []  # in memory
         self._file = None if folder is None else io.BufferedRandom(_NamedFile(folder / f"{name}.npy", "w+"))
         self._start = self._write_header()
 
@@ -144,35 +144,32 @@ class GrowingArray:
         return self._size
 
     def append(self, values: np.ndarray) -> None:
-        """Add values at the end."""
-        start = self._size
+        """Add values at the end; they are not copied at once."""
         self._size += len(values)
-        if self._file is not None:
+        if self._file is None:
+            self._pieces.append(values)
+        else:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
-            return
-        if self._size > len(self._memory):
-            larger = np.empty(2 * self._size, self._dtype)  # memory that is never written to costs nothing
-            larger[:start] = self._memory[:start]
-            self._memory = larger
-        self._memory[start : self._size] = values
 
     def array(self) -> np.ndarray:
         """Return the array itself: writing to it changes this one."""
         if self._file is None:
-            return self._memory[: self._size]
+            if len(self._pieces) != 1:
+                self._pieces = [np.concatenate(self._pieces)]
+            return self._pieces[0]
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
 
     def finish(self, size: int | None = None) -> np.ndarray:
         """Return the first `size` values, or all, as the final array. Nothing may use :meth:`array` any more."""
-        size = self._size if size is None else size
         if self._file is None:
-            self._memory.resize(size, refcheck=False)
-            return self._memory
-        self._size = size
+            array = self.array()
+            array.resize(self._size if size is None else size, refcheck=False)
+            return array
+        self._size = self._size if size is None else size
         self._file.seek(0)
         self._write_header()
-        self._file.truncate(self._start + size * self._dtype.itemsize)
+        self._file.truncate(self._start + self._size * self._dtype.itemsize)
         array = self.array()
         self.close()
         return array

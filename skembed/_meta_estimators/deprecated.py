@@ -176,7 +176,7 @@ class DeprecatedLearning(BaseEstimator):
         """
         learner = self._in_current_names()._source()
         if not isinstance(learner, Word2VecVectorizer):
-            raise ValueError("With word_vectors nothing is learned; ask the estimators among them for their memory.")
+            raise ValueError("With word_vectors nothing is learned; call estimate_memory of the estimators among them.")
         _warn(self, "method estimate_memory", f"{_in_one_line(learner)}.estimate_memory(X)")
         memory: dict[str, int] = learner.estimate_memory(self._corpus_to_learn_from(X, None))
         return memory

@@ -254,10 +254,10 @@ class BOWPCA(TextVectorizer):
         known = columns >= 0
         ptr = offsets(known)[sentences.ptr]
         shape = (len(ptr) - 1, len(self.vocabulary_))
-        # Many estimators of scikit-learn refuse 64-bit positions.
-        position = np.int32 if max(ptr[-1], shape[1]) <= np.iinfo(np.int32).max else np.int64
-        places = columns[known].astype(position), ptr.astype(position)
-        counts = csr_array((np.ones(len(places[0]), np.float32), *places), shape=shape)
+        # Many estimators of scikit-learn refuse 64-bit indices.
+        dtype = np.int32 if max(ptr[-1], shape[1]) <= np.iinfo(np.int32).max else np.int64
+        indices, indptr = columns[known].astype(dtype), ptr.astype(dtype)
+        counts = csr_array((np.ones(len(indices), np.float32), indices, indptr), shape=shape)
         counts.sum_duplicates()
         return counts
 
@@ -330,8 +330,8 @@ def _rows_are_equal(table: csr_array) -> bool:
     lengths = np.diff(table.indptr)
     if (lengths != lengths[0]).any():
         return False
-    parts = (part.reshape(len(lengths), -1) for part in (table.indices, table.data))
-    return all((rows == rows[0]).all() for rows in parts)
+    arrays = (array.reshape(len(lengths), -1) for array in (table.indices, table.data))
+    return all((rows == rows[0]).all() for rows in arrays)
 
 
 def _fitted_attributes(pca: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from .._validation.messages import brief
 class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec [1]_.
 
-    A sentence is the mean of the source vectors of its words and, if asked for, its word n-grams. They are learned so
+    A sentence is the mean of the source vectors of its words and of its word n-grams, if any. They are learned so
     that this mean, without one word, predicts that word's target vector. Sentences are learned one by one, so their
     order does not matter: use it for reviews, tweets, queries or titles, and where `X` comes shuffled.
 
@@ -135,11 +135,11 @@ class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     Where paper and published program differ, we follow the paper:
 
     - *What is averaged.* The target and the n-grams that hold it are taken out, and the mean is over what is left. The
-      program puts a placeholder in the target's place, averages and trains its row, and has no such row at transform.
+      program puts a placeholder for the target, averages and trains its row, and has no such row at transform.
     - *Dropout.* `dropout_k` n-grams are dropped for a whole sentence and pass. The program draws K words anew for each
       target and drops all n-grams that touch them.
     - *Passes.* `max_iter` is the true number. The program counts line ends and rare words into its goal but not into
-      its progress, so it makes more passes than it was asked for.
+      its progress, so it makes more passes than requested.
 
     And what is ours: all targets of a sentence share one set of negatives, from one half of the words (a target skips
     itself). N-gram rows start at zero, so an n-gram that was never seen adds nothing, though it still counts in the

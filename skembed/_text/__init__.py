@@ -13,5 +13,4 @@ __all__ = [
     "sources",
     "tokenizer",
     "vocabulary",
-    "word_order",
 ]

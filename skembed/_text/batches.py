@@ -199,9 +199,12 @@ def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     ptr : ndarray of shape (n_words + 1,), dtype int64
         Word i is ``text[ptr[i]:ptr[i + 1]]``.
     """
-    encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-    ptr = offsets(np.fromiter(map(len, encoded), np.int64, count=len(words)))
-    return np.frombuffer(b"".join(encoded), np.uint8), ptr
+    ptr = offsets(np.fromiter(map(len, words), np.int64, count=len(words)))  # in characters
+    text = np.frombuffer("".join(words).encode("utf-8", "surrogatepass"), np.uint8)
+    if len(text) > ptr[-1]:
+        first_bytes = np.flatnonzero((text & 0xC0) != 0x80)  # of the characters: the others are 0b10xxxxxx
+        ptr = np.append(first_bytes, len(text))[ptr]
+    return text, ptr
 
 
 def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:

@@ -151,11 +151,6 @@ class Encoder:
             self.n_rows += len(encoded.ptr) - 1
             yield encoded
 
-    def reuse(self, encoded: Encoded) -> None:
-        """Take back the memory of ids that nobody reads any more: fresh memory is slow."""
-        if self._scanners:
-            self._scanners[encoded.table].reuse(encoded.ids)
-
     def order_words(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
         """Return the vocabulary of all that was read.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,22 +21,14 @@ class EncodedSentences(NamedTuple):
 
     ids: np.ndarray  # (n_tokens,) int32
     ptr: np.ndarray  # (n_sentences + 1,) int64: offset of each sentence in the ids
-    words: Sequence[str]  # of the ids
     rows: np.ndarray  # (n_words,) or more, int64: row of each id in the vocabulary, -1 if unknown
+    words: list[str]  # of the first ids
+    more_words: Sequence[str] = ()  # of the ids after them: one list of both would be a copy for each batch
 
-
-class _Words(Sequence[str]):
-    """The words of a vocabulary and, after them, others; a list of both would be a copy for each batch."""
-
-    def __init__(self, vocabulary: list[str], others: list[str]) -> None:
-        self._vocabulary, self._others = vocabulary, others
-
-    def __len__(self) -> int:
-        return len(self._vocabulary) + len(self._others)
-
-    def __getitem__(self, i: Any) -> Any:
-        n_words = len(self._vocabulary)
-        return self._vocabulary[i] if i < n_words else self._others[i - n_words]
+    def words_of(self, ids: np.ndarray) -> list[str]:
+        """Return the words of some ids."""
+        words, more_words, n_words = self.words, self.more_words, len(self.words)
+        return [words[i] if i < n_words else more_words[i - n_words] for i in ids.tolist()]
 
 
 class KnownTokens:
@@ -81,7 +73,7 @@ class KnownTokens:
         if self._is_plain:
             ids, ptr, new = scan_rows(self._table.scan, batch, first_row)
             rows = np.append(self._rows, np.full(len(new), -1)) if new else self._rows
-            return EncodedSentences(ids, ptr, _Words(self._words, new), rows)
+            return EncodedSentences(ids, ptr, rows, self._words, new)
         seen = self._seen  # another thread may replace it
         encoded = seen.encode(batch, first_row)
         if seen.n_kept > self.MOST_KEPT + 2 * len(self._rows):
@@ -119,7 +111,7 @@ class _SeenWords:
         rows, n_words = self._rows, len(words)
         if len(rows) < n_words:  # unknown words; twice what is needed, for later calls
             self._rows = rows = np.append(rows, np.full(2 * n_words - len(rows), -1))
-        return EncodedSentences(ids, ptr, words, rows)
+        return EncodedSentences(ids, ptr, rows, words)
 
     def _scan(self, batch: Batch, first_row: int) -> tuple[np.ndarray, np.ndarray]:
         table, known = self._table or self._grow_table()

@@ -11,13 +11,14 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE, LEAN, lean_kernel
-from .utf8 import CONTEXT, ENDS, bit_count, encode, load_word, lowest_bit, next_lowered, utf8, word_mask
+from .utf8 import CONTEXT, ENDS, bit_count, encode_character, load_bytes, lowest_bit, next_lowered, utf8, word_mask
 from .word_table import (
     ARENA_PADDING,
     FAULTS,
     N_BYTES,
     N_WORDS,
     SHORT,
+    first_bytes,
     has_capacity,
     hash_of,
     id_of_last,
@@ -32,7 +33,7 @@ FROM, N_IDS, SENTENCE, IN_RUN, RUN_START = range(5)
 
 _LOWERED = 64  # bytes of a run that are lowered in registers; a longer one goes through the arena
 _U0, _U1, _U2, _U3 = (np.uint64(n) for n in (0, 1, 2, 3))
-_HIGH = np.uint64(0x8080808080808080)
+_HIGH, _LOWER = np.uint64(0x8080808080808080), np.uint64(0x2020202020202020)  # a bit of each byte
 
 
 class Scanned(NamedTuple):
@@ -68,7 +69,7 @@ def _note_bits(borders, at, bits, first):
 
 @njit(**INLINE)
 def _find_runs(text, ends, scanned, piece):
-    """Find the borders of the runs of the next piece; returns the numbers of borders and of sentences that end."""
+    """Find the borders of the runs of the next piece; returns how many borders it has, and how many sentences end."""
     progress, borders, stops = scanned.progress, piece.borders, piece.stops
     n_sentences = ends.shape[0]
     last_end, sentence = ends[n_sentences - 1], progress[SENTENCE]
@@ -149,7 +150,8 @@ def _list_words(text, lowered, known, table, piece, n_borders, n_stops):
             start, end = borders[run + run], borders[run + run + _U1]
             run += _U1
             n = end - start
-            a, b = load_word(text, start, n)
+            a = (load_bytes(text, start) | _LOWER) & first_bytes(n)
+            b = (load_bytes(text, start + 8) | _LOWER) & first_bytes(n - 8)
             has_others = (a | b) & _HIGH != _U0
             if n <= SHORT and not has_others:
                 _list_word(known, table, words, n_words, a, b, n)
@@ -179,7 +181,7 @@ def _split_run(text, start, end, lowered, known, table, ids, n_ids):
         if flags == CONTEXT:
             return n_ids
         if lower:
-            n += encode(lower, arena, state[N_BYTES] + n)
+            n += encode_character(lower, arena, state[N_BYTES] + n)
         if n > 0 and (lower == 0 or at >= end or flags == ENDS):
             ids[n_ids] = id_of_last(known, table, n)
             n_ids += _U1

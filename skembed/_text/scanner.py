@@ -35,7 +35,6 @@ from .word_table import (
     take_counts,
 )
 
-_MOST_KEPT = 1 << 22  # ids for which a scanner keeps a buffer
 _LINE_FEED = ord("\n")
 
 
@@ -52,10 +51,9 @@ class Scanner:
 
     def __init__(self) -> None:
         self.words = new_words()
-        self._buffers: deque[np.ndarray] = deque()  # for ids: used again, because fresh memory is slow
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
-        self._text_buffer = Buffer()
+        self._text_buffer, self._id_buffer = Buffer(np.uint8), Buffer(np.int32)
 
     @property
     def n_words(self) -> int:
@@ -74,19 +72,10 @@ class Scanner:
         """
         text, ends = self._as_text(batch)
         ptr = np.zeros(len(ends) + 1, np.int64)
-        buffer = self._buffers.pop() if self._buffers else np.empty(0, np.int32)
-        # Enough for twice the bytes, and a text grows by half at most when lowered.
-        if len(buffer) < text.n_bytes:
-            buffer = np.empty(text.n_bytes + text.n_bytes // 4, np.int32)
-        n_ids = self._scan(text, ends, known, Scanned(np.zeros(5, np.int64), buffer, ptr)) if len(ends) else 0
+        ids = self._id_buffer.take(text.n_bytes)  # enough for twice the bytes; lowered text grows by half at most
+        n_ids = self._scan(text, ends, known, Scanned(np.zeros(5, np.int64), ids, ptr)) if len(ends) else 0
         blank = None if text.file is None else _blank_lines(text, ends, ptr)
-        return Scan(buffer[:n_ids], ptr, blank)
-
-    def reuse(self, ids: np.ndarray) -> None:
-        """Take back the buffer of ids that were found here and that nobody reads any more; any thread may do so."""
-        buffer = ids.base
-        if buffer is not None and len(buffer) <= _MOST_KEPT:
-            self._buffers.append(buffer)
+        return Scan(ids[:n_ids].copy(), ptr, blank)
 
     def counts(self) -> np.ndarray:
         """Return how often each word of the table was found in all texts, if no other words were known."""
@@ -188,9 +177,7 @@ class KnownWords:
             scanner = self._idle.pop()
         except IndexError:
             scanner = Scanner()
-        found, ptr, _ = scanner.scan(batch, self._table)
-        ids = found.copy()
-        scanner.reuse(found)
+        ids, ptr, _ = scanner.scan(batch, self._table)
         new = words_of(scanner.words)
         if new:
             scanner.words = new_words()

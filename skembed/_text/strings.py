@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from .._compiled.compile import LEAN, kernel, lean_kernel
 from .batches import PADDING
-from .utf8 import encode
+from .utf8 import encode_character
 
 _LINE_FEED = 10
 _NO_STRING = -1
@@ -81,12 +81,12 @@ def _load(width):
 _load_1, _load_2, _load_4 = map(_load, (1, 2, 4))
 
 
-def _find(sentences, string_type, addresses, lengths, widths):
+def _find_characters(sentences, string_type, addresses, lengths, widths):
     """Find the characters of strings; returns the bytes that they need in UTF-8 at most, or _NO_STRING.
 
     ``sentences`` and ``string_type`` are the addresses of a list and of `str`, the type that all its items must have
-    ``addresses``, ``lengths`` int64 and ``widths`` uint8, each (n_sentences,): addresses, numbers of characters, and
-    bytes of each, 0 if all are ASCII
+    ``addresses``, ``lengths`` int64 and ``widths`` uint8, each (n_sentences,): address and number of
+    characters of each, and bytes of a character, 0 if all are ASCII
     """
     n_bytes = 0
     for i in range(addresses.shape[0]):
@@ -102,14 +102,14 @@ def _find(sentences, string_type, addresses, lengths, widths):
 
 
 # With the interpreter's lock, because the string functions of Python need it.
-_find = kernel(_find, {**LEAN, "nogil": False})
+_find_characters = kernel(_find_characters, {**LEAN, "nogil": False})
 
 
 @lean_kernel
 def _join(addresses, lengths, widths, data, ends):
     """Write strings in UTF-8, each followed by a line feed; returns the number of bytes.
 
-    ``addresses``, ``lengths`` and ``widths`` as in `_find`
+    ``addresses``, ``lengths`` and ``widths`` as in `_find_characters`
     ``data`` uint8, and ``ends`` (n_sentences,) int64, the offsets of the line feeds, are written
     """
     at = 0
@@ -125,7 +125,7 @@ def _join(addresses, lengths, widths, data, ends):
                 code = _load_2(start + 2 * j)
             else:
                 code = _load_4(start + 4 * j)
-            at += encode(code, data, at)
+            at += encode_character(code, data, at)
         data[at] = _LINE_FEED
         ends[i] = at
         at += 1
@@ -133,20 +133,20 @@ def _join(addresses, lengths, widths, data, ends):
 
 
 class Buffer:
-    """Memory for one text after the other: fresh memory is slow."""
+    """Memory for one text after the other, or for their ids: fresh memory is slow."""
 
-    most = 1 << 23  # bytes that are kept
+    most = 1 << 23  # elements that are kept
 
-    def __init__(self) -> None:
-        self._bytes = np.empty(0, np.uint8)
+    def __init__(self, dtype: type) -> None:
+        self._memory: np.ndarray = np.empty(0, dtype)
 
-    def take(self, n_bytes: int) -> np.ndarray:
-        """Return this many bytes; what was taken before is free again."""
-        if n_bytes > self.most:
-            return np.empty(n_bytes, np.uint8)
-        if n_bytes > len(self._bytes):
-            self._bytes = np.empty(n_bytes + n_bytes // 4, np.uint8)
-        return self._bytes[:n_bytes]
+    def take(self, size: int) -> np.ndarray:
+        """Return an array of this size; the array that was taken before is overwritten."""
+        if size > self.most:
+            return np.empty(size, self._memory.dtype)
+        if size > len(self._memory):
+            self._memory = np.empty(size + size // 4, self._memory.dtype)
+        return self._memory[:size]
 
 
 def join_strings(sentences: list[Any], buffer: Buffer) -> tuple[np.ndarray, np.ndarray]:
@@ -186,7 +186,7 @@ def copy_strings(sentences: list[Any], buffer: Buffer) -> tuple[np.ndarray, np.n
     n = len(sentences)
     addresses, lengths, ends = np.empty((3, n), np.int64)
     widths = np.empty(n, np.uint8)
-    n_bytes = _find(id(sentences), id(str), addresses, lengths, widths)
+    n_bytes = _find_characters(id(sentences), id(str), addresses, lengths, widths)
     if n_bytes == _NO_STRING:  # an item may be of a type derived from str
         return encode_strings(sentences)
     data = buffer.take(n_bytes + n + len(PADDING))
@@ -214,7 +214,7 @@ def is_tested() -> bool:
 def copies_well() -> bool:
     """Whether compiled code copies what `str.encode` gives, for strings of each kind in memory."""
     try:
-        copied = copy_strings(_KINDS, Buffer())
+        copied = copy_strings(_KINDS, Buffer(np.uint8))
     except Exception:  # whatever a wrong layout leads to
         return False
     return all(map(np.array_equal, copied, encode_strings(_KINDS)))

@@ -195,11 +195,11 @@ class Tokenizer:
         """Return the options as a dictionary that JSON can hold; a callable becomes ``{"callable": "module:name"}``."""
         stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
         return {
-            "analyzer": _describe(self.analyzer),
+            "analyzer": _as_json(self.analyzer),
             "token_pattern": self.token_pattern,
             "lowercase": self.lowercase,
             "stop_words": stop_words,
-            "stemmer": _describe(self.stemmer),
+            "stemmer": _as_json(self.stemmer),
         }
 
     @classmethod
@@ -294,7 +294,7 @@ def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
     return tuple(sorted({str(word) for word in words}))  # sorted: a set's order changes from one process to the next
 
 
-def _describe(option: Any) -> Any:
+def _as_json(option: Any) -> Any:
     if option is None or isinstance(option, str):
         return option
     owner = option if hasattr(option, "__qualname__") else type(option)

@@ -50,32 +50,6 @@ def store_bytes(typingctx, array, index, bits):
 
 
 @intrinsic
-def load_word(typingctx, array, index, n):
-    """The first 16 bytes of a word of ``n``, with the bit 32 set in each, as two uint64; zeros follow a shorter one.
-
-    Of a word of more than 255 bytes, some of the first may be zeros too.
-    """
-
-    def codegen(context, builder, signature, args):
-        i8, i32 = ir.IntType(8), ir.IntType(32)
-        vector = ir.VectorType(i8, 16)
-        pointer = _pointer(context, builder, signature, args)
-        block = builder.load(builder.bitcast(pointer, vector.as_pointer()), align=1)
-        n = builder.trunc(args[2], i8)
-        nothing = ir.Constant(vector, ir.Undefined)
-        first = builder.insert_element(nothing, n, ir.Constant(i32, 0))
-        all_n = builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(i32, 16), [0] * 16))
-        inside = builder.icmp_unsigned("<", ir.Constant(vector, list(range(16))), all_n)
-        lowered = builder.or_(block, ir.Constant(vector, [32] * 16))
-        kept = builder.select(inside, lowered, ir.Constant(vector, [0] * 16))
-        halves = builder.bitcast(kept, ir.VectorType(ir.IntType(64), 2))
-        pair = [builder.extract_element(halves, ir.Constant(i32, i)) for i in range(2)]
-        return context.make_tuple(builder, signature.return_type, pair)
-
-    return types.UniTuple(types.uint64, 2)(array, types.intp, types.intp), codegen
-
-
-@intrinsic
 def word_mask(typingctx, array, index):
     """One bit for each of the 64 bytes from ``array[index]`` on: whether it is of [0-9A-Za-z_] or above 127."""
 
@@ -162,11 +136,6 @@ if config.DISABLE_JIT:
     def store_bytes(array, index, bits):  # noqa: F811
         array[index : index + 8] = np.frombuffer(int(bits).to_bytes(8, "little"), np.uint8)
 
-    def load_word(array, index, n):  # noqa: F811
-        block = np.zeros(16, np.uint8)
-        block[:n] = array[index : index + min(n, 16)] | 32
-        return block.view("<u8")
-
     def word_mask(array, index):  # noqa: F811
         block = array[index : index + 64]
         lower = block | 32
@@ -192,7 +161,7 @@ if config.DISABLE_JIT:
 
 
 @njit(**INLINE)
-def decode(text, at):
+def decode_character(text, at):
     """Code point of the character that begins at ``text[at]``, a byte above 127, and its length; or -1 if not UTF-8."""
     first = np.int64(text[at])
     b1, b2, b3 = np.int64(text[at + 1]), np.int64(text[at + 2]), np.int64(text[at + 3])
@@ -227,7 +196,7 @@ def next_lowered(text, at, lowered):
     """
     code, size, flags = np.int64(text[at]), 1, 0
     if code >= 0x80:
-        code, size = decode(text, at)
+        code, size = decode_character(text, at)
         if code < 0:
             return 0, size, NOT_UTF8
         if 0xD800 <= code < 0xE000:
@@ -260,7 +229,7 @@ def utf8(code):
 
 
 @njit(**INLINE)
-def encode(code, arena, at):
+def encode_character(code, arena, at):
     """Write a character to ``arena[at : at + 8]``, zeros after it, and return its length."""
     bits, n = utf8(code)
     store_bytes(arena, at, bits)

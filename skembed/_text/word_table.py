@@ -26,7 +26,7 @@ _AHEAD = 16  # words: the slot of this one is prefetched
 _LINE_FEED = 10
 _U0, _U1, _U2, _U3, _U32 = (np.uint64(n) for n in (0, 1, 2, 3, 32))
 _STRIDE = np.uint64(STRIDE)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 # Marks the offset of a longer word. 0xFF is in no UTF-8, so the last bytes of a short word never look like that.
 _IS_LONG = np.uint64(0xFF00000000000000)
 _MIX_A, _MIX_B = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
@@ -54,10 +54,8 @@ def has_capacity(n_words, slots):
 
 @njit(**INLINE)
 def first_bytes(n):
-    """A mask of the lowest ``n`` bytes, 0 to 8, of a uint64."""
-    if n >= 8:
-        return _ALL
-    return (_U1 << np.uint64(8 * n)) - _U1
+    """A mask of the lowest ``n`` bytes of a uint64: none if it is below zero, all from eight on."""
+    return _FIRST_BYTES[np.uint64(max(min(n, 8), 0))]
 
 
 @njit(**INLINE)
@@ -81,7 +79,7 @@ def _slot_contents(source, start, n):
         key = _hash_bytes(source, start, n)
         return key, _IS_LONG, key
     a = load_bytes(source, start) & first_bytes(n)
-    b = load_bytes(source, start + 8) & first_bytes(max(n - 8, 0))
+    b = load_bytes(source, start + 8) & first_bytes(n - 8)
     return a, b, hash_of(a, b)
 
 

@@ -81,8 +81,8 @@ def remove_components(vectors: np.ndarray, components: np.ndarray) -> np.ndarray
     array([[1., 0.]], dtype=float32)
     """
     for start in range(0, len(vectors), _STEP):
-        part = vectors[start : start + _STEP]
+        chunk = vectors[start : start + _STEP]
         for component in components:
             # Row by row, not as a matrix product, whose last bits may depend on the number of rows.
-            part -= (part * component).sum(axis=1, keepdims=True) * component
+            chunk -= (chunk * component).sum(axis=1, keepdims=True) * component
     return vectors

@@ -140,18 +140,18 @@ def _gather(
 ) -> tuple[list[str], np.ndarray]:
     """Collect the chosen words and vectors; memory grows only with what is kept."""
     words: list[str] = []
-    places = array("Q")
+    offsets = array("Q")
     n_read, first_words = 0, []
     expected = min(n_rows or 1024, 1024 if choice.words is not None else n_rows or 1024, choice.limit or n_rows or 1024)
     vectors = np.empty((min(expected, (1 << 26) // n_components + 1), n_components), dtype=np.float32)
-    for place, word, numbers in rows:
+    for offset, word, numbers in rows:
         if n_read == n_rows:
             raise ValueError(f"{path} holds more than the {n_rows} words that its first line promises. Correct it.")
         n_read += 1
         try:
             text = word.decode(choice.encoding, choice.errors)
         except UnicodeDecodeError:
-            where = rows.where(n_read, place)
+            where = rows.where(n_read, offset)
             raise ValueError(
                 f"{where}: the word {word[:40]!r} is not text in {choice.encoding}. {rows.advice}"
             ) from None
@@ -160,9 +160,9 @@ def _gather(
         if choice.words is None or text in choice.words:
             if len(words) == len(vectors):  # there are no views of the array, so its memory may move
                 vectors.resize((len(words) + len(words) // 2 + 1, n_components), refcheck=False)
-            vectors[len(words)] = rows.vector(numbers, place)
+            vectors[len(words)] = rows.vector(numbers, offset)
             words.append(text)
-            places.append(place)
+            offsets.append(offset)
         if n_read == choice.limit:
             break
     if n_rows is not None and n_read < min(n_rows, choice.limit or n_rows):
@@ -172,10 +172,10 @@ def _gather(
         )
     if not words:
         raise ValueError(
-            f"{path} has none of the {len(choice.words or ())} words asked for. It begins with {first_words!r:.80}."
+            f"{path} has none of the {len(choice.words or ())} chosen words. It begins with {first_words!r:.80}."
         )
     vectors.resize((len(words), n_components), refcheck=False)
-    rows.check(words, vectors, places)
+    rows.check(words, vectors, offsets)
     return words, vectors
 
 
@@ -258,7 +258,7 @@ class _TextRows:
             where = self.where(0, line)
             raise ValueError(f"{where}: {bad[:40].decode('utf-8', 'replace')!r} is not a number.") from None
 
-    def check(self, words: list[str], vectors: np.ndarray, places: array[int]) -> None:
+    def check(self, words: list[str], vectors: np.ndarray, offsets: array[int]) -> None:
         """Nothing to check: each line was checked when it was read."""
 
 
@@ -314,15 +314,15 @@ class _BinaryRows:
     def vector(self, floats: np.ndarray, byte: int) -> np.ndarray:
         return floats
 
-    def check(self, words: list[str], vectors: np.ndarray, places: array[int]) -> None:
+    def check(self, words: list[str], vectors: np.ndarray, offsets: array[int]) -> None:
         """Refuse implausibly large numbers."""
         step = max(1, _CHUNK // self.n_components)
         for start in range(0, len(words), step):
-            part = vectors[start : start + step]
-            bad = np.flatnonzero((np.abs(part) > _LARGEST_IN_BINARY).any(axis=1))
+            chunk = vectors[start : start + step]
+            bad = np.flatnonzero((np.abs(chunk) > _LARGEST_IN_BINARY).any(axis=1))
             if len(bad):
                 row = start + int(bad[0])
                 raise ValueError(
-                    f"{self.path}, byte {places[row]}: the vector of {words[row]!r:.50} has numbers up to "
+                    f"{self.path}, byte {offsets[row]}: the vector of {words[row]!r:.50} has numbers up to "
                     f"{np.nanmax(np.abs(vectors[row])):.3g}, which no model has. {self.advice}"
                 )

@@ -79,12 +79,12 @@ def join_word_vectors(
     first = 0
     for words, vectors in found:
         last = first + vectors.shape[1]
-        part = joined[:, first:last]
-        part[[rows[word] for word in words]] = vectors
+        chunk = joined[:, first:last]
+        chunk[[rows[word] for word in words]] = vectors
         if whiten:
-            _scale(part, counts)
+            _scale(chunk, counts)
         else:
-            unit_rows(part)
+            unit_rows(chunk)
         first = last
     if whiten:
         return list(rows), _project(joined, counts, min(n_components, joined.shape[1]), whiten=True)
@@ -111,8 +111,8 @@ def counts_of(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
 
 def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:
     """Make the mean squared length of the words of the text one, in place; vectors of none of them stay."""
-    parts = (slice(start, start + _STEP) for start in range(0, len(vectors), _STEP))
-    total = sum(float(counts[part] @ np.square(vectors[part], dtype=np.float64).sum(axis=1)) for part in parts)
+    chunks = (slice(start, start + _STEP) for start in range(0, len(vectors), _STEP))
+    total = sum(float(counts[chunk] @ np.square(vectors[chunk], dtype=np.float64).sum(axis=1)) for chunk in chunks)
     if total > 0:
         factor = np.sqrt(counts.sum() / total)
         # The factor may leave the range of float32 although the product does not.
@@ -123,8 +123,8 @@ def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:
 def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int, *, whiten: bool = False) -> np.ndarray:
     moments = no_moments(vectors.shape[1], f"n_components={n_components} of joined word_vectors")
     for start in range(0, len(vectors), _STEP):
-        part = vectors[start : start + _STEP].astype(np.float64)
-        moments += (part * weights[start : start + _STEP, None]).T @ part
+        chunk = vectors[start : start + _STEP].astype(np.float64)
+        moments += (chunk * weights[start : start + _STEP, None]).T @ chunk
     if not moments.any():
         raise ValueError(
             "None of the words of the text has a vector, or only zeros, so nothing says which directions matter. Give "
@@ -147,7 +147,7 @@ def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int, *, whi
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Each row divided by its length, in place; a row of zeros stays."""
     for start in range(0, len(vectors), _STEP):
-        part = vectors[start : start + _STEP]
-        lengths = np.linalg.norm(part.astype(np.float64), axis=1, keepdims=True)
-        np.divide(part, lengths, out=part, where=lengths > 0, casting="same_kind")
+        chunk = vectors[start : start + _STEP]
+        lengths = np.linalg.norm(chunk.astype(np.float64), axis=1, keepdims=True)
+        np.divide(chunk, lengths, out=chunk, where=lengths > 0, casting="same_kind")
     return vectors

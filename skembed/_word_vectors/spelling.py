@@ -53,12 +53,12 @@ def add_spelling(vectors: np.ndarray, words: Sequence[str], weight: float) -> np
     (True, True)
     """
     for start in range(0, len(vectors), _STEP):
-        part = vectors[start : start + _STEP].astype(np.float64)
-        lengths = np.linalg.norm(part, axis=1, keepdims=True)
+        chunk = vectors[start : start + _STEP].astype(np.float64)
+        lengths = np.linalg.norm(chunk, axis=1, keepdims=True)
         spelled = _sums_of_ngrams(words[start : start + _STEP], vectors.shape[1])
-        mixed = np.sqrt(1 - weight**2) * part + weight * _of_length(spelled, lengths)
+        mixed = np.sqrt(1 - weight**2) * chunk + weight * _of_length(spelled, lengths)
         has_ngrams = spelled.any(axis=1, keepdims=True)
-        vectors[start : start + _STEP] = np.where(has_ngrams, _of_length(mixed, lengths), part)
+        vectors[start : start + _STEP] = np.where(has_ngrams, _of_length(mixed, lengths), chunk)
     return vectors
 
 

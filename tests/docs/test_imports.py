@@ -209,7 +209,7 @@ def test_python_calls_no_inner_function():
     for path, tree in trees.items():
         wrong = [f"line {call.lineno}: {ast.unparse(call)}" for call in calls_from_python(tree, inner)]
         assert not wrong, path
-    example = ast.parse("from ._text.utf8 import decode as d\ndef f():\n    return d(1)")
+    example = ast.parse("from ._text.utf8 import decode_character as d\ndef f():\n    return d(1)")
     assert len(list(calls_from_python(example, inner))) == 1
 
 

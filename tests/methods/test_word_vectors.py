@@ -312,7 +312,7 @@ def test_options_of_the_reader(tmp_path, content):
         words, vectors = read_word_vectors(path, words=some)
         assert words == ["naïve", "7"] and vectors.tolist() == VECTORS[[1, 3]].tolist()
     assert read_word_vectors(path, words=WORDS, limit=3)[0] == WORDS[:3]
-    with pytest.raises(ValueError, match=r"has none of the 1 words asked for. It begins with \['the', 'naïve', '猫'\]"):
+    with pytest.raises(ValueError, match=r"has none of the 1 chosen words. It begins with \['the', 'naïve', '猫'\]"):
         read_word_vectors(path, words=["The"])
 
 

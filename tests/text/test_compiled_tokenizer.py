@@ -62,8 +62,8 @@ def built(make, *args, **options):
 
 
 def encoded(tokenizer, sentences):
-    ids, ptr, words, _ = KnownTokens({}, tokenizer).encode(sentences)
-    return ids.tolist(), ptr.tolist(), list(words)
+    found = KnownTokens({}, tokenizer).encode(sentences)
+    return found.ids.tolist(), found.ptr.tolist(), [*found.words, *found.more_words]
 
 
 def assert_twins(sentences, n_threads=1, **options):
@@ -328,7 +328,7 @@ def test_words_of_a_vocabulary_are_found():
 
 @pytest.mark.kernel
 def test_line_feeds():
-    data, _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70], Buffer())
+    data, _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70], Buffer(np.uint8))
     ends = np.empty(3, np.int64)
     n_lines = line_feeds(data, len(data) - len(PADDING), ends)
     assert n_lines == bytes(data).count(b"\n") - len(PADDING)
@@ -363,7 +363,7 @@ class Odd(str):
 @pytest.mark.parametrize("copies", [strings_module.COPIES, False])
 def test_strings_are_joined(sentences, copies, monkeypatch):
     monkeypatch.setattr(strings_module, "COPIES", copies)
-    buffer = Buffer()
+    buffer = Buffer(np.uint8)
     for _ in range(2):  # the second time in the memory of the first
         data, ends = join_strings(sentences, buffer)
         pieces = [str.encode(sentence, "utf-8", "surrogatepass") + b"\n" for sentence in sentences]
@@ -377,7 +377,7 @@ def test_strings_are_joined(sentences, copies, monkeypatch):
 def test_only_strings_are_joined(wrong, copies, monkeypatch):
     monkeypatch.setattr(strings_module, "COPIES", copies)
     with pytest.raises(TypeError):
-        join_strings(["a", wrong], Buffer())
+        join_strings(["a", wrong], Buffer(np.uint8))
 
 
 REFUSED = [
@@ -430,7 +430,7 @@ def test_the_check_decides_when_the_module_is_loaded(monkeypatch):
 
 
 def test_a_buffer_of_any_length():
-    buffer = Buffer()
+    buffer = Buffer(np.uint8)
     few, many = buffer.take(10), buffer.take(Buffer.most + 1)
     assert len(few) == 10 and len(many) == Buffer.most + 1
     assert np.shares_memory(few, buffer.take(9)) and not np.shares_memory(many, buffer.take(10))

@@ -44,7 +44,7 @@ def decode(tokenizer, sentences):
     known, found = KnownTokens({}, tokenizer), []
     for piece in iter_pieces(sentences, tokenizer):
         encoded = known.encode(piece, len(found))
-        words = [encoded.words[i] for i in encoded.ids]
+        words = encoded.words_of(encoded.ids)
         found += [words[a:b] for a, b in pairwise(encoded.ptr.tolist())]
     return found
 
@@ -67,8 +67,8 @@ def test_tokens_are_those_of_count_vectorizer(sentences, token_pattern, lowercas
 
 def test_ids_by_first_appearance_and_types():
     known = KnownTokens({}, Tokenizer())
-    ids, ptr, words, rows = known.encode(["b a b", "", "c!"])
-    assert list(words) == ["b", "a", "c"] and rows.tolist() == [-1] * 3
+    ids, ptr, rows, *words = known.encode(["b a b", "", "c!"])
+    assert words == [[], ["b", "a", "c"]] and rows.tolist() == [-1] * 3
     assert ids.dtype == np.int32 and ptr.dtype == np.int64
     assert ids.tolist() == [0, 1, 0, 2] and ptr.tolist() == [0, 3, 3, 4]
     ids, ptr, *_ = known.encode([])
