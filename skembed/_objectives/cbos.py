@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ARRAYS, Arrays
+from .._compiled.buffers import ALLOCATOR, Allocator
 from .._compiled.compile import INLINE, PASTE, lean_kernel
 from .._compiled.rows import ONE, add_scaled, combine, dots, mean_square, prefetch_all, softmax
 from .._compiled.sync import Team, barrier, partition
@@ -152,7 +152,7 @@ class CBOSObjective:
         self.negative = int(vectorizer.negative)
         self.mean = vectorizer.pooling == "mean"
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Contexts:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Contexts:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ARRAYS, Arrays
+from .._compiled.buffers import ALLOCATOR, Allocator
 from .._compiled.compile import LEAN, PASTE, lean_kernel
 from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
 from .._compiled.sync import Team, barrier, partition
@@ -166,7 +166,7 @@ class SiameseCBOWObjective:
         self.mean = vectorizer.pooling == "mean"
         self.inverse_temperature = np.float32(1.0 / vectorizer.temperature)
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Cosines:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Cosines:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numba
 import numpy as np
 
-from .._compiled.buffers import ARRAYS, Arrays, Sizes, unshared_zeros
+from .._compiled.buffers import ALLOCATOR, Allocator, ByteCounter, unshared_zeros
 from .._compiled.sync import ABORTED, SYNC_SIZE, Team
 from .._compiled.threads import ThreadChoice
 from .encoded_text import EncodedText, Plan, first_sentence
@@ -49,7 +49,7 @@ class Objective(Protocol):
     @property
     def blocks(self) -> SentenceBlocks | WordBlocks: ...
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Any:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Any:
         """Work space of one block, with its `losses` and with `run_ptr` of `count_words_of_runs`."""
 
     def run(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, team: Team) -> None:
@@ -138,7 +138,7 @@ class Trainer(BlockLoop):
         self._call(text, self._make_scratch(text, plan), plan, update, self.n_threads)
 
     def scratch_bytes(self, text: EncodedText) -> int:
-        plan, block = self.plan(text, 0), Sizes()
+        plan, block = self.plan(text, 0), ByteCounter()
         scratch = self.objective.make_scratch(text, plan, self.n_threads, block)
         n_rows = sum(len(matrix.weights) for matrix in self.objective.matrices)
         of_text = text.document.nbytes + plan.run_starts.nbytes + scratch.run_ptr.nbytes

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ARRAYS, unshared_width
+from .._compiled.buffers import ALLOCATOR, unshared_width
 from .._compiled.compile import INLINE, LEAN
 from .._compiled.rows import ONE, add_scaled, prefetch_row_to_write
 from .._compiled.simd import prefetch_item
@@ -93,7 +93,7 @@ def assign_rows(mass: np.ndarray, n_threads: int) -> np.ndarray:
     return np.repeat(owner, ROWS_PER_GROUP)[: len(mass)]
 
 
-def make_gradient(capacity, vectors, n_threads, *, l1=False, make=ARRAYS):
+def make_gradient(capacity, vectors, n_threads, *, l1=False, make=ALLOCATOR):
     """Buffers for ``capacity`` entries that point to ``vectors``; ``l1``: with thresholds of the L1 norm."""
     length = 2 * capacity if n_threads > 1 else capacity
     return SparseGradient(
