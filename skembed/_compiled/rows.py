@@ -21,7 +21,6 @@ from .simd import (
     multiply_add,
     power_of_two,
     prefetch,
-    prefetch_to_write,
     product,
     replace_last,
     splat,
@@ -42,20 +41,6 @@ def prefetch_row(matrix, row):
     """Prefetch the first 512 bytes of a row; the processor prefetches the rest by itself."""
     for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
         prefetch(matrix, row, c)
-
-
-@njit(**INLINE)
-def prefetch_row_to_write(matrix, row):
-    """The same for a row that will be written to: no other core keeps a copy."""
-    for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
-        prefetch_to_write(matrix, row, c)
-
-
-@njit(**INLINE)
-def prefetch_all(matrix):
-    """Prefetch a small matrix that other threads have written; the processor fetches one line after the other."""
-    for row in range(matrix.shape[0]):
-        prefetch_row(matrix, row)
 
 
 @njit(**INLINE)

@@ -57,8 +57,8 @@ def _call(builder, name, result, *arguments):
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
-def _prefetch(builder, address, to_write=False):
-    how = [ir.Constant(ir.IntType(32), number) for number in (int(to_write), 3, 1)]  # into all caches, data
+def _prefetch(builder, address):
+    how = [ir.Constant(ir.IntType(32), number) for number in (0, 3, 1)]  # to read, into all caches, data
     _call(builder, "llvm.prefetch.p0", ir.VoidType(), builder.bitcast(address, ir.IntType(8).as_pointer()), *how)
 
 
@@ -117,20 +117,15 @@ def store_short(typingctx, matrix, row, vector):
     return types.void(matrix, types.intp, _vector), codegen
 
 
-def _prefetch_of(to_write):
-    @intrinsic
-    def prefetch_line(typingctx, matrix, row, column):
-        def codegen(context, builder, signature, args):
-            _prefetch(builder, _address(context, builder, signature.args[0], *args), to_write)
-            return context.get_dummy_value()
+@intrinsic
+def prefetch(typingctx, matrix, row, column):
+    """Prefetch the cache line of ``matrix[row, column]``."""
 
-        return types.void(matrix, types.intp, types.intp), codegen
+    def codegen(context, builder, signature, args):
+        _prefetch(builder, _address(context, builder, signature.args[0], *args))
+        return context.get_dummy_value()
 
-    return prefetch_line
-
-
-# Prefetch the cache line of ``matrix[row, column]``, to read it, or to write to it.
-prefetch, prefetch_to_write = _prefetch_of(to_write=False), _prefetch_of(to_write=True)
+    return types.void(matrix, types.intp, types.intp), codegen
 
 
 @intrinsic
@@ -297,7 +292,7 @@ if config.DISABLE_JIT:  # the same, as plain Python
     def prefetch(*address):
         pass
 
-    prefetch_to_write = prefetch_item = prefetch
+    prefetch_item = prefetch
 
     def splat(number):
         return np.full(WIDTH, number, np.float32)

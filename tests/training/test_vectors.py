@@ -16,14 +16,13 @@ from skembed._compiled.rows import (
     mean_square,
     padded,
     prefetch_row,
-    prefetch_row_to_write,
     softmax,
 )
 
 add_scaled, copy_scaled, blend, mean_square = map(for_python, (add_scaled, copy_scaled, blend, mean_square))
 combine, combine_strided, dots = map(for_python, (combine, combine_strided, dots))
 softmax, logistic = map(for_python, (softmax, logistic))
-prefetch_row, prefetch_row_to_write = map(for_python, (prefetch_row, prefetch_row_to_write))
+prefetch_row = for_python(prefetch_row)
 
 pytestmark = pytest.mark.kernel
 # Shorter than a vector; one, two and four of them; a last one that overlaps by one, by some, by all but one number.
@@ -78,7 +77,6 @@ def test_one_row_and_another(length):
     before = rows.copy()
     np.testing.assert_allclose(mean_square(rows, 1), np.mean(rows[1].astype(float) ** 2), rtol=1e-5)
     prefetch_row(rows, 2)
-    prefetch_row_to_write(rows, 2)
     square = blend(rows, 2, np.float32(0.5), others, 0, np.float32(-0.7), others, 1)
     np.testing.assert_allclose(rows[2], 0.5 * others[0].astype(float) - 0.7 * others[1], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(square, np.mean(rows[2].astype(float) ** 2), rtol=1e-5)
