@@ -10,7 +10,7 @@ from skembed._base.trained import TrainedVectorizer
 from skembed._encoders.bag import sum_rows
 from skembed._encoders.content_seeds import content_draws, content_seeds
 from skembed._training.dense import DenseObjective, Gradients, RowGradients
-from skembed._training.learned_arrays import LearnedArray, uniform
+from skembed._training.learned_arrays import LearnedArray, start_uniform
 from skembed._training.plan import SentenceBlocks, WordBlocks
 
 OFFERED = (
@@ -33,20 +33,20 @@ def known_words(text, sentences):
 
 
 class MapObjective(DenseObjective):
-    """The mean of a sentence's rows, times a matrix, tells the mean of the next sentence from the others of its part.
+    """The mean of a sentence's rows, times a matrix, tells the mean of the next sentence from the others of its chunk.
 
     With labels, sentences of the label of the next one are not compared.
     """
 
     blocks = SentenceBlocks(border=0, largest=64)
-    part_length = 16
+    chunk_length = 16
 
     def __init__(self, fitted):
         self.fitted = fitted
 
-    def gradients(self, part, learn):
+    def gradients(self, chunk, learn):
         rows, matrix = self.fitted["word_vectors_"], self.fitted["matrix_"]
-        text, first = part.text, part.sentences
+        text, first = chunk.text, chunk.sentences
         first = first[first + 1 < len(text.document)]
         has_words = np.diff(text.sent_ptr) > 0
         pairs = (text.document[first] == text.document[first + 1]) & has_words[first] & has_words[first + 1]
@@ -120,8 +120,8 @@ class MapVectorizer(TrainedVectorizer):
         n, options = self.n_components, ("n_components", "solver", "frozen")
         shape = len(fitted["word_counts_"]), n
         return [
-            LearnedArray("word_vectors_", shape, uniform(1.0), options=options, frozen=self.frozen),
-            LearnedArray("matrix_", (n, n), uniform(1.0), "dense", options),
+            LearnedArray("word_vectors_", shape, start_uniform(1.0), options=options, frozen=self.frozen),
+            LearnedArray("matrix_", (n, n), start_uniform(1.0), "dense", options),
         ]
 
     def _make_objective(self, fitted):
@@ -167,7 +167,7 @@ class ParagraphObjective(DenseObjective):
     """The vector that inference finds for a sentence should predict its words; the output vectors are learned."""
 
     blocks = WordBlocks(usual=32)
-    part_length = 8
+    chunk_length = 8
 
     def __init__(self, fitted):
         self.fitted = fitted
@@ -187,10 +187,10 @@ class ParagraphObjective(DenseObjective):
             listed = np.concatenate([words, self.draw_noise(seed, len(words))])
             yield listed, np.repeat(np.array([1, -1], np.float32), len(words))
 
-    def gradients(self, part, learn):
+    def gradients(self, chunk, learn):
         output = self.fitted["output_vectors_"]
-        words, owner = known_words(part.text, part.sentences)
-        ptr = np.searchsorted(owner, np.arange(len(part.sentences) + 1))
+        words, owner = known_words(chunk.text, chunk.sentences)
+        ptr = np.searchsorted(owner, np.arange(len(chunk.sentences) + 1))
         loss, touched = 0.0, []
         for rows, signs in self.words_and_noise(words, ptr):
             vectors = output[rows]
@@ -241,7 +241,7 @@ class ParagraphVectorizer(TrainedVectorizer):
 
     def _learned_arrays(self, fitted):
         shape = len(fitted["word_counts_"]), self.n_components
-        return [LearnedArray("output_vectors_", shape, uniform(0.5), options=("n_components", "solver"))]
+        return [LearnedArray("output_vectors_", shape, start_uniform(0.5), options=("n_components", "solver"))]
 
     def _make_objective(self, fitted):
         return ParagraphObjective(fitted)

@@ -17,12 +17,12 @@ from sklearn.utils._param_validation import Interval
 
 from skembed._base.pooled import PooledVectorizer
 from skembed._base.trained import TrainedVectorizer
-from skembed._compiled.buffers import ARRAYS
+from skembed._compiled.buffers import ALLOCATOR
 from skembed._compiled.compile import LEAN, lean_kernel
 from skembed._compiled.rows import combine, dots, logistic
 from skembed._compiled.sync import barrier, partition
 from skembed._training.encoded_text import block_of, count_words_of_runs
-from skembed._training.learned_arrays import LearnedArray, uniform
+from skembed._training.learned_arrays import LearnedArray, start_uniform
 from skembed._training.plan import SentenceBlocks
 from skembed._training.sentence_blocks import (
     Losses,
@@ -135,7 +135,7 @@ class NextSentenceObjective:
         self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts)]
         self.negative = vectorizer.negative
 
-    def make_scratch(self, text, plan, n_threads, make=ARRAYS):
+    def make_scratch(self, text, plan, n_threads, make=ALLOCATOR):
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]
@@ -216,7 +216,7 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
 
     def _learned_arrays(self, fitted):
         shape = len(fitted["word_counts_"]), self.n_components
-        return [LearnedArray("word_vectors_", shape, uniform(0.5 / self.n_components))]
+        return [LearnedArray("word_vectors_", shape, start_uniform(0.5 / self.n_components))]
 
     def _make_objective(self, fitted):
         return NextSentenceObjective(self, fitted)

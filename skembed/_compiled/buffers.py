@@ -32,8 +32,8 @@ def unshared_width(n: int) -> int:
     return n + -n % (_GAP // 4)
 
 
-class Arrays:
-    """Allocates arrays."""
+class Allocator:
+    """Allocates the buffers of a fit."""
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
         if shape[0] > INT32_MAX:  # rows have int32 indices
@@ -47,7 +47,7 @@ class Arrays:
         return numbers().astype(dtype, copy=False)
 
 
-class Sizes(Arrays):
+class ByteCounter(Allocator):
     """Counts bytes instead of allocating."""
 
     def __init__(self) -> None:
@@ -55,14 +55,14 @@ class Sizes(Arrays):
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
         self.n_bytes += math.prod(map(int, shape)) * np.dtype(dtype).itemsize + _LINES + 2 * _GAP
-        return Outline(shape)
+        return ShapeOnly(shape)
 
     def values(self, n: int, dtype: Any, numbers: Callable[[], np.ndarray]) -> Any:
         self.n_bytes += n * np.dtype(dtype).itemsize
-        return Outline((n,))
+        return ShapeOnly((n,))
 
 
-class Outline:
+class ShapeOnly:
     """Shape of an array that is not allocated."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -71,12 +71,12 @@ class Outline:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> Outline:
-        return Outline((len(range(len(self))[rows]), *self.shape[1:]))
+    def __getitem__(self, rows: slice) -> ShapeOnly:
+        return ShapeOnly((len(range(len(self))[rows]), *self.shape[1:]))
 
-    def reshape(self, _: int) -> Outline:
+    def reshape(self, _: int) -> ShapeOnly:
         """Flatten to one dimension."""
-        return Outline((math.prod(self.shape),))
+        return ShapeOnly((math.prod(self.shape),))
 
 
-ARRAYS = Arrays()
+ALLOCATOR = Allocator()

@@ -21,7 +21,6 @@ from .simd import (
     multiply_add,
     power_of_two,
     prefetch,
-    prefetch_to_write,
     product,
     replace_last,
     splat,
@@ -34,7 +33,7 @@ from .simd import (
 )
 
 ONE = np.float32(1.0)
-ADJACENT = np.int64(1)  # stride of adjacent numbers; a plain 1 would have `combine_two` compiled twice
+ONE_APART = np.int64(1)  # the stride of adjacent scales; a plain 1 would be a type of its own, compiled separately
 
 
 @njit(**INLINE)
@@ -42,20 +41,6 @@ def prefetch_row(matrix, row):
     """Prefetch the first 512 bytes of a row; the processor prefetches the rest by itself."""
     for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
         prefetch(matrix, row, c)
-
-
-@njit(**INLINE)
-def prefetch_row_to_write(matrix, row):
-    """The same for a row that will be written to: no other core keeps a copy."""
-    for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
-        prefetch_to_write(matrix, row, c)
-
-
-@njit(**INLINE)
-def prefetch_all(matrix):
-    """Prefetch a small matrix that other threads have written; the processor fetches one line after the other."""
-    for row in range(matrix.shape[0]):
-        prefetch_row(matrix, row)
 
 
 @njit(**INLINE)
@@ -170,56 +155,34 @@ def dots(out, o, a, i, rows, index, first, n):
 
 
 @njit(**INLINE)
-def dots_two(out, pair, rows, index, first, n):
-    """`dots` of two rows with the same rows, which are read once.
-
-    ``out = (scores, o, p)``, ``pair = (a, i, j)``: of ``a[i]`` into ``scores[o]`` and ``a[j]`` into ``scores[p]``.
-    """
-    scores, o, p = out
-    a, i, j = pair
-    width = a.shape[1]
-    if width < WIDTH:
-        dots(scores, o, a, i, rows, index, first, n)
-        dots(scores, p, a, j, rows, index, first, n)
-        return
-    for k in range(0, n, 4):
-        r0, r1, r2, r3 = _next_four(index, first, k, n)
-        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
-        for c in range(0, width, WIDTH):
-            # Of the last vector only what no vector before it had.
-            d = min(c, width - WIDTH)
-            x, y = zero_first(load(a, i, d), c - d), zero_first(load(a, j, d), c - d)
-            z0, z1, z2, z3 = load(rows, r0, d), load(rows, r1, d), load(rows, r2, d), load(rows, r3, d)
-            s0, t0 = multiply_add(x, z0, s0), multiply_add(y, z0, t0)
-            s1, t1 = multiply_add(x, z1, s1), multiply_add(y, z1, t1)
-            s2, t2 = multiply_add(x, z2, s2), multiply_add(y, z2, t2)
-            s3, t3 = multiply_add(x, z3, s3), multiply_add(y, z3, t3)
-        store_totals(scores, o, k, s0, s1, s2, s3)
-        store_totals(scores, p, k, t0, t1, t2, t3)
-
-
-@njit(**INLINE)
 def combine(out, i, scale, s, rows, index, first, n):
     """``out[i] = sum_k scale[s + k] * rows[index[first + k]]`` for k below ``n``; returns its mean square.
 
-    Four vectors at a time stay in registers. The row must not be one of ``rows``.
+    The row must not be one of ``rows``.
     """
+    return combine_strided(out, i, (scale, s, ONE_APART), rows, index, first, n)
+
+
+@njit(**INLINE)
+def combine_strided(out, i, scales, rows, index, first, n):
+    """`combine` with the scales ``scale[s + k * stride]`` for ``scales = (scale, s, stride)``."""
+    scale, s, stride = scales
     width = out.shape[1]
     last = width - WIDTH
     q = splat(np.float32(0.0))
     if last < 0:
         s0 = q
         for k in range(n):
-            s0 = multiply_add(splat(scale[s + k]), load_short(rows, index[first + k]), s0)
+            s0 = multiply_add(splat(scale[s + k * stride]), load_short(rows, index[first + k]), s0)
         store_short(out, i, s0)
         return _mean_square_of_short(out, i)
-    for c in range(0, width, 4 * WIDTH):
-        # A vector that would go past the end repeats the last one, in part or whole.
+    for c in range(0, width, 4 * WIDTH):  # four vectors of the sum stay in registers
+        # A vector that would go past the end overlaps the one before it.
         c0, c1 = min(c, last), min(c + WIDTH, last)
         c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
         s0 = s1 = s2 = s3 = splat(np.float32(0.0))
         for k in range(n):
-            w, r = splat(scale[s + k]), index[first + k]
+            w, r = splat(scale[s + k * stride]), index[first + k]
             s0 = multiply_add(w, load(rows, r, c0), s0)
             s1 = multiply_add(w, load(rows, r, c1), s1)
             s2 = multiply_add(w, load(rows, r, c2), s2)
@@ -232,55 +195,6 @@ def combine(out, i, scale, s, rows, index, first, n):
         s2, s3 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(s3, c + 3 * WIDTH - c3)
         q = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, q))))
     return total(q) / np.float32(width)
-
-
-@njit(**INLINE)
-def combine_two(out, scales, rows, index, first, n):
-    """`combine` for two sums of the same rows, which are read once; returns both mean squares.
-
-    For ``out = (sums, i, j)`` and ``scales = (scale, s, t, stride)``: the sum ``sums[i]`` has the scales
-    ``scale[s + k * stride]``, ``sums[j]`` those from ``t`` on; i and j may be one.
-    """
-    sums, i, j = out
-    scale, s, t, stride = scales
-    width = sums.shape[1]
-    last = width - WIDTH
-    p = q = splat(np.float32(0.0))
-    if last < 0:
-        s0 = t0 = q
-        for k in range(n):
-            x0 = load_short(rows, index[first + k])
-            s0 = multiply_add(splat(scale[s + k * stride]), x0, s0)
-            t0 = multiply_add(splat(scale[t + k * stride]), x0, t0)
-        store_short(sums, i, s0)
-        store_short(sums, j, t0)
-        return _mean_square_of_short(sums, i), _mean_square_of_short(sums, j)
-    for c in range(0, width, 4 * WIDTH):
-        c0, c1 = min(c, last), min(c + WIDTH, last)
-        c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
-        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
-        for k in range(n):
-            w, v, r = splat(scale[s + k * stride]), splat(scale[t + k * stride]), index[first + k]
-            x0, x1, x2, x3 = load(rows, r, c0), load(rows, r, c1), load(rows, r, c2), load(rows, r, c3)
-            s0, t0 = multiply_add(w, x0, s0), multiply_add(v, x0, t0)
-            s1, t1 = multiply_add(w, x1, s1), multiply_add(v, x1, t1)
-            s2, t2 = multiply_add(w, x2, s2), multiply_add(v, x2, t2)
-            s3, t3 = multiply_add(w, x3, s3), multiply_add(v, x3, t3)
-        store(sums, i, c0, s0)
-        store(sums, i, c1, s1)
-        store(sums, i, c2, s2)
-        store(sums, i, c3, s3)
-        store(sums, j, c0, t0)
-        store(sums, j, c1, t1)
-        store(sums, j, c2, t2)
-        store(sums, j, c3, t3)
-        s0, t0 = zero_first(s0, c - c0), zero_first(t0, c - c0)
-        s1, t1 = zero_first(s1, c + WIDTH - c1), zero_first(t1, c + WIDTH - c1)
-        s2, t2 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(t2, c + 2 * WIDTH - c2)
-        s3, t3 = zero_first(s3, c + 3 * WIDTH - c3), zero_first(t3, c + 3 * WIDTH - c3)
-        p = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, p))))
-        q = multiply_add(t0, t0, multiply_add(t1, t1, multiply_add(t2, t2, multiply_add(t3, t3, q))))
-    return total(p) / np.float32(width), total(q) / np.float32(width)
 
 
 _LOG2_E = np.float32(1.44269504)

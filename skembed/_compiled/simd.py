@@ -34,7 +34,7 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, _FLOATS)
 
 
-def _pointer(context, builder, array_type, array, row, column):
+def _address(context, builder, array_type, array, row, column):
     """Address of ``array[row, column]`` of a matrix, by plain arithmetic: nothing is counted or checked."""
     matrix = context.make_array(array_type)(context, builder, array)
     index = builder.add(builder.mul(row, builder.extract_value(matrix.shape, 1)), column)
@@ -57,8 +57,8 @@ def _call(builder, name, result, *arguments):
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
-def _prefetch(builder, address, to_write=False):
-    how = [ir.Constant(ir.IntType(32), number) for number in (int(to_write), 3, 1)]  # into all caches, data
+def _prefetch(builder, address):
+    how = [ir.Constant(ir.IntType(32), number) for number in (0, 3, 1)]  # to read, into all caches, data
     _call(builder, "llvm.prefetch.p0", ir.VoidType(), builder.bitcast(address, ir.IntType(8).as_pointer()), *how)
 
 
@@ -67,7 +67,7 @@ def load(typingctx, matrix, row, column):
     """``matrix[row, column : column + 16]``."""
 
     def codegen(context, builder, signature, args):
-        address = _pointer(context, builder, signature.args[0], *args)
+        address = _address(context, builder, signature.args[0], *args)
         return builder.load(builder.bitcast(address, _FLOATS.as_pointer()), align=4)
 
     return _vector(matrix, types.intp, types.intp), codegen
@@ -78,7 +78,7 @@ def store(typingctx, matrix, row, column, vector):
     """``matrix[row, column : column + 16] = vector``."""
 
     def codegen(context, builder, signature, args):
-        address = _pointer(context, builder, signature.args[0], *args[:3])
+        address = _address(context, builder, signature.args[0], *args[:3])
         builder.store(args[3], builder.bitcast(address, _FLOATS.as_pointer()), align=4)
         return context.get_dummy_value()
 
@@ -87,7 +87,7 @@ def store(typingctx, matrix, row, column, vector):
 
 def _whole_row(context, builder, matrix_type, matrix, row):
     """Address of a row of at most sixteen numbers as one of a vector, and which of its numbers the row has."""
-    address = _pointer(context, builder, matrix_type, matrix, row, ir.Constant(ir.IntType(64), 0))
+    address = _address(context, builder, matrix_type, matrix, row, ir.Constant(ir.IntType(64), 0))
     width = builder.extract_value(context.make_array(matrix_type)(context, builder, matrix).shape, 1)
     lanes = ir.Constant(_INTS, list(range(WIDTH)))
     there = builder.icmp_signed("<", lanes, _all(builder, builder.trunc(width, ir.IntType(32)), _INTS))
@@ -117,20 +117,15 @@ def store_short(typingctx, matrix, row, vector):
     return types.void(matrix, types.intp, _vector), codegen
 
 
-def _prefetch_of(to_write):
-    @intrinsic
-    def prefetch_line(typingctx, matrix, row, column):
-        def codegen(context, builder, signature, args):
-            _prefetch(builder, _pointer(context, builder, signature.args[0], *args), to_write)
-            return context.get_dummy_value()
+@intrinsic
+def prefetch(typingctx, matrix, row, column):
+    """Prefetch the cache line of ``matrix[row, column]``."""
 
-        return types.void(matrix, types.intp, types.intp), codegen
+    def codegen(context, builder, signature, args):
+        _prefetch(builder, _address(context, builder, signature.args[0], *args))
+        return context.get_dummy_value()
 
-    return prefetch_line
-
-
-# Prefetch the cache line of ``matrix[row, column]``, to read it, or to write to it.
-prefetch, prefetch_to_write = _prefetch_of(to_write=False), _prefetch_of(to_write=True)
+    return types.void(matrix, types.intp, types.intp), codegen
 
 
 @intrinsic
@@ -269,7 +264,7 @@ def store_totals(typingctx, matrix, row, column, a, b, c, d):
         fours = halves(*eights, 8)
         twos = builder.fadd(fours, pick(fours, fours, [lane ^ 2 for lane in range(WIDTH)]))
         ones = builder.fadd(twos, pick(twos, twos, [lane ^ 1 for lane in range(WIDTH)]))
-        address = _pointer(context, builder, signature.args[0], *args[:3])
+        address = _address(context, builder, signature.args[0], *args[:3])
         totals = pick(ones, ones, [0, 4, 8, 12])
         builder.store(totals, builder.bitcast(address, totals.type.as_pointer()), align=4)
         return context.get_dummy_value()
@@ -297,7 +292,7 @@ if config.DISABLE_JIT:  # the same, as plain Python
     def prefetch(*address):
         pass
 
-    prefetch_to_write = prefetch_item = prefetch
+    prefetch_item = prefetch
 
     def splat(number):
         return np.full(WIDTH, number, np.float32)

@@ -30,52 +30,6 @@ def count_threads(n_jobs: int | None) -> int:
     return 1 if n_threads == 1 else int(min(n_threads, cpu_count()))  # joblib reads files to count the cores
 
 
-class ThreadChoice:
-    """Whether to work with all threads, or with one where that is faster.
-
-    Rows that several threads write to move between their cores. Where these are far from each other, or the host of a
-    virtual machine runs something else on one of them, that can take longer than the work. So now and then a small
-    fraction of the work is done the other way, and the faster way is kept. Nothing but time depends on it.
-
-    Parameters
-    ----------
-    n_threads : int
-        The most threads to use.
-
-    Attributes
-    ----------
-    n_threads : int
-        How many to use, except in trials.
-    """
-
-    TRIAL = 0.03125  # size of a trial, as a fraction of the usual amount of work
-    ENOUGH = 0.9  # the other way is kept if it takes at most this fraction of the time
-    # How often the usual amount is done before the next trial. Where one thread is in use, the others are idle, and a
-    # trial of them is cheap.
-    ALL, ONE = 8, 2
-
-    def __init__(self, n_threads: int) -> None:
-        self.n_threads = self._most = n_threads
-        self._seconds: dict[int, float] = {}
-        self._n_left = 1
-
-    def next_part(self) -> tuple[int, float]:
-        """Return how many threads to work with now, and on which fraction of the usual amount of work."""
-        if self._n_left or self._most == 1:
-            return self.n_threads, 1.0
-        return 1 if self.n_threads > 1 else self._most, self.TRIAL
-
-    def took(self, n_threads: int, seconds: float) -> None:
-        """Record the seconds per unit of work of a number of threads."""
-        self._seconds[n_threads] = seconds
-        if n_threads == self.n_threads:
-            self._n_left = max(0, self._n_left - 1)
-            return
-        if seconds < self.ENOUGH * self._seconds[self.n_threads]:
-            self.n_threads = n_threads
-        self._n_left = self.ONE if self.n_threads == 1 else self.ALL
-
-
 class Threads:
     """A pool of threads; the caller's thread is one of them, since one thread more would wait for a core.
 

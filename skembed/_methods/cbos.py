@@ -5,7 +5,7 @@ from typing import Any
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._objectives.cbos import CBOSObjective
-from .._training.learned_arrays import LearnedArray, uniform
+from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
 
 
@@ -216,7 +216,7 @@ class CBOSVectorizer(PooledVectorizer, TrainedVectorizer):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        start = uniform(0.5 / self.n_components)
+        start = start_uniform(0.5 / self.n_components)
         return [LearnedArray("word_vectors_", (len(fitted["word_counts_"]), self.n_components), start)]
 
     def _make_objective(self, fitted: dict[str, Any]) -> CBOSObjective:

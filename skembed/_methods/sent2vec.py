@@ -12,7 +12,7 @@ from .._base.trained import TrainedVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
 from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
-from .._training.learned_arrays import LearnedArray, uniform
+from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT32_MAX, INT64_MAX, integers
 from .._validation.messages import brief
 
@@ -282,7 +282,7 @@ class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
         """Words start at random, n-grams and targets at zero: an n-gram that was never seen adds nothing."""
         n_words = len(fitted["word_counts_"])
         n_rows = n_words + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
-        start, options = uniform(1.0 / self.n_components, n_words), ("n_components", "ngram_range", "n_buckets")
+        start, options = start_uniform(1.0 / self.n_components, n_words), ("n_components", "ngram_range", "n_buckets")
         return [
             LearnedArray("_source_vectors", (n_rows, self.n_components), start, options=options),
             LearnedArray("target_vectors_", (n_words, self.n_components), kept=False),

@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import Interval
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._objectives.siamese_cbow import SiameseCBOWObjective
-from .._training.learned_arrays import LearnedArray, uniform
+from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
 
 
@@ -214,7 +214,7 @@ class SiameseCBOWVectorizer(PooledVectorizer, TrainedVectorizer):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        start = uniform(0.01 * 3**0.5)  # with the standard deviation of the paper's normal numbers
+        start = start_uniform(0.01 * 3**0.5)  # with the standard deviation of the paper's normal numbers
         return [LearnedArray("word_vectors_", (len(fitted["word_counts_"]), self.n_components), start)]
 
     def _make_objective(self, fitted: dict[str, Any]) -> SiameseCBOWObjective:

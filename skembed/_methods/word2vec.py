@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._objectives.word2vec import Word2VecObjective
-from .._training.learned_arrays import LearnedArray, uniform
+from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import integers
 
 
@@ -220,7 +220,7 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         shape = (len(fitted["word_counts_"]), self.n_components)
         return [
-            LearnedArray("word_vectors_", shape, uniform(0.5 / self.n_components)),
+            LearnedArray("word_vectors_", shape, start_uniform(0.5 / self.n_components)),
             LearnedArray("target_vectors_", shape, kept=False),
         ]
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ARRAYS, Arrays
+from .._compiled.buffers import ALLOCATOR, Allocator
 from .._compiled.compile import INLINE, PASTE, lean_kernel
-from .._compiled.rows import ONE, add_scaled, combine, dots, mean_square, prefetch_all, softmax
+from .._compiled.rows import ONE, add_scaled, combine, dots, mean_square, softmax
 from .._compiled.sync import Team, barrier, partition
 from .._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
 from .._training.plan import SentenceBlocks
@@ -104,7 +104,6 @@ def gather_context_gradients(plan, contexts, random, block, team):
     error, gradient, scores = sentences.error, sentences.gradient, sentences.scores
     buffer = team.thread * scores.values.shape[1]
     first, last = partition(block.n_slots, team)
-    prefetch_all(error)
     for slot in range(first, last):
         gradient.square[slot] = 0.0
         if sentences.document[slot] < 0:
@@ -152,7 +151,7 @@ class CBOSObjective:
         self.negative = int(vectorizer.negative)
         self.mean = vectorizer.pooling == "mean"
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Contexts:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Contexts:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]

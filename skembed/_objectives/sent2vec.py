@@ -15,17 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ARRAYS, Arrays, unshared_width
+from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import INLINE, PASTE, lean_kernel
 from .._compiled.random import random_bits, uniform
 from .._compiled.rows import (
-    ADJACENT,
     ONE,
     add_scaled,
     blend,
     combine,
-    combine_two,
-    dots_two,
+    combine_strided,
+    dots,
     logistic,
     mean_square,
     padded,
@@ -81,12 +80,12 @@ class TargetWords(NamedTuple):
     inverse: np.ndarray  # (n_tokens + n_sentences,) float32, 1 / |R(S without w_t)|, or 1 if a sentence is a sum
     error: np.ndarray  # (n_tokens, more than negative + 1) float32, of each target's word and negatives
     error_flat: np.ndarray  # the same memory as one dimension
-    candidates: np.ndarray  # (n_threads, at least negative + 2) int32, a target, the negatives, and another target
+    candidates: np.ndarray  # (n_threads, more than negative) int32, a target and the negatives of its sentence
     candidates_flat: np.ndarray  # the same memory as one dimension
     arange: np.ndarray  # 0, 1, 2, ... as int32
 
 
-class Sentence(NamedTuple):
+class TargetSentence(NamedTuple):
     """One sentence of a block."""
 
     sentence: int  # its index in the text
@@ -161,24 +160,14 @@ def leave_targets_out(s, n_features, source_weights, options, work):
 def score_words(s, n_targets, target_weights, options, work):
     """Eq. 3: errors of each target and of its negatives; returns the loss.
 
-    Two at a time, since the targets have the same negatives. What is written is read in another loop: a vector that was
-    written in pieces is there only after a while.
+    Scores are written in one loop and read in the next: a vector that was just stored number by number cannot be loaded
+    at once.
     """
     target, error, first = work.target, work.error, s.target + options.negative
-    candidates, n_scores = s.thread * work.candidates.shape[1], options.negative + 2
-    for k in range(0, n_targets, 2):
-        m = min(k + 1, n_targets - 1)
-        work.candidates[s.thread, 0] = target.row[first + k]
-        work.candidates[s.thread, n_scores - 1] = target.row[first + m]
-        dots_two(
-            (error, s.a + k, s.a + m),
-            (target.vectors, first + k, first + m),
-            target_weights,
-            work.candidates_flat,
-            candidates,
-            n_scores,
-        )
-        error[s.a + m, 0] = error[s.a + m, n_scores - 1]
+    candidates, n_scores = s.thread * work.candidates.shape[1], options.negative + 1
+    for i in range(n_targets):
+        work.candidates[s.thread, 0] = target.row[first + i]
+        dots(error, s.a + i, target.vectors, first + i, target_weights, work.candidates_flat, candidates, n_scores)
     for i in range(n_targets):
         # The word's score with a minus, so that its error and loss are those of the negatives.
         error[s.a + i, 0] *= -ONE
@@ -198,19 +187,13 @@ def gather_word_gradients(s, n_targets, target_weights, options, work):
     """Gradients of each v_{S without w_t}, of the negatives, and of what all features get from all targets."""
     source, target, own, first = work.source, work.target, s.a + s.i, s.target + options.negative
     width = work.error.shape[1]
-    for k in range(0, n_targets, 2):
-        m = min(k + 1, n_targets - 1)
-        scales = work.error_flat, (s.a + k) * width + 1, (s.a + m) * width + 1, ADJACENT
-        combine_two((work.own, own + k, own + m), scales, target_weights, target.row, s.target, options.negative)
     for i in range(n_targets):
+        errors = (s.a + i) * width + 1
+        combine(work.own, own + i, work.error_flat, errors, target_weights, target.row, s.target, options.negative)
         add_scaled(work.own, own + i, work.error[s.a + i, 0], target_weights, np.int64(target.row[first + i]))
-    for j in range(0, options.negative, 2):
-        m = min(j + 1, options.negative - 1)
-        scales = work.error_flat, s.a * width + 1 + j, s.a * width + 1 + m, width
-        out = target.vectors, s.target + j, s.target + m
-        target.square[s.target + j], target.square[s.target + m] = combine_two(
-            out, scales, target.vectors, work.arange, first, n_targets
-        )
+    for j in range(options.negative):
+        e, errors = s.target + j, (work.error_flat, s.a * width + 1 + j, width)
+        target.square[e] = combine_strided(target.vectors, e, errors, target.vectors, work.arange, first, n_targets)
     shared = source.capacity + s.i
     source.square[shared] = combine(source.vectors, shared, work.inverse, own, work.own, work.arange, own, n_targets)
 
@@ -312,7 +295,7 @@ def train_sent2vec(text, source_rows, target_rows, options, work, plan, update, 
                 n += text.tokens[p] < text.word_weight.shape[0]
             if n > 1:
                 half = half_of_words(options.negatives, plan.seed, block, i)
-                s = Sentence(sentence, i, a, n, e, t, team.thread)
+                s = TargetSentence(sentence, i, a, n, e, t, team.thread)
                 losses.loss[i], n_targets, n_features = learn_sentence(
                     s, half, text, source_rows.weights, target_rows.weights, options, plan.seed, work
                 )
@@ -353,15 +336,15 @@ class Sent2VecObjective:
             Matrix.of(fitted, "target_vectors_", lambda: targets),
         ]
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> TargetWords:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> TargetWords:
         run_ptr, n_tokens = count_words_of_runs(text, plan)
         n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]
         # No n-gram is longer than its sentence.
         negative, max_order = self.options.negative, min(self.options.max_order, longest_sentence(text))
         n_source, n_target, l1 = n_tokens * max_order, n_tokens + n_sentences * negative, self.penalty > 0
-        error = make.zeros((n_tokens, padded(2 + negative)), np.float32)
-        candidates = make.zeros((n_threads, unshared_width(2 + negative)), np.int32)
+        error = make.zeros((n_tokens, padded(1 + negative)), np.float32)
+        candidates = make.zeros((n_threads, unshared_width(1 + negative)), np.int32)
         sources = make.zeros((n_source + n_sentences, n_components), np.float32)
         targets = make.zeros((n_target, n_components), np.float32)
         return TargetWords(

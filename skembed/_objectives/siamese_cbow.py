@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ARRAYS, Arrays
+from .._compiled.buffers import ALLOCATOR, Allocator
 from .._compiled.compile import LEAN, PASTE, lean_kernel
-from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_all, softmax
+from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, mean_square, softmax
 from .._compiled.sync import Team, barrier, partition
 from .._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
 from .._training.plan import SentenceBlocks
@@ -106,7 +106,6 @@ def gather_cosine_gradients(plan, cosines, random, block, team):
     width, span = plan.run_length + 2 * plan.border, 2 * plan.border + 1
     vectors, buffer = gradient.vectors, team.thread * scores.values.shape[1]
     first, last = partition(block.n_slots, team)
-    prefetch_all(error)
     for slot in range(first, last):
         gradient.square[slot] = 0.0
         if sentences.document[slot] < 0:
@@ -166,7 +165,7 @@ class SiameseCBOWObjective:
         self.mean = vectorizer.pooling == "mean"
         self.inverse_temperature = np.float32(1.0 / vectorizer.temperature)
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Cosines:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Cosines:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]

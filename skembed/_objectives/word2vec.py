@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ARRAYS, Arrays, unshared_width
+from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import PASTE, lean_kernel
 from .._compiled.random import below, random_bits, uniform
-from .._compiled.rows import ONE, combine, combine_two, copy_scaled, dots, logistic, padded, prefetch_row
+from .._compiled.rows import ONE, combine, combine_strided, copy_scaled, dots, logistic, padded, prefetch_row
 from .._compiled.sync import Team
 from .._training.encoded_text import (
     EncodedText,
@@ -71,7 +71,7 @@ class Windows(NamedTuple):
     arange: np.ndarray  # 0, 1, 2, ... as int32
 
 
-class Sentence(NamedTuple):
+class WindowSentence(NamedTuple):
     """One sentence of a block."""
 
     sentence: int  # its index in the text
@@ -161,13 +161,11 @@ def learn_position(s, i, source_weights, target_weights, options, work):
 def gather_negative_gradients(s, options, work):
     """What the negatives of a sentence get from all positions."""
     target, width = work.target, work.negative_error.shape[1]
-    for j in range(0, options.negative, 2):
-        k = min(j + 1, options.negative - 1)
-        e, f = s.target + j, s.target + k
-        target.vector[e], target.scale[e], target.vector[f], target.scale[f] = e, ONE, f, ONE
-        scales = work.negative_error_flat, s.a * width + j, s.a * width + k, width
-        target.square[e], target.square[f] = combine_two(
-            (target.vectors, e, f), scales, target.vectors, work.arange, target.capacity + s.a, s.n
+    for j in range(options.negative):
+        e, errors = s.target + j, (work.negative_error_flat, s.a * width + j, width)
+        target.vector[e], target.scale[e] = e, ONE
+        target.square[e] = combine_strided(
+            target.vectors, e, errors, target.vectors, work.arange, target.capacity + s.a, s.n
         )
 
 
@@ -218,7 +216,7 @@ def train_word2vec(text, source_rows, target_rows, options, work, plan, update, 
             n = keep_words(text, sentence, plan.seed, options, target_rows.weights, work.words, a)
             if n < 2:
                 continue
-            s = Sentence(sentence, a, n, e, t, buffer)
+            s = WindowSentence(sentence, a, n, e, t, buffer)
             half = half_of_words(options.negatives, plan.seed, block, i)
             draw_windows(s, half, plan.seed, options, target_rows.weights, work)
             for position in range(n):
@@ -260,7 +258,7 @@ class Word2VecObjective:
             Matrix.of(fitted, "target_vectors_", lambda: targets),
         ]
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Windows:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Windows:
         run_ptr, n_tokens = count_words_of_runs(text, plan)
         n_sentences = plan.runs_per_block * plan.run_length
         n_components = self.matrices[0].weights.shape[1]

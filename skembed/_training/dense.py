@@ -1,8 +1,8 @@
-"""Training without a kernel of its own: numpy computes partial gradients, part by part of a block, in several threads.
+"""Training without a compiled kernel: numpy computes the gradients of a block in chunks, several threads at a time.
 
-A part is a fixed number of sentences of a block. Its gradients are computed from the weights before the block, by
-matrix products in one thread each, and are added up in the order of the parts. So the number of threads decides who
-computes a part, never what comes out. Then each array takes one step by Adam or AdaGrad.
+A chunk is a fixed number of sentences of a block. Its gradients are computed from the weights before the block, with
+single-threaded matrix products, and are added up in the order of the chunks. So the number of threads changes no bit.
+Then each array takes one step by Adam, AdaGrad or plain gradient descent.
 """
 
 from __future__ import annotations
@@ -22,45 +22,45 @@ from .plan import SentenceBlocks, WordBlocks
 from .trainer import BlockLoop
 from .updates import SMALLEST_ACCUMULATOR, SQUARES, Update
 
-_BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # of Adam, as its paper has them
+_BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # the defaults of the paper on Adam
 
 
-class Part(NamedTuple):
-    """Some sentences of a block, whose gradients are computed together."""
+class Chunk(NamedTuple):
+    """Sentences of a block whose gradients are computed together."""
 
     text: EncodedText
     sentences: np.ndarray  # (n,) int64, indices in the text, in the order of the block
-    draws: np.random.Generator  # keyed by pass, block and part
+    draws: np.random.Generator  # keyed by pass, block and chunk
 
 
 class RowGradients(NamedTuple):
-    """Gradient of the rows of an array that a part touches; a row may be listed more than once."""
+    """Gradient of the rows of an array that a chunk uses; a row may be listed more than once."""
 
     rows: np.ndarray  # (n,) int64
     vectors: np.ndarray  # (n, n_components) float32
 
 
 class Gradients(NamedTuple):
-    """What a part contributes to its block."""
+    """Loss and gradients of a chunk, or of a block."""
 
     loss: float  # sum over the targets
     n_targets: int
-    of: dict[str, np.ndarray | RowGradients]  # by the name of the array; empty where nothing is learned
+    of: dict[str, np.ndarray | RowGradients]  # array name -> gradient; empty where nothing is learned
 
 
 class DenseObjective:
-    """Base of what a method without a kernel brings to the training loop."""
+    """Base of the objectives that have no compiled kernel."""
 
     blocks: SentenceBlocks | WordBlocks
-    part_length = 64  # sentences of a part
+    chunk_length = 64  # sentences
 
-    def gradients(self, part: Part, learn: bool) -> Gradients:
-        """Loss and gradients of a part, from weights that nobody writes meanwhile."""
-        raise TypeError(f"{type(self).__name__} does not say how its gradients are computed.")
+    def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
+        """Loss and gradients of a chunk. No thread writes to the weights meanwhile."""
+        raise TypeError(f"{type(self).__name__} does not define `gradients`.")
 
 
 class DenseTrainer(BlockLoop):
-    """Runs a `DenseObjective`; `fitted` has the learned arrays and their accumulators, which are updated in place."""
+    """Runs a `DenseObjective`; updates the learned arrays and their accumulators in `fitted` in place."""
 
     def __init__(
         self,
@@ -78,12 +78,14 @@ class DenseTrainer(BlockLoop):
 
     def scratch_bytes(self, text: EncodedText) -> int:
         plan = self.plan(text, 0)
-        n_parts = min(2 * self.n_threads, -(-plan.runs_per_block * plan.run_length // self.objective.part_length)) + 1
-        # Rows have gradients for the words of a part, and for about as many negatives.
-        n_words = 2 * self.objective.part_length * (len(text.tokens) // max(1, len(text.document)) + 1)
-        rows_of_part = sum(array.n_bytes // array.shape[0] for array in self.arrays if array.update == "rows") * n_words
+        n_chunks = min(2 * self.n_threads, -(-plan.runs_per_block * plan.run_length // self.objective.chunk_length)) + 1
+        # An estimate: one gradient for each word of a chunk, and for as many negatives.
+        n_words = 2 * self.objective.chunk_length * (len(text.tokens) // max(1, len(text.document)) + 1)
+        rows_of_chunk = (
+            sum(array.n_bytes // array.shape[0] for array in self.arrays if array.update == "rows") * n_words
+        )
         dense = sum(array.n_bytes for array in self.arrays if array.update == "dense")
-        return int(text.document.nbytes + plan.run_starts.nbytes + n_parts * (dense + rows_of_part))
+        return int(text.document.nbytes + plan.run_starts.nbytes + n_chunks * (dense + rows_of_chunk))
 
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
         return SimpleNamespace(losses=SimpleNamespace(total=np.zeros(2)))
@@ -91,8 +93,8 @@ class DenseTrainer(BlockLoop):
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
         with ONE_BLAS_THREAD, Threads(n_threads) as threads:
             for block in range(plan.first_block, plan.last_block):
-                parts = self._parts(text, plan, block)
-                of_block = add_up(threads.in_order(lambda part: self._gradients(part, update.learn), parts))
+                chunks = self._chunks(text, plan, block)
+                of_block = add_up(threads.in_order(lambda chunk: self._gradients(chunk, update.learn), chunks))
                 scratch.losses.total += of_block.loss, of_block.n_targets
                 if not np.isfinite(of_block.loss):
                     return  # diverged
@@ -100,22 +102,22 @@ class DenseTrainer(BlockLoop):
                     with np.errstate(all="ignore"):
                         self._step(of_block, update.rate - update.rate_decay * block)
 
-    def _gradients(self, part: Part, learn: bool) -> Gradients:
-        with np.errstate(all="ignore"):  # weights that diverge are found after the pass, with a remedy
-            gradients: Gradients = self.objective.gradients(part, learn)
+    def _gradients(self, chunk: Chunk, learn: bool) -> Gradients:
+        with np.errstate(all="ignore"):  # the caller checks the weights after the pass
+            gradients: Gradients = self.objective.gradients(chunk, learn)
         return gradients
 
-    def _parts(self, text: EncodedText, plan: Plan, block: int) -> Iterator[Part]:
+    def _chunks(self, text: EncodedText, plan: Plan, block: int) -> Iterator[Chunk]:
         first = block * plan.runs_per_block
         starts = plan.run_starts[first : first + plan.runs_per_block]
         sentences = (starts[:, None] + np.arange(plan.run_length)).ravel()
         sentences = sentences[sentences < len(text.document)]  # the last run may end with the text
-        for index, start in enumerate(range(0, len(sentences), self.objective.part_length)):
+        for index, start in enumerate(range(0, len(sentences), self.objective.chunk_length)):
             draws = np.random.Generator(np.random.Philox(np.random.SeedSequence([plan.seed, block, index])))
-            yield Part(text, sentences[start : start + self.objective.part_length], draws)
+            yield Chunk(text, sentences[start : start + self.objective.chunk_length], draws)
 
     def _step(self, of_block: Gradients, rate: float) -> None:
-        """One step of each array, along the mean gradient of the targets of a block."""
+        """One step of each array, along the gradient of the mean loss of the block."""
         self.fitted["_n_steps"] = n_steps = self.fitted.get("_n_steps", 0) + 1
         for array in self.arrays:
             found = of_block.of.get(array.name)
@@ -132,33 +134,38 @@ class DenseTrainer(BlockLoop):
                 weights[rows] -= np.float32(rate) * gradient
 
 
-def add_up(parts: Iterator[Gradients]) -> Gradients:
-    """Sums over the parts of a block, in their order. Of row gradients each row is listed once."""
+def add_up(chunks: Iterator[Gradients]) -> Gradients:
+    """Add up the chunks of a block, in their order; each row is listed once in the result."""
     loss, n_targets = 0.0, 0
     dense: dict[str, np.ndarray] = {}
     of_rows: dict[str, list[RowGradients]] = {}
-    for part in parts:
-        loss, n_targets = loss + part.loss, n_targets + part.n_targets
-        for name, found in part.of.items():
+    for chunk in chunks:
+        loss, n_targets = loss + chunk.loss, n_targets + chunk.n_targets
+        for name, found in chunk.of.items():
             if isinstance(found, RowGradients):
                 of_rows.setdefault(name, []).append(found)
             elif name in dense:
                 dense[name] += found
             else:
                 dense[name] = found.copy()
-    return Gradients(loss, n_targets, dense | {name: _join(found) for name, found in of_rows.items()})
+    return Gradients(loss, n_targets, dense | {name: _sum_by_row(found) for name, found in of_rows.items()})
 
 
-def _join(found: list[RowGradients]) -> RowGradients:
-    rows, places = np.unique(np.concatenate([part.rows for part in found]), return_inverse=True)
-    vectors = np.concatenate([part.vectors for part in found])
-    joined = np.zeros((len(rows), *vectors.shape[1:]), np.float32)
-    np.add.at(joined, places, vectors)  # one after the other, in the order of the block
-    return RowGradients(rows, joined)
+def _sum_by_row(found: list[RowGradients]) -> RowGradients:
+    rows, index = np.unique(np.concatenate([gradient.rows for gradient in found]), return_inverse=True)
+    vectors = np.concatenate([gradient.vectors for gradient in found])
+    sums = np.zeros((len(rows), *vectors.shape[1:]), np.float32)
+    np.add.at(sums, index, vectors)  # adds in the order of the block, so the sums do not depend on the threads
+    return RowGradients(rows, sums)
 
 
 def adam_step(moments: np.ndarray, rows: Any, gradient: np.ndarray, rate: float, n_steps: int) -> np.ndarray:
-    """The step of Adam (Kingma and Ba, 2015) for some rows of an array, or for all of it; updates the moments."""
+    """The step of Adam (Kingma and Ba, 2015) for ``rows`` of an array, or ``...`` for all; updates the moments.
+
+    Rows are lazy: the moments of a row that a block does not use stay as they are, and the row does not move, whereas
+    the paper's Adam would decay them and move every row of the vocabulary in every block. ``n_steps``, from which the
+    bias of the moments is corrected, counts the blocks, not the steps of the row.
+    """
     first = np.float32(_BETA_1) * moments[0][rows] + np.float32(1 - _BETA_1) * gradient
     second = np.float32(_BETA_2) * moments[1][rows] + np.float32(1 - _BETA_2) * np.square(gradient)
     moments[0][rows], moments[1][rows] = first, second
@@ -167,7 +174,7 @@ def adam_step(moments: np.ndarray, rows: Any, gradient: np.ndarray, rate: float,
 
 
 def adagrad_step(accumulator: np.ndarray, rows: Any, gradient: np.ndarray, rate: float) -> np.ndarray:
-    """The step of AdaGrad: with one sum of squares a row for rows, as the kernels have it, else elementwise."""
+    """The step of AdaGrad: elementwise for a whole array, with one sum of squares a row for rows, as in the kernels."""
     if rows is ...:
         accumulator += np.square(gradient)
         squares = accumulator
@@ -178,9 +185,9 @@ def adagrad_step(accumulator: np.ndarray, rows: Any, gradient: np.ndarray, rate:
 
 
 class _OneBlasThread:
-    """Within it, a matrix product runs in the thread that calls it, so its rounding does not depend on the cores.
+    """Limits BLAS to one thread, since the number of threads changes the rounding of its matrix products.
 
-    The limit holds for the whole process: fits that overlap set it once, and the last one lifts it.
+    The limit holds for the whole process: of several fits at once the first sets it and the last lifts it.
     """
 
     def __init__(self) -> None:

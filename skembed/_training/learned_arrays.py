@@ -8,17 +8,17 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._compiled.buffers import ARRAYS
+from .._compiled.buffers import ALLOCATOR
 from .._compiled.random import fill_uniform
 
 Start = Callable[[np.ndarray, int], None]  # writes the start values of an array of zeros, by a seed
 
 
-def zeros(array: np.ndarray, seed: int) -> None:
+def start_zeros(array: np.ndarray, seed: int) -> None:
     """Start at zero."""
 
 
-def uniform(limit: float, n_rows: int | None = None) -> Start:
+def start_uniform(limit: float, n_rows: int | None = None) -> Start:
     """Start with random numbers between minus and plus a limit, in the first `n_rows` rows or in all."""
 
     def fill(array: np.ndarray, seed: int) -> None:
@@ -37,7 +37,7 @@ class LearnedArray(NamedTuple):
 
     name: str  # of the fitted attribute
     shape: tuple[int, ...]
-    start: Start = zeros
+    start: Start = start_zeros
     update: Literal["rows", "dense"] = "rows"
     options: tuple[str, ...] = ("n_components",)  # parameters of the estimator that fix the shape and its meaning
     frozen: bool = False
@@ -77,7 +77,7 @@ def shapes_of(arrays: list[LearnedArray], solver: str) -> dict[str, tuple[int, .
 
 def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str, np.ndarray]:
     """The arrays and their accumulators before the first block. Each array has random numbers of its own."""
-    started = {name: ARRAYS.zeros(shape, np.float32) for name, shape in shapes_of(arrays, solver).items()}
+    started = {name: ALLOCATOR.zeros(shape, np.float32) for name, shape in shapes_of(arrays, solver).items()}
     for index, array in enumerate(arrays):
         array.start(started[array.name], seed + index)
     return started

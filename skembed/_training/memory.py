@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._compiled.buffers import Outline
+from .._compiled.buffers import ShapeOnly
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
 from .encoded_text import EncodedText, split_long_sentences
@@ -36,7 +36,7 @@ def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> dict[str
         corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32)
     )
     parts = split_long_sentences(text, vectorizer.max_sentence_length)
-    fitted |= {name: Outline(shape) for name, shape in shapes_of(arrays, solver).items()}
+    fitted |= {name: ShapeOnly(shape) for name, shape in shapes_of(arrays, solver).items()}
     trainer = vectorizer._make_trainer(fitted | {"_n_tokens": corpus.n_tokens, "_seed": 0})
     scratch = trainer.scratch_bytes(parts) + (0 if parts.sent_ptr is text.sent_ptr else parts.sent_ptr.nbytes)
     memory = {

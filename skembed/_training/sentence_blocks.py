@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ARRAYS, unshared_width
+from .._compiled.buffers import ALLOCATOR, unshared_width
 from .._compiled.compile import INLINE, LEAN
 from .._compiled.random import below, random_bits
 from .._compiled.rows import ONE, combine, prefetch_row
@@ -51,17 +51,17 @@ class Sentences(NamedTuple):
     offsets: np.ndarray  # (n_threads, negative) int64
 
 
-def make_scores(n, n_threads, make=ARRAYS):
+def make_scores(n, n_threads, make=ALLOCATOR):
     values = make.zeros((n_threads, unshared_width(n)), np.float32)
     which, column = (make.zeros((n_threads * unshared_width(n),), np.int32) for _ in range(2))
     return Scores(values, values.reshape(-1), which, column)
 
 
-def make_losses(n, make=ARRAYS):
+def make_losses(n, make=ALLOCATOR):
     return Losses(make.zeros((n,), np.float64), make.zeros((n,), np.int64), make.zeros((2,), np.float64))
 
 
-def make_sentences(plan, n_words, n_components, negative, n_columns, n_scores, n_threads, make=ARRAYS):
+def make_sentences(plan, n_words, n_components, negative, n_columns, n_scores, n_threads, make=ALLOCATOR):
     """Buffers for blocks of at most ``n_words`` words, with ``negative`` random sentences for each target.
 
     ``n_columns`` is the width of `error`, ``n_scores`` the most scores of one vector.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property
@@ -12,9 +11,8 @@ from typing import Any, NamedTuple, Protocol, Self
 import numba
 import numpy as np
 
-from .._compiled.buffers import ARRAYS, Arrays, Sizes, unshared_zeros
+from .._compiled.buffers import ALLOCATOR, Allocator, ByteCounter, unshared_zeros
 from .._compiled.sync import ABORTED, SYNC_SIZE, Team
-from .._compiled.threads import ThreadChoice
 from .encoded_text import EncodedText, Plan, first_sentence
 from .learned_arrays import accumulator_of
 from .plan import SentenceBlocks, WordBlocks, make_plan
@@ -49,7 +47,7 @@ class Objective(Protocol):
     @property
     def blocks(self) -> SentenceBlocks | WordBlocks: ...
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Arrays = ARRAYS) -> Any:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Any:
         """Work space of one block, with its `losses` and with `run_ptr` of `count_words_of_runs`."""
 
     def run(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, team: Team) -> None:
@@ -66,7 +64,6 @@ class BlockLoop:
         self.objective, self.solver, self.batch_size, self.seed = objective, solver, batch_size, seed
         # The barrier between threads exists only in compiled code.
         self.n_threads = 1 if numba.config.DISABLE_JIT else n_threads
-        self._threads = ThreadChoice(self.n_threads)
 
     def compile(self, text: EncodedText) -> None:
         """Compile the kernels, or load them from the cache."""
@@ -96,13 +93,8 @@ class BlockLoop:
         blocks_per_call = min(n_blocks, max(1, n_blocks * TOKENS_PER_CALL // max(1, len(text.tokens))))
         last = 0
         while last < n_blocks:
-            # Where nothing is learned, the time would say nothing of the work that matters.
-            n_threads, part = self._threads.next_part() if update.learn else (self._threads.n_threads, 1.0)
-            first, last = last, min(last + max(1, int(part * blocks_per_call)), n_blocks)
-            start = time.perf_counter()
-            self._call(text, scratch, plan._replace(first_block=first, last_block=last), update, n_threads)
-            if update.learn:
-                self._threads.took(n_threads, (time.perf_counter() - start) / (last - first))
+            first, last = last, min(last + blocks_per_call, n_blocks)
+            self._call(text, scratch, plan._replace(first_block=first, last_block=last), update, self.n_threads)
             if not np.isfinite(scratch.losses.total[0]):
                 break  # diverged; the rest of the pass would be wasted
             on_call(last / n_blocks)
@@ -138,7 +130,7 @@ class Trainer(BlockLoop):
         self._call(text, self._make_scratch(text, plan), plan, update, self.n_threads)
 
     def scratch_bytes(self, text: EncodedText) -> int:
-        plan, block = self.plan(text, 0), Sizes()
+        plan, block = self.plan(text, 0), ByteCounter()
         scratch = self.objective.make_scratch(text, plan, self.n_threads, block)
         n_rows = sum(len(matrix.weights) for matrix in self.objective.matrices)
         of_text = text.document.nbytes + plan.run_starts.nbytes + scratch.run_ptr.nbytes

@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ARRAYS, unshared_width
+from .._compiled.buffers import ALLOCATOR, unshared_width
 from .._compiled.compile import INLINE, LEAN
-from .._compiled.rows import ONE, add_scaled, prefetch_row_to_write
-from .._compiled.simd import prefetch_item
+from .._compiled.rows import ONE, add_scaled, prefetch_row
 
 # Below this a row has felt nothing but rounding, and the square root's reciprocal may overflow in single precision.
 SMALLEST_ACCUMULATOR = np.float32(1e-30)
@@ -93,7 +92,7 @@ def assign_rows(mass: np.ndarray, n_threads: int) -> np.ndarray:
     return np.repeat(owner, ROWS_PER_GROUP)[: len(mass)]
 
 
-def make_gradient(capacity, vectors, n_threads, *, l1=False, make=ARRAYS):
+def make_gradient(capacity, vectors, n_threads, *, l1=False, make=ALLOCATOR):
     """Buffers for ``capacity`` entries that point to ``vectors``; ``l1``: with thresholds of the L1 norm."""
     length = 2 * capacity if n_threads > 1 else capacity
     return SparseGradient(
@@ -173,9 +172,6 @@ def update_rows(rows, gradient, update, block, team):
     """
     bounds, thread, penalty = gradient.bounds, team.thread, update.penalty
     rate = np.float32(update.rate - update.rate_decay * block.position)
-    # Other threads have written these; the processor would fetch one cache line after the other.
-    for vector in range(0, gradient.square.shape[0], 16):
-        prefetch_item(gradient.square, vector)
     for t in range(bounds.shape[0]):
         for k in range(bounds[t, thread], bounds[t, thread + 1]):
             if gradient.square[gradient.vector[k]] != 0.0 or penalty > 0.0:
@@ -185,7 +181,7 @@ def update_rows(rows, gradient, update, block, team):
         for k in range(bounds[t, thread], last):
             if k + AHEAD < last:
                 row = gradient.row[k + AHEAD]
-                prefetch_row_to_write(rows.weights, row)
+                prefetch_row(rows.weights, row)
             row, vector = np.int64(gradient.row[k]), np.int64(gradient.vector[k])
             square = gradient.square[vector]
             if square == 0.0 and penalty == 0.0:

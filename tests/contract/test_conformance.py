@@ -2,7 +2,6 @@
 
 import copy
 import io
-import itertools
 import pickle
 
 import joblib
@@ -31,7 +30,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skembed import SentenceCorpus
-from skembed._compiled.threads import ThreadChoice
 
 every = pytest.mark.parametrize("name", NAMES)
 every_trained = pytest.mark.parametrize("name", TRAINED)
@@ -251,26 +249,6 @@ def test_number_of_threads_changes_no_bit(name, n_jobs):
 def test_number_of_threads_changes_no_bit_for_any_batch_size(name, batch_size):
     one, three = (make(name, batch_size=batch_size, n_jobs=n).fit(TEXT, groups=GROUPS) for n in (1, 3))
     assert learned(one) == learned(three)
-
-
-@every_trained
-@pytest.mark.parametrize("solver", ["adagrad", "sgd"])
-def test_change_of_threads_within_a_fit_changes_no_bit(name, solver, monkeypatch):
-    rate = {"sgd": 0.01, "adagrad": 0.1}[solver]
-    options = {"max_iter": 3, "batch_size": 6, "solver": solver, "learning_rate": rate}
-    expected = learned(make(name, **options).fit(TEXT, groups=GROUPS))
-    pieces = itertools.cycle([(2, 0.4), (1, 0.7), (1, 1.0), (2, 1.0), (1, 0.1)])
-    used = []
-
-    def next_part(choice):
-        used.append(next(pieces))
-        return used[-1]
-
-    monkeypatch.setattr("skembed._training.trainer.TOKENS_PER_CALL", 200)
-    monkeypatch.setattr("skembed._base.trained.count_threads", lambda n_jobs: n_jobs)  # whatever the machine has
-    monkeypatch.setattr(ThreadChoice, "next_part", next_part)
-    assert learned(make(name, **options, n_jobs=2).fit(TEXT, groups=GROUPS)) == expected
-    assert len(used) > 9, "several pieces in each pass"
 
 
 # -- copies on disk --------------------------------------------------------------------------------------------------

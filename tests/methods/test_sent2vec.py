@@ -29,7 +29,7 @@ from kernel_cases import (
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
 from skembed import Sent2VecVectorizer, SentenceCorpus
-from skembed._objectives.sent2vec import Sentence, list_features
+from skembed._objectives.sent2vec import TargetSentence, list_features
 from skembed._training.encoded_text import Plan
 from skembed._training.trainer import Trainer
 
@@ -243,7 +243,7 @@ def test_features_and_their_dropout(max_order):
         n_places, n_ngrams = len(expected), len(expected) - n
         seen = set()
         for sentence in range(12):
-            n_kept = list_features(Sentence(sentence, 1, 2, n, begin, 0, 0), weights, options, 3, work)
+            n_kept = list_features(TargetSentence(sentence, 1, 2, n, begin, 0, 0), weights, options, 3, work)
             kept = work.feature[begin : begin + n_places] >= 0
             assert n_kept == n_places - min(dropout, n_ngrams) == kept.sum()
             assert kept[:n].all(), "words are never dropped"

@@ -28,9 +28,9 @@ from threadpoolctl import threadpool_info
 from skembed import SentenceCorpus
 from skembed._base.queries import WordVectorInspection
 from skembed._encoders.content_seeds import content_draws, content_seeds
-from skembed._training.dense import DenseTrainer, Part
+from skembed._training.dense import Chunk, DenseTrainer
 from skembed._training.encoded_text import split_long_sentences
-from skembed._training.learned_arrays import LearnedArray, start_arrays, uniform
+from skembed._training.learned_arrays import LearnedArray, start_arrays, start_uniform
 from skembed._training.trainer import BlockLoop
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
@@ -71,9 +71,9 @@ def start(cls, seed=1, dtype=np.float64, **options):
     return fitted | {k: v.astype(dtype) for k, v in start_arrays(arrays, estimator.solver, seed).items()}, arrays
 
 
-def part_of(text, sentences=None):
+def chunk_of(text, sentences=None):
     sentences = np.arange(len(text.document)) if sentences is None else np.array(sentences)
-    return Part(text, sentences, np.random.default_rng(0))
+    return Chunk(text, sentences, np.random.default_rng(0))
 
 
 def dense_gradients(gradients, fitted):
@@ -114,22 +114,22 @@ def test_the_map_is_its_twin_and_its_gradient_the_numeric_one(labels):
     text = tiny_text()[0]
     labels = None if labels is None else np.resize(labels, len(text.document))
     text = text._replace(annotations=() if labels is None else (labels,))
-    part = part_of(text)
-    found = MapObjective(fitted).gradients(part, True)
-    loss, n_targets = map_twin(text, fitted, part.sentences, labels)
+    chunk = chunk_of(text)
+    found = MapObjective(fitted).gradients(chunk, True)
+    loss, n_targets = map_twin(text, fitted, chunk.sentences, labels)
     assert found.n_targets == n_targets > 4
     np.testing.assert_allclose(found.loss, loss, rtol=1e-10)
     for name, gradient in dense_gradients(found, fitted).items():
-        expected = numeric_gradient(lambda: map_twin(text, fitted, part.sentences, labels)[0], fitted[name])
+        expected = numeric_gradient(lambda: map_twin(text, fitted, chunk.sentences, labels)[0], fitted[name])
         np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
         assert np.abs(expected).max() > 0.1
 
 
 def test_gradient_of_the_output_vectors_is_the_numeric_one():
     fitted, _ = start(ParagraphVectorizer)
-    objective, part = ParagraphObjective(fitted), part_of(tiny_text()[0])
-    found = objective.gradients(part, True)
-    text = part.text
+    objective, chunk = ParagraphObjective(fitted), chunk_of(tiny_text()[0])
+    found = objective.gradients(chunk, True)
+    text = chunk.text
     rows = np.where(text.tokens < 9, text.tokens, -1)
     listed = list(objective.words_and_noise(rows, text.sent_ptr))
     frozen = [find_vector(fitted["output_vectors_"][words], signs) for words, signs in listed]
@@ -170,7 +170,7 @@ def test_blocks_are_those_of_the_twin(solver):
     trainer = DenseTrainer(MapObjective(fitted), solver, len(text.document), 7, 1, arrays=arrays, fitted=fitted)
     for epoch in range(3):
         loss = trainer.run_epoch(text, epoch, rates=(rate, rate))
-        found = MapObjective(slow).gradients(part_of(text), True)  # in double precision, as one part
+        found = MapObjective(slow).gradients(chunk_of(text), True)  # in double precision, as one chunk
         expected, n_targets = map_twin(text, slow, range(len(text.document)))
         np.testing.assert_allclose(loss, expected / n_targets, rtol=1e-5)
         for name, gradient in dense_gradients(found, slow).items():
@@ -266,7 +266,7 @@ def test_it_learns(name, rate, largest_loss):
     learned_nothing = fit(name, max_iter=1, learning_rate=1e-12)
     model = fit(name, max_iter=30, learning_rate=rate)
     assert model.loss_curve_[-1] < largest_loss < learned_nothing.loss_curve_[0]
-    if name != "paragraph-adam":  # of parts of three words
+    if name != "paragraph-adam":  # of chunks of three words
         assert similarity_of_topics(model) > 2 * similarity_of_topics(learned_nothing)
 
 
@@ -348,11 +348,11 @@ def test_labels_follow_the_sentences_through_parts_and_batches(monkeypatch):
             objective = super()._make_objective(fitted)
             gradients = objective.gradients
 
-            def watch(part, learn):
-                text = part.text
-                for i in part.sentences:
+            def watch(chunk, learn):
+                text = chunk.text
+                for i in chunk.sentences:
                     seen.append((tuple(text.tokens[text.sent_ptr[i] : text.sent_ptr[i + 1]]), text.annotations[0][i]))
-                return gradients(part, learn)
+                return gradients(chunk, learn)
 
             objective.gradients = watch
             return objective
@@ -415,7 +415,10 @@ def test_scikit_learn_check(cls, check):
 
 
 def test_each_array_has_random_numbers_of_its_own():
-    arrays = [LearnedArray("a_", (5, 4), uniform(1.0)), LearnedArray("b_", (5, 4), uniform(1.0, 2), "dense")]
+    arrays = [
+        LearnedArray("a_", (5, 4), start_uniform(1.0)),
+        LearnedArray("b_", (5, 4), start_uniform(1.0, 2), "dense"),
+    ]
     started = start_arrays(arrays, "adam", 3)
     assert not np.array_equal(started["a_"][:2], started["b_"][:2]) and started["a_"].all()
     assert started["b_"][:2].all() and not started["b_"][2:].any()

@@ -9,22 +9,20 @@ from skembed._compiled.rows import (
     add_scaled,
     blend,
     combine,
-    combine_two,
+    combine_strided,
     copy_scaled,
     dots,
-    dots_two,
     logistic,
     mean_square,
     padded,
     prefetch_row,
-    prefetch_row_to_write,
     softmax,
 )
 
 add_scaled, copy_scaled, blend, mean_square = map(for_python, (add_scaled, copy_scaled, blend, mean_square))
-combine, combine_two, softmax, logistic = map(for_python, (combine, combine_two, softmax, logistic))
-dots, dots_two = map(for_python, (dots, dots_two))
-prefetch_row, prefetch_row_to_write = map(for_python, (prefetch_row, prefetch_row_to_write))
+combine, combine_strided, dots = map(for_python, (combine, combine_strided, dots))
+softmax, logistic = map(for_python, (softmax, logistic))
+prefetch_row = for_python(prefetch_row)
 
 pytestmark = pytest.mark.kernel
 # Shorter than a vector; one, two and four of them; a last one that overlaps by one, by some, by all but one number.
@@ -56,29 +54,13 @@ def test_dots_and_combine_are_products_of_matrices(length, n):
 
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("n", [0, 1, 2, 7])
-@pytest.mark.parametrize(("i", "s", "j", "t"), [(1, 0, 3, 1), (3, 2, 1, 0), (2, 1, 2, 1)])
-def test_two_combinations_of_the_same_rows(length, n, i, s, j, t):
+def test_combination_with_scales_that_are_not_adjacent(length, n):
     rows, rng = random_rows(6, length), np.random.default_rng(n)
-    index, scale = rng.integers(0, 6, n + 2).astype(np.int32), rng.normal(size=3 + 2 * n).astype(np.float32)
-    result, wanted = np.full((2, 4, length), 7, np.float32)
-    squares = combine_two((result, i, j), (scale, s, t, 2), rows, index, 2, n)
-    of_each = [combine(wanted, row, scale[first::2].copy(), 0, rows, index, 2, n) for row, first in ((i, s), (j, t))]
-    np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(squares, of_each, rtol=1e-5)
-
-
-@pytest.mark.parametrize("length", LENGTHS)
-@pytest.mark.parametrize("n", range(1, 14))
-@pytest.mark.parametrize(("i", "o", "j", "p"), [(2, 1, 0, 3), (0, 2, 1, 0), (1, 3, 1, 3)])
-def test_dots_of_two_rows_are_those_of_each(length, n, i, o, j, p):
-    a, rows = random_rows(3, length), random_rows(6, length, seed=1)
-    index = np.random.default_rng(n).integers(0, 6, n + 2).astype(np.int32)
-    result, wanted = np.full((2, 4, n + 5), 7, np.float32)
-    dots_two((result, o, p), (a, i, j), rows, index, 2, n)
-    for row, to in ((i, o), (j, p)):
-        dots(wanted, to, a, row, rows, index, 2, n)
-    np.testing.assert_array_equal(result[:, :n], wanted[:, :n])
-    assert (result[:, n + -n % 4 :] == 7).all(), "nothing is written past a group of four"
+    index, scale = rng.integers(0, 6, n + 2).astype(np.int32), rng.normal(size=2 + 3 * n).astype(np.float32)
+    result, wanted = np.full((2, 3, length), 7, np.float32)
+    square = combine_strided(result, 1, (scale, 2, 3), rows, index, 2, n)
+    assert square == combine(wanted, 1, scale[2::3].copy(), 0, rows, index, 2, n)
+    np.testing.assert_array_equal(result, wanted)
 
 
 @pytest.mark.parametrize("length", LENGTHS)
@@ -95,7 +77,6 @@ def test_one_row_and_another(length):
     before = rows.copy()
     np.testing.assert_allclose(mean_square(rows, 1), np.mean(rows[1].astype(float) ** 2), rtol=1e-5)
     prefetch_row(rows, 2)
-    prefetch_row_to_write(rows, 2)
     square = blend(rows, 2, np.float32(0.5), others, 0, np.float32(-0.7), others, 1)
     np.testing.assert_allclose(rows[2], 0.5 * others[0].astype(float) - 0.7 * others[1], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(square, np.mean(rows[2].astype(float) ** 2), rtol=1e-5)
