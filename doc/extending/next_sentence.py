@@ -184,11 +184,7 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
     True
     """
 
-    _parameter_constraints = {
-        **PooledVectorizer._parameter_constraints,
-        **TrainedVectorizer._parameter_constraints,
-        "negative": [Interval(Integral, 1, None, closed="left")],
-    }
+    _parameter_constraints = {"negative": [Interval(Integral, 1, None, closed="left")]}
     _needs_order = True  # warns if sentences stand alone
 
     def __init__(
