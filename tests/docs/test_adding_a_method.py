@@ -144,6 +144,7 @@ def test_common_tests_find_the_new_method(tmp_path):
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["skembed/__init__.py", "doc/api.rst", "doc/methods/index.rst"])
 def test_a_missing_step_is_found(step, tmp_path):
     files = added()
