@@ -13,14 +13,7 @@ from skembed._training.dense import DenseObjective, Gradients, RowGradients
 from skembed._training.learned_arrays import LearnedArray, start_uniform
 from skembed._training.plan import SentenceBlocks, WordBlocks
 
-OFFERED = (
-    "n_components learning_rate max_iter batch_size min_count corpus early_stopping validation_fraction "
-    "n_iter_no_change warm_start n_jobs random_state solver"
-).split()
-CONSTRAINTS = {
-    **{name: TrainedVectorizer._parameter_constraints[name] for name in OFFERED},
-    "solver": [StrOptions({"adam", "adagrad", "sgd"})],
-}
+SOLVERS = [StrOptions({"adam", "adagrad", "sgd"})]
 
 
 def known_words(text, sentences):
@@ -80,7 +73,7 @@ class MapObjective(DenseObjective):
 class MapVectorizer(TrainedVectorizer):
     """A sentence is the mean of its words' rows times a matrix. `y` are optional labels."""
 
-    _parameter_constraints = {**CONSTRAINTS, "frozen": ["boolean"]}
+    _parameter_constraints = {"solver": SOLVERS, "frozen": ["boolean"]}
     _needs_order = True
 
     def __init__(
@@ -204,7 +197,10 @@ class ParagraphObjective(DenseObjective):
 class ParagraphVectorizer(TrainedVectorizer):
     """A sentence is the vector that predicts its words best, found by a fixed number of gradient steps."""
 
-    _parameter_constraints = {**CONSTRAINTS, "max_sentence_length": [Interval(Integral, 2, None, closed="left"), None]}
+    _parameter_constraints = {
+        "solver": SOLVERS,
+        "max_sentence_length": [Interval(Integral, 2, None, closed="left"), None],
+    }
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ and :math:`\ell(x) = \log(1 + e^{-x})`, the loss is
 """
 
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -17,11 +17,11 @@ from sklearn.utils._param_validation import Interval
 
 from skembed._base.pooled import PooledVectorizer
 from skembed._base.trained import TrainedVectorizer
-from skembed._compiled.buffers import ALLOCATOR
+from skembed._compiled.buffers import ALLOCATOR, Allocator
 from skembed._compiled.compile import LEAN, lean_kernel
 from skembed._compiled.rows import combine, dots, logistic
-from skembed._compiled.sync import barrier, partition
-from skembed._training.encoded_text import block_of, count_words_of_runs
+from skembed._compiled.sync import Team, barrier, partition
+from skembed._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
 from skembed._training.learned_arrays import LearnedArray, start_uniform
 from skembed._training.plan import SentenceBlocks
 from skembed._training.sentence_blocks import (
@@ -37,6 +37,7 @@ from skembed._training.sentence_blocks import (
     target_compared_with,
 )
 from skembed._training.trainer import Matrix
+from skembed._training.updates import Rows, Update
 
 
 class Pairs(NamedTuple):
@@ -130,12 +131,12 @@ class NextSentenceObjective:
 
     blocks = SentenceBlocks(border=1, longest_run=4)  # a sentence needs the one after it
 
-    def __init__(self, vectorizer, fitted):
+    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"].astype(np.float64)
         self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts)]
         self.negative = vectorizer.negative
 
-    def make_scratch(self, text, plan, n_threads, make=ALLOCATOR):
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Pairs:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]
@@ -147,7 +148,7 @@ class NextSentenceObjective:
             sentences=make_sentences(plan, n_words, n_components, negative, 1 + negative, n_scores, n_threads, make),
         )
 
-    def run(self, text, rows, scratch, plan, update, team):
+    def run(self, text: EncodedText, rows: list[Rows], scratch: Pairs, plan: Plan, update: Update, team: Team) -> None:
         train_next_sentence(text, rows[0], scratch, plan, update, team)
 
 
@@ -175,6 +176,15 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
     random_state : int, RandomState instance or None, default=None
         Seed of the start values, the order of the text and the negatives.
 
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Vectors of the words.
+    loss_curve_ : list of float
+        Mean loss of a sentence in each pass.
+
     Examples
     --------
     >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
@@ -184,26 +194,22 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
     True
     """
 
-    _parameter_constraints = {
-        **PooledVectorizer._parameter_constraints,
-        **TrainedVectorizer._parameter_constraints,
-        "negative": [Interval(Integral, 1, None, closed="left")],
-    }
+    _parameter_constraints = {"negative": [Interval(Integral, 1, None, closed="left")]}
     _needs_order = True  # warns if sentences stand alone
 
     def __init__(
         self,
-        n_components=100,
+        n_components: int = 100,
         *,
-        negative=10,
-        learning_rate=0.1,
-        max_iter=5,
-        batch_size="auto",
-        min_count=5,
-        corpus=None,
-        n_jobs=None,
-        random_state=None,
-    ):
+        negative: int = 10,
+        learning_rate: float = 0.1,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        min_count: int = 5,
+        corpus: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.n_components = n_components
         self.negative = negative
         self.learning_rate = learning_rate
@@ -214,9 +220,9 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learned_arrays(self, fitted):
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         shape = len(fitted["word_counts_"]), self.n_components
         return [LearnedArray("word_vectors_", shape, start_uniform(0.5 / self.n_components))]
 
-    def _make_objective(self, fitted):
+    def _make_objective(self, fitted: dict[str, Any]) -> NextSentenceObjective:
         return NextSentenceObjective(self, fitted)

@@ -14,15 +14,8 @@ from .._text.known_words import EncodedSentences
 from .embedding import EmbeddingVectorizer
 from .queries import WordVectorInspection
 from .sharing import shallow_copy
-from .text import TEXT_CONSTRAINTS
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
-
-POOLING_CONSTRAINTS: dict[str, list[Any]] = {
-    "pooling": [StrOptions({"mean", "sum"})],
-    "weighting": [StrOptions({"idf", "sif"}), None],
-    "unknown": [StrOptions({"zero", "hash"})],
-}
 
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 
@@ -33,7 +26,11 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
     Knows nothing of learning. A method that learns its vectors derives from `TrainedVectorizer` as well.
     """
 
-    _parameter_constraints: dict[str, Any] = {**TEXT_CONSTRAINTS, **POOLING_CONSTRAINTS}
+    _parameter_constraints: dict[str, Any] = {
+        "pooling": [StrOptions({"mean", "sum"})],
+        "weighting": [StrOptions({"idf", "sif"}), None],
+        "unknown": [StrOptions({"zero", "hash"})],
+    }
 
     # Defaults of the options that a method does not offer.
     pooling: str = "sum"

@@ -31,20 +31,19 @@ from .showing import QuickDisplay
 Hasher.dispatch[SentenceCorpus] = lambda hasher, corpus: hasher.save(("skembed.SentenceCorpus", corpus.digest))
 
 
-TEXT_CONSTRAINTS: dict[str, list[Any]] = {
-    "min_count": [integers(1, INT64_MAX)],
-    "max_features": [integers(1, INT64_MAX), None],
-    "analyzer": [StrOptions({"word"}), callable],
-    "token_pattern": [str],
-    "lowercase": ["boolean"],
-    "stop_words": [StrOptions({"english"}), WORDS, None],
-    "stemmer": [callable, str, None],
-    "corpus": [CORPUS, None],
-}
-
-
 class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     """Base of all estimators: from text, or a corpus, to word ids."""
+
+    _parameter_constraints: dict[str, Any] = {
+        "min_count": [integers(1, INT64_MAX)],
+        "max_features": [integers(1, INT64_MAX), None],
+        "analyzer": [StrOptions({"word"}), callable],
+        "token_pattern": [str],
+        "lowercase": ["boolean"],
+        "stop_words": [StrOptions({"english"}), WORDS, None],
+        "stemmer": [callable, str, None],
+        "corpus": [CORPUS, None],
+    }
 
     # Defaults of the options that a method does not offer.
     analyzer: Any = "word"
@@ -60,6 +59,16 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     word_counts_: NDArray[np.int64]
     n_features_out_: int
     _needs_order = False
+    _paper_settings: dict[str, dict[str, Any]] = {}  # parameters by the name of a paper's method
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Give a class the constraints of its bases too; an estimator those of the parameters that it offers."""
+        super().__init_subclass__(**options)
+        constraints: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            constraints |= vars(base).get("_parameter_constraints", {})
+        offered = cls._get_param_names() if "__init__" in vars(cls) else list(constraints)
+        cls._parameter_constraints = {name: constraints[name] for name in offered if name in constraints}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

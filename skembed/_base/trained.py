@@ -26,23 +26,7 @@ from .coverage import check_kept
 from .embedding import EmbeddingVectorizer
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import of_one_state
-from .text import TEXT_CONSTRAINTS, warn_if_unordered
-
-TRAINING_CONSTRAINTS: dict[str, list[Any]] = {
-    "n_components": [integers(1)],
-    "solver": [StrOptions({"adagrad", "sgd"})],
-    "learning_rate": [Interval(Real, 1e-12, 1e12, closed="both")],
-    "max_iter": [integers(1, INT64_MAX)],
-    "batch_size": [integers(1), StrOptions({"auto"})],
-    "early_stopping": ["boolean"],
-    "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
-    "n_iter_no_change": [integers(1, INT64_MAX)],
-    "tol": [Interval(Real, 0.0, None, closed="left")],
-    "warm_start": ["boolean"],
-    "n_jobs": [Integral, None],
-    "random_state": ["random_state"],
-    "verbose": ["verbose"],
-}
+from .text import warn_if_unordered
 
 
 class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
@@ -53,7 +37,21 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     `PooledVectorizer` as well, which comes first.
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {**TEXT_CONSTRAINTS, **TRAINING_CONSTRAINTS}
+    _parameter_constraints: dict[str, Any] = {
+        "n_components": [integers(1)],
+        "solver": [StrOptions({"adagrad", "sgd"})],
+        "learning_rate": [Interval(Real, 1e-12, 1e12, closed="both")],
+        "max_iter": [integers(1, INT64_MAX)],
+        "batch_size": [integers(1), StrOptions({"auto"})],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "n_iter_no_change": [integers(1, INT64_MAX)],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
 
     # Defaults of the options that a method does not offer.
     n_components: int = 100

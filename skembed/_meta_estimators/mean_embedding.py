@@ -22,7 +22,6 @@ from sklearn.utils._param_validation import Interval
 
 from .._base.coverage import check_given, check_kept
 from .._base.scikit_learn import fit_context
-from .._base.text import TEXT_CONSTRAINTS
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
 from .._validation.limits import integers
@@ -172,9 +171,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
     (100, 20)
     """
 
-    _parameter_constraints: dict[str, list[Any] | str] = {
-        **TEXT_CONSTRAINTS,
-        **GivenVectors._parameter_constraints,
+    _parameter_constraints: dict[str, Any] = {
         "binary": ["boolean"],
         "hash_numbers": ["boolean"],
         "spelling_weight": [Interval(Real, 0.0, 1.0, closed="both")],

@@ -104,8 +104,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
     (100, 20)
     """
 
-    _parameter_constraints: dict[str, list[Any] | str] = {
-        **GivenVectors._parameter_constraints,
+    _parameter_constraints: dict[str, Any] = {
         "word_vectors": [Described(is_list, "a list of sources of word vectors")],
         "whiten": ["boolean"],
     }

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.coverage import Tally, check_kept
 from .._base.scikit_learn import fit_context
 from .._base.sharing import of_one_state
-from .._base.text import TEXT_CONSTRAINTS, TextVectorizer
+from .._base.text import TextVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
@@ -119,12 +119,16 @@ class BOWPCA(TextVectorizer):
     mean_: NDArray[np.float32]
     explained_variance_ratio_: NDArray[np.float64]
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **TEXT_CONSTRAINTS,
+    _parameter_constraints: dict[str, Any] = {
         "n_components": [integers(1), None],
         "weighting": [StrOptions({"idf"}), None],
         "random_state": ["random_state"],
     }
+    _paper_settings = {
+        "PCA BOW": {"n_components": 300, "weighting": None, "min_count": 1, "token_pattern": r"(?u)\w+|[^\w\s]"},
+        "BOW": {"n_components": None, "weighting": None, "min_count": 1, "token_pattern": r"(?u)\w+|[^\w\s]"},
+    }
+    # end of the settings
 
     def __init__(
         self,

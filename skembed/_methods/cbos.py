@@ -147,14 +147,30 @@ class CBOSVectorizer(PooledVectorizer, TrainedVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **PooledVectorizer._parameter_constraints,
-        **TrainedVectorizer._parameter_constraints,
+    _parameter_constraints: dict[str, Any] = {
         "max_sentence_length": [integers(2, INT64_MAX), None],
         "window": [integers(1)],
         "negative": [integers(1)],
     }
     _needs_order = True
+    _paper_settings = {
+        "CBOS": {
+            "n_components": 100,
+            "window": 1,
+            "negative": 2,
+            "pooling": "sum",
+            "weighting": None,
+            "unknown": "zero",
+            "solver": "sgd",
+            "learning_rate": 0.01,  # ours: the paper does not name it
+            "max_iter": 10,
+            "batch_size": 10,
+            "max_sentence_length": 119,
+            "min_count": 5,
+            "stemmer": "english",
+        }
+    }
+    # end of the settings
 
     def __init__(
         self,

@@ -16,6 +16,30 @@ from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT32_MAX, INT64_MAX, integers
 from .._validation.messages import brief
 
+# start of the settings
+_WORDS: dict[str, Any] = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}
+_WORDS |= {"batch_size": 1, "max_sentence_length": None, "pooling": "mean", "weighting": None, "unknown": "zero"}
+_BIGRAMS = {**_WORDS, "ngram_range": (1, 2), "n_buckets": 4_000_000}  # the published command's buckets
+_BOOKS = {"min_count": 5, "n_components": 700}
+_WIKI = {"min_count": 8, "max_iter": 9, "min_target_count": 20}
+_TWITTER = {"min_count": 20, "max_iter": 3, "min_target_count": 20, "n_components": 700, "subsample": 1e-6}
+PAPER_SETTINGS = {
+    "Sent2Vec, books": {**_WORDS, **_BOOKS, "max_iter": 13, "min_target_count": 8, "subsample": 1e-5},
+    "Sent2Vec, books, bigrams": {
+        **_BIGRAMS,
+        **_BOOKS,
+        "max_iter": 12,
+        "min_target_count": 5,
+        "subsample": 5e-6,
+        "dropout_k": 7,
+    },
+    "Sent2Vec, Wikipedia": {**_WORDS, **_WIKI, "n_components": 600, "subsample": 1e-5},
+    "Sent2Vec, Wikipedia, bigrams": {**_BIGRAMS, **_WIKI, "n_components": 700, "subsample": 5e-6, "dropout_k": 4},
+    "Sent2Vec, Twitter": {**_WORDS, **_TWITTER},
+    "Sent2Vec, Twitter, bigrams": {**_BIGRAMS, **_TWITTER, "dropout_k": 3},
+}
+# end of the settings
+
 
 class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec [1]_.
@@ -171,9 +195,7 @@ class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **PooledVectorizer._parameter_constraints,
-        **TrainedVectorizer._parameter_constraints,
+    _parameter_constraints: dict[str, Any] = {
         "max_sentence_length": [integers(2, INT64_MAX), None],
         "ngram_range": [tuple, list],
         "n_buckets": [integers(1)],
@@ -184,6 +206,7 @@ class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
         "alpha": [Interval(Real, 0.0, 1e6, closed="both")],
     }
     target_vectors_: NDArray[np.float32]
+    _paper_settings = PAPER_SETTINGS
 
     def __init__(
         self,

@@ -142,15 +142,31 @@ class SiameseCBOWVectorizer(PooledVectorizer, TrainedVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **PooledVectorizer._parameter_constraints,
-        **TrainedVectorizer._parameter_constraints,
+    _parameter_constraints: dict[str, Any] = {
         "max_sentence_length": [integers(2, INT64_MAX), None],
         "window": [integers(1)],
         "negative": [integers(1)],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
     }
     _needs_order = True
+    _paper_settings = {
+        "Siamese CBOW": {
+            "n_components": 300,
+            "window": 1,
+            "negative": 2,
+            "temperature": 1.0,
+            "pooling": "mean",
+            "weighting": None,
+            "unknown": "zero",
+            "solver": "sgd",
+            "learning_rate": 0.0001,
+            "max_iter": 1,
+            "batch_size": 100,
+            "max_sentence_length": None,
+            "min_count": 5,
+        }
+    }
+    # end of the settings
 
     def __init__(
         self,

@@ -15,6 +15,15 @@ from .._objectives.word2vec import Word2VecObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import integers
 
+# start of the settings
+_PAPER: dict[str, Any] = {"n_components": 300, "window": 5, "negative": 5, "subsample": 1e-5, "min_count": 5}
+_PAPER |= {"max_iter": 5, "batch_size": 1, "solver": "sgd", "pooling": "mean", "weighting": None, "unknown": "zero"}
+PAPER_SETTINGS = {
+    "skip-gram": {**_PAPER, "algorithm": "skipgram", "learning_rate": 0.025},
+    "CBOW": {**_PAPER, "algorithm": "cbow", "learning_rate": 0.05},
+}
+# end of the settings
+
 
 class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Mean or sum of word vectors that predict the words near them [1]_.
@@ -147,14 +156,13 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        **PooledVectorizer._parameter_constraints,
-        **TrainedVectorizer._parameter_constraints,
         "algorithm": [StrOptions({"skipgram", "cbow"})],
         "window": [integers(1)],
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
     }
     target_vectors_: NDArray[np.float32]
+    _paper_settings = PAPER_SETTINGS
 
     def __init__(
         self,

@@ -2,11 +2,3 @@
 
 Knows no strings and no estimators; objectives never import each other.
 """
-
-# Modules that other packages of skembed may import.
-__all__ = [
-    "cbos",
-    "sent2vec",
-    "siamese_cbow",
-    "word2vec",
-]

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._base.coverage import known_share
-from .._base.pooled import POOLING_CONSTRAINTS, PooledVectorizer
-from .._base.text import TEXT_CONSTRAINTS
+from .._base.pooled import PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._validation.limits import integers
 from .join import counts_of
@@ -24,9 +23,7 @@ _SHARED = "_shares_its_vectors"  # pickle key if only the parameter has the vect
 class GivenVectors(PooledVectorizer):
     """Base of the estimators with the parameter `word_vectors`."""
 
-    _parameter_constraints: dict[str, list[Any] | str] = {
-        **{name: allowed for name, allowed in TEXT_CONSTRAINTS.items() if name not in ("min_count", "max_features")},
-        **POOLING_CONSTRAINTS,
+    _parameter_constraints: dict[str, Any] = {
         "word_vectors": "no_validation",  # checked when they are read
         "n_components": [integers(1)],
         "n_jobs": [Integral, None],

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _methods
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import iter_texts, takes_corpus
+from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
+from .._methods.bow_pca import BOWPCA
+from .._methods.cbos import CBOSVectorizer
+from .._methods.sent2vec import Sent2VecVectorizer
+from .._methods.word2vec import Word2VecVectorizer
 
 ALL = ("sts", "sick", "senteval", "semantic")
 
@@ -22,6 +30,7 @@ class Method(NamedTuple):
     make: Maker
     tables: tuple[str, ...] = ALL
     make_in_fold: Maker | None = None
+    by_default: bool = True  # whether it is evaluated where no method is named
 
 
 def random_vectors(corpus: SentenceCorpus, seed: Any = 0, n_components: int = 100) -> dict[str, np.ndarray]:
@@ -38,37 +47,24 @@ def _tfidf(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
 
 def _random(**settings: Any) -> Maker:
     def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-        from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
-
         return MeanEmbeddingVectorizer(word_vectors=random_vectors(corpus, seed), unknown="zero", **settings)
 
     return make
 
 
-def _trained(name: str, **settings: Any) -> Maker:
-    def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-        from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
-        from .._methods.cbos import CBOSVectorizer
-        from .._methods.sent2vec import Sent2VecVectorizer
-        from .._methods.siamese_cbow import SiameseCBOWVectorizer
-        from .._methods.word2vec import Word2VecVectorizer
+def _trained(cls: Any, paper: str | None = None, **settings: Any) -> Maker:
+    """Defaults of a class or a paper's setting, with some parameters changed."""
+    if paper is not None:
+        settings = {**cls._paper_settings[paper], **settings}
 
-        classes = {
-            "cbos": CBOSVectorizer,
-            "mean": MeanEmbeddingVectorizer,
-            "sent2vec": Sent2VecVectorizer,
-            "siamese": SiameseCBOWVectorizer,
-            "word2vec": Word2VecVectorizer,
-        }
-        return classes[name](**settings, random_state=seed, n_jobs=n_jobs)
+    def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
+        return cls(**settings, random_state=seed, n_jobs=n_jobs)
 
     return make
 
 
 def _bag(n_components: int | None, **settings: Any) -> Maker:
     def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-        from .._methods.bow_pca import BOWPCA
-
         return BOWPCA(n_components=n_components, random_state=seed, **settings)
 
     return make
@@ -77,82 +73,67 @@ def _bag(n_components: int | None, **settings: Any) -> Maker:
 # "each token, including punctuation", section 3.2.4 of White et al.; with numbers and contractions left whole the
 # vocabulary of the MSRP groups has 2,964 words, theirs 2,976.
 _TOKENS = r"(?u)\w+(?:[.,']\w+)*|[^\w\s]"
-_SENT2VEC: dict[str, Any] = {
-    "min_count": 8,
-    "min_target_count": 20,
-    "solver": "sgd",
-    "learning_rate": 0.2,
-    "max_iter": 9,
-    "max_sentence_length": None,
-    "unknown": "zero",
+# At the length of the default vectors, and with blocks of the default size.
+_AS_HERE: dict[str, Any] = {"n_components": 100, "batch_size": "auto"}
+# Classes whose rows are not just "X, defaults" and "X, paper".
+_ROWS: dict[Any, dict[str, Method]] = {
+    Sent2VecVectorizer: {
+        "Sent2Vec, defaults": Method(_trained(Sent2VecVectorizer)),
+        "Sent2Vec, paper (wiki unigrams, d=100)": Method(
+            _trained(Sent2VecVectorizer, "Sent2Vec, Wikipedia", **_AS_HERE)
+        ),
+        "Sent2Vec, paper (wiki uni+bi, d=100)": Method(
+            _trained(Sent2VecVectorizer, "Sent2Vec, Wikipedia, bigrams", n_buckets=500_000, **_AS_HERE),
+            by_default=False,
+        ),
+    },
+    Word2VecVectorizer: {
+        "skip-gram mean, defaults": Method(_trained(Word2VecVectorizer)),
+        "skip-gram sum, defaults": Method(_trained(Word2VecVectorizer, pooling="sum"), tables=("semantic",)),
+        "CBOW mean, defaults": Method(_trained(Word2VecVectorizer, algorithm="cbow")),
+        "skip-gram mean, as published": Method(_trained(Word2VecVectorizer, "skip-gram", **_AS_HERE)),
+        "CBOW mean, as published": Method(_trained(Word2VecVectorizer, "CBOW", **_AS_HERE)),
+    },
+    BOWPCA: {
+        "BOW": Method(_bag(None), ("sts", "sick", "semantic"), _bag(None, token_pattern=_TOKENS)),
+        "BOWPCA, 100 components": Method(_bag(100, min_count=5), ("sts", "sick"), by_default=False),
+        "BOWPCA": Method(_bag(300), ("semantic",), _bag(300, token_pattern=_TOKENS)),
+    },
 }
-_WORD2VEC: dict[str, Any] = {"solver": "sgd", "subsample": 1e-5, "max_iter": 5, "unknown": "zero"}
-_SKIPGRAM: dict[str, Any] = {**_WORD2VEC, "learning_rate": 0.025}
+
+
+def _classes() -> Iterator[Any]:
+    """The estimators in the files of `skembed._methods`, so that a new file needs no line here."""
+    for file in iter_modules(_methods.__path__):
+        module = import_module(f"{_methods.__name__}.{file.name}")
+        yield from (
+            value
+            for name, value in vars(module).items()
+            if hasattr(value, "fit") and value.__module__ == module.__name__ and not name.startswith("_")
+        )
+
+
+def _rows_of(cls: Any) -> dict[str, Method]:
+    """The defaults and the papers' settings of a class; the corpora of the tables are not stemmed."""
+    title = next(iter(cls._paper_settings), cls.__name__)
+    rows = {f"{title}, defaults": Method(_trained(cls))}
+    for paper, settings in cls._paper_settings.items():
+        unstemmed = {"stemmer": None} if "stemmer" in settings else {}
+        rows[f"{paper}, paper"] = Method(_trained(cls, paper, **unstemmed))
+    return rows
+
 
 METHODS: dict[str, Method] = {
     "tf-idf cosine": Method(_tfidf, make_in_fold=_tfidf),
-    "random vectors": Method(_random()),
-    "random vectors, SIF": Method(_random(weighting="sif")),
-    "CBOS, defaults": Method(_trained("cbos")),
-    "CBOS, paper": Method(
-        _trained(
-            "cbos",
-            negative=2,
-            solver="sgd",
-            learning_rate=0.01,
-            batch_size=10,
-            max_sentence_length=119,
-            max_iter=10,
-            unknown="zero",
-        )
+    "random vectors": Method(_random(), by_default=False),
+    "random vectors, SIF": Method(_random(weighting="sif"), by_default=False),
+    **{name: row for cls in _classes() for name, row in (_ROWS.get(cls) or _rows_of(cls)).items()},
+    "skip-gram mean, SIF weights, 1 removed": Method(
+        _trained(MeanEmbeddingVectorizer, weighting="sif", n_removed_components=1), by_default=False
     ),
-    "Siamese CBOW, defaults": Method(_trained("siamese")),
-    "Siamese CBOW, paper": Method(
-        _trained(
-            "siamese",
-            n_components=300,
-            negative=2,
-            temperature=1.0,
-            solver="sgd",
-            learning_rate=1e-4,
-            batch_size=100,
-            max_sentence_length=None,
-            max_iter=1,
-            unknown="zero",
-        )
-    ),
-    "Sent2Vec, defaults": Method(_trained("sent2vec")),
-    "Sent2Vec, paper (wiki unigrams, d=100)": Method(_trained("sent2vec", subsample=1e-5, **_SENT2VEC)),
-    "Sent2Vec, paper (wiki uni+bi, d=100)": Method(
-        _trained("sent2vec", ngram_range=(1, 2), dropout_k=4, subsample=5e-6, **_SENT2VEC)
-    ),
-    "skip-gram mean, defaults": Method(_trained("word2vec")),
-    "skip-gram sum, defaults": Method(_trained("word2vec", pooling="sum"), tables=("semantic",)),
-    "CBOW mean, defaults": Method(_trained("word2vec", algorithm="cbow")),
-    "skip-gram mean, as published": Method(_trained("word2vec", **_SKIPGRAM)),
-    "CBOW mean, as published": Method(_trained("word2vec", algorithm="cbow", learning_rate=0.05, **_WORD2VEC)),
-    "skip-gram mean, SIF weights, 1 removed": Method(_trained("mean", weighting="sif", n_removed_components=1)),
-    "CBOS, SIF weights": Method(_trained("cbos", weighting="sif")),
-    "BOW": Method(_bag(None), ("sts", "sick", "semantic"), _bag(None, token_pattern=_TOKENS)),
-    "BOWPCA, 100 components": Method(_bag(100, min_count=5), ("sts", "sick")),
-    "BOWPCA": Method(_bag(300), ("semantic",), _bag(300, token_pattern=_TOKENS)),
+    "CBOS, SIF weights": Method(_trained(CBOSVectorizer, weighting="sif"), by_default=False),
 }
-DEFAULT_METHODS = [
-    "tf-idf cosine",
-    "CBOS, defaults",
-    "CBOS, paper",
-    "Siamese CBOW, defaults",
-    "Siamese CBOW, paper",
-    "Sent2Vec, defaults",
-    "Sent2Vec, paper (wiki unigrams, d=100)",
-    "skip-gram mean, defaults",
-    "skip-gram sum, defaults",
-    "CBOW mean, defaults",
-    "skip-gram mean, as published",
-    "CBOW mean, as published",
-    "BOW",
-    "BOWPCA",
-]
+DEFAULT_METHODS = [name for name, method in METHODS.items() if method.by_default]
 
 
 def learn(model: Any, corpus: SentenceCorpus) -> Any:

@@ -52,6 +52,19 @@ def test_examples_of_the_guide(path, monkeypatch, tmp_path):
     assert done.failed == 0
 
 
+def test_every_method_has_a_page_and_test():
+    index = (DOC / "methods" / "index.rst").read_text(encoding="utf-8").split()
+    names = [name for name, home in skembed._HOMES.items() if home.startswith("_methods.")]
+    assert {skembed._HOMES[name] for name in names} == {
+        f"_methods.{path.stem}" for path in (ROOT / "skembed" / "_methods").glob("[!_]*.py")
+    }
+    for name in names:
+        file = skembed._HOMES[name].removeprefix("_methods.")
+        assert file in index, f"add to doc/methods/index.rst: {file}"
+        assert name in (DOC / "methods" / f"{file}.rst").read_text(encoding="utf-8")
+        assert (ROOT / "tests" / "methods" / f"test_{file}.py").is_file()
+
+
 def test_every_promise_names_a_test_that_exists():
     page = (DOC / "user_guide" / "reproducibility.rst").read_text(encoding="utf-8")
     promised = set(re.findall(r"`(test_\w+)`", page))

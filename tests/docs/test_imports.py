@@ -18,7 +18,7 @@ import skembed
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "skembed"
-MAX_LINES = 420
+MAX_LINES = 400
 
 # One line a rank, lowest first. A package imports from lower ranks only; packages of one rank do not import each other.
 RANKS = [
@@ -37,7 +37,8 @@ RANKS = [
     ["evaluation"],
     ["inspection"],
 ]
-SIBLINGS = ["_methods", "_objectives", "_encoders"]  # packages whose files do not import each other
+# Packages whose files do not import each other, and are all there for other packages.
+SIBLINGS = ["_methods", "_objectives", "_encoders"]
 RANK = {unit: rank for rank, units in enumerate(RANKS) for unit in units}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -66,7 +67,9 @@ def imported_modules(path, tree):
 
 
 def offered_modules(unit):
-    """Return `__all__` of a package: the modules that other packages may import."""
+    """Return the modules that other packages may import: all files of siblings, otherwise `__all__`."""
+    if unit in SIBLINGS:
+        return {path.stem for path in (PACKAGE / unit).glob("[!_]*.py")}
     tree = ast.parse((PACKAGE / unit / "__init__.py").read_text(encoding="utf-8"))
     values = [node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"]
     return ast.literal_eval(values[0])
@@ -88,6 +91,8 @@ def import_errors(path, source):
             errors.append(f"line {line}: {unit} and {other} have one rank and must not import each other")
         elif RANK[other] > RANK[unit]:
             errors.append(f"line {line}: {unit} stands below {other} and must not import it")
+        elif other in SIBLINGS and not rest:
+            continue  # to find the files in it
         elif other.startswith("_") and (not rest or rest[0] not in offered_modules(other)):
             errors.append(f"line {line}: {'.'.join([other, *rest[:1]])} is not offered in {other}/__init__.py")
     return errors
@@ -128,6 +133,8 @@ def test_file_imports_only_from_lines_above(path):
         ("_training/trainer.py", "from .._objectives.cbos import CBOSObjective", 1),
         ("_word_vectors/join.py", "from .._methods.cbos import CBOSVectorizer", 1),
         ("evaluation/_sts.py", "from .._methods.cbos import CBOSVectorizer\nfrom ..metrics import pearson", 0),
+        ("evaluation/_sts.py", "from .._methods.no_such_file import CBOSVectorizer", 1),
+        ("evaluation/_sts.py", "from .. import _methods", 0),
         ("evaluation/_sts.py", "from ..inspection import NormProfileDisplay", 1),
         ("metrics.py", "from skembed import __version__", 0),
     ],

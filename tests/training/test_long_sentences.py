@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from estimators import GROUPS, TEXT, bits, learned, make
+from estimators import CLASSES, GROUPS, TEXT, bits, learned, make
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +13,9 @@ import skembed
 from skembed import SentenceCorpus
 from skembed._training.encoded_text import EncodedText, split_long_sentences
 
-SPLITTING = ["CBOSVectorizer", "SiameseCBOWVectorizer", "Sent2VecVectorizer"]
+SPLITTING = [cls.__name__ for cls in CLASSES if "max_sentence_length" in cls._get_param_names()]
 splitting = pytest.mark.parametrize("name", SPLITTING)
-NEEDS_ORDER = pytest.mark.parametrize("name", SPLITTING[:2])
+NEEDS_ORDER = pytest.mark.parametrize("name", [name for name in SPLITTING if getattr(skembed, name)._needs_order])
 # Whole documents as rows, of nine sentences each.
 ROWS = [" ".join(sentence for sentence, of in zip(TEXT, GROUPS) if of == group) for group in dict.fromkeys(GROUPS)]
 

@@ -1,0 +1,17 @@
+"""The methods of the tables: every estimator that learns is among them, with its papers' settings."""
+
+import pytest
+from estimators import TRAINED_CLASSES, corpus, make
+
+from skembed.evaluation._methods import DEFAULT_METHODS, METHODS
+
+
+@pytest.mark.parametrize("name", TRAINED_CLASSES)
+def test_method_is_in_the_tables(name):
+    cls = type(make(name))
+    rows = [row for row, method in METHODS.items() if type(method.make(corpus(), 0, 1)) is cls]
+    assert set(rows) & set(DEFAULT_METHODS)
+    made = [METHODS[row].make(corpus(), 7, 1) for row in rows]
+    assert any(model.get_params() == cls(random_state=7, n_jobs=1).get_params() for model in made)
+    assert len(rows) >= 1 + bool(cls._paper_settings)
+    assert all(model.random_state == 7 and model.stemmer is None for model in made)
