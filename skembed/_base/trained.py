@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -22,7 +21,7 @@ from .._training.stopping import EarlyStopping, hold_out, is_sound, largest_of
 from .._training.trainer import BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
-from .coverage import check_kept
+from .coverage import check_kept, warn_at_user
 from .embedding import EmbeddingVectorizer
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import of_one_state
@@ -372,11 +371,9 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
         ):
             if curve and curve[-1] == 0.0:
-                warnings.warn(
+                warn_at_user(
                     f"{type(self).__name__} found nothing to predict in the {name}, so {outcome}. Its sentences may be "
-                    "too few or too short, or their words unknown or too rare.",
-                    UserWarning,
-                    stacklevel=6,
+                    "too few or too short, or their words unknown or too rare."
                 )
 
 
