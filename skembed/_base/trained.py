@@ -113,7 +113,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         corpus = self._corpus_to_learn_from(X, groups, y)
         if self._needs_order:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
-        annotations = self._annotations(corpus, y)
+        annotations = self._checked_annotations(corpus, y)
         keep = self.warm_start and hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
@@ -152,7 +152,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
-        annotations = self._annotations(corpus, y)
+        annotations = self._checked_annotations(corpus, y)
         keep = hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
@@ -209,6 +209,13 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
         """Arrays with a value for each sentence, such as labels, which the objective gets with the text."""
         return ()
+
+    def _checked_annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+        annotations = self._annotations(corpus, y)
+        for length in map(len, annotations):
+            if length != corpus.n_sentences:
+                raise ValueError(f"y has {length} values, but the text has {corpus.n_sentences} sentences.")
+        return annotations
 
     def _start(self, corpus: SentenceCorpus) -> dict[str, Any]:
         """Fitted attributes before the first epoch."""
