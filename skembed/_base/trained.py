@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -22,7 +21,7 @@ from .._training.stopping import EarlyStopping, hold_out, is_sound, largest_of
 from .._training.trainer import BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
-from .coverage import check_kept
+from .coverage import check_kept, warn_at_user
 from .embedding import EmbeddingVectorizer
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import of_one_state
@@ -112,7 +111,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         corpus = self._corpus_to_learn_from(X, groups, y)
         if self._needs_order:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
-        annotations = self._annotations(corpus, y)
+        annotations = self._checked_annotations(corpus, y)
         keep = self.warm_start and hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
@@ -151,7 +150,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
-        annotations = self._annotations(corpus, y)
+        annotations = self._checked_annotations(corpus, y)
         keep = hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep):
             fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
@@ -208,6 +207,13 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
         """Arrays with a value for each sentence, such as labels, which the objective gets with the text."""
         return ()
+
+    def _checked_annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+        annotations = self._annotations(corpus, y)
+        for length in map(len, annotations):
+            if length != corpus.n_sentences:
+                raise ValueError(f"y has {length} values, but the text has {corpus.n_sentences} sentences.")
+        return annotations
 
     def _start(self, corpus: SentenceCorpus) -> dict[str, Any]:
         """Fitted attributes before the first epoch."""
@@ -370,11 +376,9 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
         ):
             if curve and curve[-1] == 0.0:
-                warnings.warn(
+                warn_at_user(
                     f"{type(self).__name__} found nothing to predict in the {name}, so {outcome}. Its sentences may be "
-                    "too few or too short, or their words unknown or too rare.",
-                    UserWarning,
-                    stacklevel=6,
+                    "too few or too short, or their words unknown or too rare."
                 )
 
 

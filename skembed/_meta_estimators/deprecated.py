@@ -33,6 +33,7 @@ _LEARNING = (
     "warm_start",
     "verbose",
 )
+_OF_TEXT = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
 _DEPRECATED = (*_LEARNING, "numbers", "subwords", "whiten")
 _LEARNED = ("loss_curve_", "validation_loss_curve_", "n_iter_", "target_vectors_")  # attributes of `word2vec_`
 
@@ -140,12 +141,13 @@ class DeprecatedLearning(BaseEstimator):
         corpus = model._corpus_to_learn_from(X, groups, y)
         is_first = not hasattr(self, "vocabulary_")
         options = model._source().get_params(deep=False)
+        options |= {name: getattr(self, name) for name in (*_OF_TEXT, "random_state", "n_jobs")}
         if is_first:
-            learner = Word2VecVectorizer(**(options | {"random_state": self.random_state, "n_jobs": self.n_jobs}))
+            learner = Word2VecVectorizer(**options)
         elif self.word2vec_ is None:
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         else:
-            learner = copy(self.word2vec_).set_params(**(options | {"n_jobs": self.n_jobs}))
+            learner = copy(self.word2vec_).set_params(**options)
         how = f"{_in_one_line(learner)}.{method}(X), then {type(self).__name__}(word_vectors=...) with what it returns"
         _warn(self, f"method {method} for learning on", how)
         getattr(learner, method)(corpus)

@@ -37,7 +37,7 @@ def fit_with(estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: 
     defaults = {"random_state": random_state, "n_jobs": n_jobs}
     params = estimator.get_params(deep=False)
     estimator.set_params(**{k: v for k, v in defaults.items() if k in params and params[k] is None})
-    estimator.fit(corpus)
+    estimator.fit(corpus, None)  # an unfitted FrozenEstimator needs y to say that it is not fitted
     return estimator
 
 

@@ -147,6 +147,23 @@ def test_partial_fit_learns():
     assert mean.vocabulary_ == by_itself.vocabulary_ and mean.word2vec_.n_iter_ == 2
 
 
+def test_advice_to_learn_on_has_the_options_of_the_text():
+    mean = MeanEmbeddingVectorizer(**SMALL, stop_words=["the"], lowercase=False)
+    for text in (TEXT[:45], TEXT[45:]):
+        with pytest.warns(FutureWarning, match=LEARNING_ON.format("partial_fit", "partial_fit")) as caught:
+            mean.partial_fit(text)
+        advice = re.search(r"Write (Word2VecVectorizer\(.*\))\.partial_fit", str(caught[0].message)).group(1)
+        advised = eval(advice, {"Word2VecVectorizer": Word2VecVectorizer})
+        assert advised.get_params() == learner(stop_words=["the"], lowercase=False, random_state=0).get_params()
+    assert advised.partial_fit(TEXT[:45]).vocabulary_ == mean.vocabulary_
+
+
+def test_warning_of_nothing_to_predict_names_the_line_of_the_user():
+    with pytest.warns(UserWarning, match="found nothing to predict") as caught:
+        MeanEmbeddingVectorizer(**SMALL).fit(["one"])
+    assert [one.filename for one in caught] == [__file__]
+
+
 @pytest.mark.filterwarnings("ignore:.*parameter warm_start:FutureWarning")
 def test_warm_start_goes_on():
     mean = MeanEmbeddingVectorizer(**SMALL, warm_start=True, weighting="sif").fit(TEXT)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from estimators import GROUPS, TEXT, bits, learned
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer, Sent2VecVectorizer
@@ -248,3 +249,9 @@ def test_one_unfitted_model_is_learned_with_our_seed_and_keeps_its_lengths():
     with_ngrams = Sent2VecVectorizer(5, min_count=1, max_iter=1, ngram_range=(1, 2), n_buckets=100)
     model = MeanEmbeddingVectorizer(word_vectors=with_ngrams, random_state=3).fit(TEXT)
     assert model.word_vectors_.shape == (len(model.vocabulary_), 5)
+
+
+@pytest.mark.parametrize("make", [lambda one: MeanEmbeddingVectorizer(word_vectors=one), lambda one: join([one])])
+def test_a_frozen_model_that_is_not_fitted(make):
+    with pytest.raises(NotFittedError, match="CBOSVectorizer instance is not fitted"):
+        make(FrozenEstimator(CBOSVectorizer())).fit(TEXT)

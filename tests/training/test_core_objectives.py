@@ -423,3 +423,11 @@ def test_each_array_has_random_numbers_of_its_own():
     assert not np.array_equal(started["a_"][:2], started["b_"][:2]) and started["a_"].all()
     assert started["b_"][:2].all() and not started["b_"][2:].any()
     assert [started[array.accumulator].shape for array in arrays] == [(2, 5, 4)] * 2
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_labels_of_another_text(early_stopping):
+    estimator = MapVectorizer(early_stopping=early_stopping)
+    with pytest.raises(ValueError, match=f"y has 5 values, but the text has {len(TEXT)} sentences"):
+        estimator.fit(TEXT, TEXT[:5], groups=GROUPS)
+    assert not hasattr(estimator, "vocabulary_")
