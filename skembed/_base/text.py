@@ -176,19 +176,19 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
                     f"{brief(getattr(theirs, option))}. Leave {option} at its default to use that of the corpus, "
                     "or build the corpus again."
                 )
-        min_count = getattr(self, "min_count", corpus.min_count)  # an estimator of given vectors keeps all words
-        if min_count < corpus.min_count and min_count != self._default_of("min_count"):
+        if self.min_count < corpus.min_count and self.min_count != self._default_of("min_count"):
             raise ValueError(
-                f"min_count={min_count} contradicts {name}, which left out words that occur fewer than "
+                f"min_count={self.min_count} contradicts {name}, which left out words that occur fewer than "
                 f"{corpus.min_count} times."
             )
 
     @classmethod
     def _default_of(cls, option: str) -> Any:
-        """Default of a parameter in the nearest class that has it; `Parameter.empty` without a default."""
+        """Default of a parameter in the nearest class that has it, or the value of all estimators without it."""
         inits = (vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base))
         found = (signature(init).parameters.get(option) for init in inits)
-        return next((parameter.default for parameter in found if parameter is not None), Parameter.empty)
+        default = getattr(cls, option, Parameter.empty)
+        return next((parameter.default for parameter in found if parameter is not None), default)
 
     def _learn_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
         """The words to learn, and the fitted attributes that follow from the text alone."""

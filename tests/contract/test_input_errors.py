@@ -30,7 +30,7 @@ from skembed import SentenceCorpus
 every = pytest.mark.parametrize("name", NAMES)
 every_class = pytest.mark.parametrize("name", [cls.__name__ for cls in CLASSES])
 every_that_counts = pytest.mark.parametrize(
-    "name", [cls.__name__ for cls in CLASSES if hasattr(make(cls.__name__), "min_count")]
+    "name", [cls.__name__ for cls in CLASSES if "min_count" in make(cls.__name__).get_params()]
 )
 LEARNING = [
     (cls.__name__, name) for cls in CLASSES for name in ("fit", "partial_fit", "fit_transform") if hasattr(cls, name)
@@ -176,6 +176,12 @@ def test_min_count_that_contradicts_the_corpus(name):
     with pytest.raises(ValueError, match="min_count=2 contradicts"):
         make(name, min_count=2).fit(frequent)
     assert make(name, min_count=4).fit(frequent).word_counts_.min() >= 4
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "min_count" not in make(name).get_params()])
+def test_corpus_without_rare_words_suits_an_estimator_that_counts_none(name):
+    corpus = SentenceCorpus.from_sentences(TEXT, GROUPS, min_count=3)
+    assert learned(make(name).fit(corpus)) == learned(make(name).fit(corpus[:]))
 
 
 @every
