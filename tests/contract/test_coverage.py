@@ -199,8 +199,10 @@ def test_a_tally_looks_at_a_sample():
         ids = np.zeros(1_000_000, np.int32)
         ptr = np.arange(0, 1_000_001, 10)
         rows = Counted([0])
-        words = ["a"]
-        first_word = 0
+
+        @staticmethod
+        def words_of(ids):
+            return ["a"] * len(ids)
 
     tally = Tally()
     tally.add(Piece)
