@@ -199,7 +199,7 @@ def test_what_the_text_does_not_need_takes_no_memory_and_changes_no_bit(name, op
 
 @pytest.mark.parametrize("name", TRAINED_CLASSES)
 def test_estimate_takes_no_memory_for_what_it_counts(name, monkeypatch):
-    monkeypatch.setattr(buffers.Arrays, "zeros", None)
+    monkeypatch.setattr(buffers.Allocator, "zeros", None)
     options = {"n_components": 2**31 - 1, "batch_size": 10**9}
     options |= {"ngram_range": (1, 2), "n_buckets": 2**31 - 1000} if name == "Sent2VecVectorizer" else {}
     memory = make(name, **options).estimate_memory(corpus())
