@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Name -> file. The methods are loaded when they are first asked for, so that `import skembed` stays quick: the files
-# with compiled kernels import numba.
+# Name -> file. The methods are loaded at first use, so that `import skembed` stays quick: files with compiled kernels
+# import numba.
 _HOMES = {
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",

@@ -13,7 +13,7 @@ SEMANTIC_SETS = ("msrp", "opinosis")
 
 
 class EvaluationData:
-    """Reads each set once, when it is first asked for.
+    """Reads each set once, when it is first needed.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     grades : int or array-like of shape (n_grades,), default=5
-        The grades. A number is for so many at equal distance, from the smallest to the largest target of `fit`. An
+        The grades. An integer means this many, equally spaced from the smallest to the largest target of `fit`. An
         array gives them in rising order, and no target may be outside.
     n_hidden : int, default=50
         Number of logistic units.

@@ -181,7 +181,7 @@ class NormProfileDisplay:
             place = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
             note = left.annotate(as_text(word), point, **place, color=COLORS[3], **AS_TEXT)
             note.set(weight="bold", path_effects=[withStroke(linewidth=3, foreground="white")])
-        left.margins(x=0.1)  # room for a mark at the end
+        left.margins(x=0.1)  # space for a mark at the end
         left.set(xscale="log", ylabel="length of the word's vector", ylim=(0, None))
         left.legend(markerscale=2)
         grid = np.geomspace(self.frequencies.min(), self.frequencies.max(), 200)
