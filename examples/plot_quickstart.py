@@ -37,26 +37,19 @@ print(corpus)
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skembed import (
-    BOWPCA,
-    CBOSVectorizer,
-    MeanEmbeddingVectorizer,
-    Sent2VecVectorizer,
-    SiameseCBOWVectorizer,
-    Word2VecVectorizer,
-)
+import skembed
 
 rng = np.random.default_rng(0)
 random_vectors = dict(zip(corpus.vocabulary.words, rng.standard_normal((len(corpus.vocabulary.words), 100))))
 common = {"n_jobs": 2, "random_state": 0}
 methods = {
     "tf-idf": TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"),
-    "random vectors, SIF": MeanEmbeddingVectorizer(word_vectors=random_vectors, weighting="sif"),
-    "BOWPCA": BOWPCA(n_components=100, min_count=5, random_state=0),
-    "Word2Vec": Word2VecVectorizer(**common),
-    "Sent2Vec": Sent2VecVectorizer(**common),
-    "SiameseCBOW": SiameseCBOWVectorizer(**common),
-    "CBOS": CBOSVectorizer(**common),
+    "random vectors, SIF": skembed.MeanEmbeddingVectorizer(word_vectors=random_vectors, weighting="sif"),
+    "BOWPCA": skembed.BOWPCA(n_components=100, min_count=5, random_state=0),
+    "Word2Vec": skembed.Word2VecVectorizer(**common),
+    "Sent2Vec": skembed.Sent2VecVectorizer(**common),
+    "SiameseCBOW": skembed.SiameseCBOWVectorizer(**common),
+    "CBOS": skembed.CBOSVectorizer(**common),
 }
 
 # %%
