@@ -236,13 +236,13 @@ def break_one(make_objective):
         objective = make_objective(fitted)
         run = objective.run
 
-        def broken(text, rows, scratch, plan, update, sync, thread, n_threads):
+        def broken(text, rows, scratch, plan, update, team):
             nonlocal n_calls
-            if plan.last_block and thread == min({thread}, n_threads - 1):  # no more threads than cores
+            if plan.last_block and team.thread == min({thread}, team.n_threads - 1):  # no more threads than cores
                 n_calls += 1
                 if n_calls == 2:
                     raise {error}("in thread {thread}")
-            run(text, rows, scratch, plan, update, sync, thread, n_threads)
+            run(text, rows, scratch, plan, update, team)
 
         objective.run = broken
         return objective
