@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from skembed import SentenceCorpus
+from skembed._training.plan import SentenceBlocks, WordBlocks
 from skembed._training.updates import FETCH, ROWS_PER_GROUP, assign_rows
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
@@ -26,7 +27,12 @@ from threads import TEXTS, cut_anew
 
 THREADS = (1, 2, 4, 8, 16, 32, 64)
 # Sentences of a block and of a run: the defaults, and a larger block.
-BLOCKS = {"CBOS, Siamese CBOW": (512, 4), "Sent2Vec, word2vec": (64, 1), "a block of 4,096": (4096, 4)}
+CONTEXTS = SentenceBlocks(border=1)
+BLOCKS = {
+    "CBOS, Siamese CBOW": (CONTEXTS.largest, CONTEXTS.longest_run),
+    "Sent2Vec, word2vec": (WordBlocks().usual, 1),
+    "a block of 4,096": (4096, CONTEXTS.longest_run),
+}
 
 
 def work_of(words):

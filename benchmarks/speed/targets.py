@@ -5,6 +5,7 @@
 Reads the .json files that the other benchmarks wrote there and writes targets.inc and targets_by_row.inc beside them.
 """
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -39,7 +40,9 @@ def by_question(rows):
 
 
 def main():
-    folder = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="folder of the .json files, and of the tables")
+    folder = parser.parse_args().folder
     rows = pd.DataFrame(rows_of(folder))
     tables = {"targets": ("Targets", pd.DataFrame(by_question(rows))), "targets_by_row": ("Targets, row by row", rows)}
     for name, (title, table) in tables.items():

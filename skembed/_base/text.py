@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from inspect import Parameter, signature
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -166,8 +166,8 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         """An option that was changed from its default must be what the corpus was made with."""
         options = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
-        defaults = {name: default for name in options if (default := self._default_of(name)) is not Parameter.empty}
-        mine, default, theirs = self._tokenizer_of_options(), Tokenizer(**defaults), corpus.tokenizer
+        mine, theirs = self._tokenizer_of_options(), corpus.tokenizer
+        default = Tokenizer(**{option: self._default_of(option) for option in options})
         for option in options:
             value = getattr(mine, option)
             if value != getattr(default, option) and not same_option(value, getattr(theirs, option)):
@@ -187,8 +187,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         """Default of a parameter in the nearest class that has it, or the value of all estimators without it."""
         inits = (vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base))
         found = (signature(init).parameters.get(option) for init in inits)
-        default = getattr(cls, option, Parameter.empty)
-        return next((parameter.default for parameter in found if parameter is not None), default)
+        return next((parameter.default for parameter in found if parameter is not None), getattr(cls, option, None))
 
     def _learn_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
         """The words to learn, and the fitted attributes that follow from the text alone."""

@@ -76,6 +76,9 @@ class DenseTrainer(BlockLoop):
         super().__init__(objective, solver, batch_size, seed, n_threads)
         self.arrays, self.fitted = moving(arrays), fitted
 
+    def compile(self, text: EncodedText) -> None:
+        """Nothing to compile."""
+
     def scratch_bytes(self, text: EncodedText) -> int:
         plan = self.plan(text, 0)
         n_chunks = min(2 * self.n_threads, -(-plan.runs_per_block * plan.run_length // self.objective.chunk_length)) + 1
@@ -90,8 +93,8 @@ class DenseTrainer(BlockLoop):
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
         return SimpleNamespace(losses=SimpleNamespace(total=np.zeros(2)))
 
-    def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
-        with ONE_BLAS_THREAD, Threads(n_threads) as threads:
+    def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
+        with ONE_BLAS_THREAD, Threads(self.n_threads) as threads:
             for block in range(plan.first_block, plan.last_block):
                 chunks = self._chunks(text, plan, block)
                 of_block = add_up(threads.in_order(lambda chunk: self._gradients(chunk, update.learn), chunks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property
@@ -54,7 +55,7 @@ class Objective(Protocol):
         """Call the compiled kernel."""
 
 
-class BlockLoop:
+class BlockLoop(ABC):
     """Passes of an objective over a text, with the same bits for any number of threads.
 
     A subclass says how the blocks of a plan are computed.
@@ -65,12 +66,13 @@ class BlockLoop:
         # The barrier between threads exists only in compiled code.
         self.n_threads = 1 if numba.config.DISABLE_JIT else n_threads
 
+    @abstractmethod
     def compile(self, text: EncodedText) -> None:
         """Compile the kernels, or load them from the cache."""
 
+    @abstractmethod
     def scratch_bytes(self, text: EncodedText) -> int:
         """Memory of a pass beside weights and tokens: per sentence, per row, and the work space of a block."""
-        raise NotImplementedError
 
     def run_epoch(
         self,
@@ -94,7 +96,7 @@ class BlockLoop:
         last = 0
         while last < n_blocks:
             first, last = last, min(last + blocks_per_call, n_blocks)
-            self._call(text, scratch, plan._replace(first_block=first, last_block=last), update, self.n_threads)
+            self._call(text, scratch, plan._replace(first_block=first, last_block=last), update)
             if not np.isfinite(scratch.losses.total[0]):
                 break  # diverged; the rest of the pass would be wasted
             on_call(last / n_blocks)
@@ -105,13 +107,13 @@ class BlockLoop:
         """The blocks of a pass."""
         return make_plan(text, self.objective.blocks.shape(text, self.batch_size), self.seed, epoch)
 
+    @abstractmethod
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
         """Work space with `losses.total` (2,) float64, which receives the sum of losses and the number of targets."""
-        raise NotImplementedError
 
-    def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
+    @abstractmethod
+    def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
         """Work through the blocks from `plan.first_block` to `plan.last_block`."""
-        raise NotImplementedError
 
 
 class Trainer(BlockLoop):
@@ -127,7 +129,7 @@ class Trainer(BlockLoop):
         text = first_sentence(text)
         plan = self.plan(text, 0)
         update = Update(0.0, 0.0, self.solver == "adagrad", MAX_STEPS, False)
-        self._call(text, self._make_scratch(text, plan), plan, update, self.n_threads)
+        self._call(text, self._make_scratch(text, plan), plan, update)
 
     def scratch_bytes(self, text: EncodedText) -> int:
         plan, block = self.plan(text, 0), ByteCounter()
@@ -139,9 +141,9 @@ class Trainer(BlockLoop):
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
         return self.objective.make_scratch(text, plan, self.n_threads)
 
-    def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update, n_threads: int) -> None:
-        """Enter the kernel with some threads at once."""
-        sync = unshared_zeros(SYNC_SIZE, np.int64)
+    def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
+        """Enter the kernel with all threads at once."""
+        sync, n_threads = unshared_zeros(SYNC_SIZE, np.int64), self.n_threads
         if n_threads == 1:
             self.objective.run(text, self.rows, scratch, plan, update, Team(sync, 0, 1))
             return

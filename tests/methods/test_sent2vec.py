@@ -297,7 +297,7 @@ def test_n_gram_rows_that_were_learned_are_the_rows_of_transform():
 def test_sgd_falls_linearly_to_zero(monkeypatch):
     rates = []
 
-    def record(self, text, scratch, plan, update, n_threads):
+    def record(self, text, scratch, plan, update):
         blocks = np.arange(plan.first_block, plan.last_block)
         if update.learn:
             rates.extend(update.rate - update.rate_decay * blocks)
