@@ -108,6 +108,9 @@ class DeprecatedLearning(BaseEstimator):
         """Return a copy whose parameters have their current names; warn of the others."""
         model = copy(self)
         old = {name: model.__dict__.pop(name) for name in _DEPRECATED if name in vars(model)}
+        for old_name, name in (("numbers", "hash_numbers"), ("subwords", "spelling_weight")):
+            if old_name in old and getattr(self, name) != type(self)._default_of(name):
+                raise ValueError(f"{old_name} is the old name of {name}, which is given too. Pass only {name}.")
         if old.get("numbers", "word") not in ("word", "hash"):
             raise ValueError(f"The 'numbers' parameter of {type(self).__name__} must be 'word' or 'hash'.")
         if "numbers" in old:
@@ -125,7 +128,10 @@ class DeprecatedLearning(BaseEstimator):
         learning = {name: old[name] for name in _LEARNING if name in old}
         if learning and model.word_vectors is None:
             model.word_vectors = model._source().set_params(**learning)
-            _warn(self, f"parameter {', '.join(learning)}", f"word_vectors={_in_one_line(model.word_vectors)}")
+            new = f"word_vectors={_in_one_line(model.word_vectors)}"
+            if learning.get("warm_start"):  # a fit clones the source, which would forget
+                new = _fit_first(self, model.word_vectors)
+            _warn(self, f"parameter {', '.join(learning)}", new)
         elif learning:
             _warn(self, f"parameter {', '.join(learning)}", "nothing: it applies only where word_vectors is None")
         return model
@@ -148,8 +154,7 @@ class DeprecatedLearning(BaseEstimator):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         else:
             learner = copy(self.word2vec_).set_params(**options)
-        how = f"{_in_one_line(learner)}.{method}(X), then {type(self).__name__}(word_vectors=...) with what it returns"
-        _warn(self, f"method {method} for learning on", how)
+        _warn(self, f"method {method} for learning on", _fit_first(self, learner, method))
         getattr(learner, method)(corpus)
         model.word2vec_, model.word_vectors_ = learner, learner.word_vectors_
         if is_first:
@@ -187,6 +192,11 @@ class DeprecatedLearning(BaseEstimator):
 def _warn(estimator: Any, old: str, new: str) -> None:
     message = f"The {old} of {type(estimator).__name__} is deprecated and will be removed in version 0.2. Write {new}."
     warn_at_user(message, FutureWarning)
+
+
+def _fit_first(estimator: Any, learner: Any, method: str = "fit") -> str:
+    returned = f"{type(estimator).__name__}(word_vectors=...) with what it returns"
+    return f"{_in_one_line(learner)}.{method}(X), then {returned}"
 
 
 def _in_one_line(estimator: Any) -> str:

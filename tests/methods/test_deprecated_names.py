@@ -189,6 +189,20 @@ def test_given_vectors_cannot_be_trained_on():
     assert rows(mean.set_params(warm_start=True)) == rows(MeanEmbeddingVectorizer(**SMALL))
 
 
+def test_advice_for_warm_start_learns_on():
+    """A source with warm_start would be cloned, and forget."""
+    with pytest.warns(FutureWarning, match=r"parameter warm_start .*warm_start=True\)\.fit\(X\), then MeanEmb"):
+        MeanEmbeddingVectorizer(**SMALL, warm_start=True).fit(TEXT)
+
+
+@pytest.mark.parametrize(
+    "options", [{"subwords": 0.4, "spelling_weight": 0.5}, {"numbers": "word", "hash_numbers": True}]
+)
+def test_old_and_new_name_together(options):
+    with pytest.raises(ValueError, match=f"{next(iter(options))} is the old name of .*Pass only"):
+        MeanEmbeddingVectorizer(word_vectors=GIVEN, **options).fit(TEXT)
+
+
 # -- what the learner has ----------------------------------------------------------------------------------------------
 
 
