@@ -59,10 +59,11 @@ class Content(NamedTuple):
             np.add.at(counts, tokens[a:b], 1)
         vocabulary = Vocabulary([], counts[:0])
         if len(tokens):
+            from .renumber import renumber_all  # numba takes a while to import
+
             text, ptr = (array.copy() for array in old_vocabulary.packed)  # kernels are compiled for arrays to write to
             vocabulary, remap = Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts)
-            for start in range(0, len(tokens), 1 << 20):
-                tokens[start : start + (1 << 20)] = remap[tokens[start : start + (1 << 20)]]
+            renumber_all(tokens, remap)
         begins = np.zeros(len(old_sent_ptr), dtype=bool)
         begins[old_doc_ptr] = True
         border = np.ones(len(rows) + 1, dtype=bool)
@@ -146,9 +147,9 @@ def read_handle(path: str, digest: str, tokenizer: Tokenizer) -> Content:
     return content
 
 
-def _row_blocks(ptr: np.ndarray, size: int = 1 << 20) -> Iterator[tuple[int, int]]:
-    """Cut rows into blocks of at most `size` tokens, or one longer row, to bound the memory of the work on each."""
-    first, n_rows = 0, len(ptr) - 1
+def _row_blocks(ptr: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Cut rows into blocks of at most 2**20 tokens, or one longer row, to bound the memory of the work on each."""
+    first, n_rows, size = 0, len(ptr) - 1, 1 << 20
     while first < n_rows:
         last = int(np.searchsorted(ptr, ptr[first] + size, side="right")) - 1
         last = min(max(last, first + 1), first + size, n_rows)

@@ -57,16 +57,16 @@ def sentences_for(model: Any, X: Any, name: str = "X") -> list[Any] | SentenceCo
     return sentences
 
 
-def as_samples(X: Any, name: str = "X") -> Any:
+def as_samples(X: Any) -> Any:
     """Return a table as it is, and sentences as :func:`as_sentences` does."""
     shape = getattr(X, "shape", None)
-    return X if isinstance(shape, tuple) and len(shape) > 1 else as_sentences(X, name)
+    return X if isinstance(shape, tuple) and len(shape) > 1 else as_sentences(X)
 
 
-def samples_for(model: Any, X: Any, name: str = "X") -> Any:
+def samples_for(model: Any, X: Any) -> Any:
     """Return samples for a model: a corpus as text, unless the model takes corpora."""
-    samples = as_samples(X, name)
-    return sentences_for(model, samples, name) if isinstance(samples, SentenceCorpus) else samples
+    samples = as_samples(X)
+    return sentences_for(model, samples) if isinstance(samples, SentenceCorpus) else samples
 
 
 def take_rows(sentences: list[Any] | SentenceCorpus, rows: Any) -> Any:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # A text of fewer batches is done before a second thread, with a table of words of its own, has made up for its start.
 LEAST_BATCHES = 6
+# In Python few sentences at a time: strings that are freed soon stay in the cache, which doubles the speed.
+_SENTENCES_AT_ONCE = 64
 
 
 class Encoded(NamedTuple):
@@ -229,16 +231,15 @@ def _order_packed(
 
 
 def encode_in_python(
-    batch: list[Any], tokenizer: Tokenizer, word_ids: WordIds, first_row: int, step: int = 64
+    batch: list[Any], tokenizer: Tokenizer, word_ids: WordIds, first_row: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of some sentences and the offset of each sentence, for any tokenizer."""
     if tokenizer.analyzer == "word":
         _check_strings(batch, first_row)
-    # A few sentences at a time: strings that are freed soon stay in the processor's cache, which doubles the speed.
     ids: list[np.ndarray] = [np.empty(0, np.int32)]
     lengths: list[int] = []
-    for start in range(0, len(batch), step):
-        tokens = [tokenizer.analyze(item) for item in batch[start : start + step]]
+    for start in range(0, len(batch), _SENTENCES_AT_ONCE):
+        tokens = [tokenizer.analyze(item) for item in batch[start : start + _SENTENCES_AT_ONCE]]
         if tokenizer.analyzer != "word":
             tokens = [_as_list(found, row) for row, found in enumerate(tokens, first_row + start)]
         sizes = [len(found) for found in tokens]  # type: ignore[arg-type]

@@ -89,9 +89,9 @@ def length_of(X: Any) -> int | None:
         return None
 
 
-def _iter_arrow(values: Any, step: int = BATCH_SIZE) -> Iterator[Any]:
-    for start in range(0, len(values), step):
-        yield from values[start : start + step].to_pylist()
+def _iter_arrow(values: Any) -> Iterator[Any]:
+    for start in range(0, len(values), BATCH_SIZE):
+        yield from values[start : start + BATCH_SIZE].to_pylist()
 
 
 class MissingSentence(TypeError):
