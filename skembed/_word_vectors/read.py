@@ -26,6 +26,13 @@ _ACCEPTED = (
 _Found = tuple[list[str], np.ndarray, Any, str]  # words, float32 vectors, counts or None, name for messages
 
 
+def learns_none(estimator: Any) -> str:
+    """Message for an estimator without word vectors."""
+    return (
+        f"{type(estimator).__name__} learns no word vectors. Give an estimator that does, such as Word2VecVectorizer."
+    )
+
+
 def read_word_vectors(
     path: str | os.PathLike[str],
     *,
@@ -235,6 +242,8 @@ def _find(source: Any) -> _Found:
         if hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors"):
             words = list(keyed.index_to_key)
             return words, _as_vectors(keyed.vectors, len(words), False, name), _gensim_counts(keyed), name
+        if hasattr(source, "fit") and hasattr(source, "vocabulary_"):
+            raise TypeError(learns_none(source))
         if hasattr(source, "fit"):
             raise NotFittedError(
                 f"This {name} has no word_vectors_. Call fit first, or pass the estimator that has them, such as the "

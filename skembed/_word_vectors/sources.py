@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.pooled import PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
-from .read import is_table, read_source
+from .._corpus.input import takes_corpus
+from .read import is_table, learns_none, read_source
 
 
 def is_list(source: Any) -> bool:
@@ -34,6 +35,8 @@ def is_unfitted(source: Any) -> bool:
 
 def fit_with(estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> Any:
     """Fit an estimator to a text; where its seed or number of threads is None, it takes these."""
+    if not takes_corpus(estimator):  # not of this package
+        raise TypeError(learns_none(estimator))
     defaults = {"random_state": random_state, "n_jobs": n_jobs}
     params = estimator.get_params(deep=False)
     estimator.set_params(**{k: v for k, v in defaults.items() if k in params and params[k] is None})

@@ -5,9 +5,10 @@ import pytest
 from estimators import GROUPS, TEXT, bits, learned
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 
-from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer, Sent2VecVectorizer
+from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer, Sent2VecVectorizer
 
 pytestmark = pytest.mark.filterwarnings("ignore:Only .* of the words of the text have a vector")
 FIRST = {"cat": [3.0, 4.0, 0.0], "dog": [0.0, 0.0, 2.0], "nowhere": [1.0, 1.0, 1.0], "nil": [0.0, 0.0, 0.0]}
@@ -255,3 +256,12 @@ def test_one_unfitted_model_is_learned_with_our_seed_and_keeps_its_lengths():
 def test_a_frozen_model_that_is_not_fitted(make):
     with pytest.raises(NotFittedError, match="CBOSVectorizer instance is not fitted"):
         make(FrozenEstimator(CBOSVectorizer())).fit(TEXT)
+
+
+@pytest.mark.parametrize("source", [BOWPCA(2), BOWPCA(2).fit(TEXT), TfidfVectorizer(), TfidfVectorizer().fit(TEXT)])
+def test_an_estimator_without_word_vectors_is_refused(source):
+    for model in (MetaEmbeddingVectorizer([source]), MeanEmbeddingVectorizer(word_vectors=source)):
+        with pytest.raises(
+            TypeError, match=r"(BOWPCA|TfidfVectorizer) learns no word vectors\. Give an estimator that"
+        ):
+            model.fit(TEXT)
