@@ -258,8 +258,10 @@ def test_a_frozen_model_that_is_not_fitted(make):
         make(FrozenEstimator(CBOSVectorizer())).fit(TEXT)
 
 
-@pytest.mark.parametrize("source", [BOWPCA(2), BOWPCA(2).fit(TEXT), TfidfVectorizer(), TfidfVectorizer().fit(TEXT)])
-def test_an_estimator_without_word_vectors_is_refused(source):
+@pytest.mark.parametrize("fitted", [False, True])
+@pytest.mark.parametrize("source", [BOWPCA(2), TfidfVectorizer()])
+def test_an_estimator_without_word_vectors_is_refused(source, fitted):
+    source = clone(source).fit(TEXT) if fitted else source
     for model in (MetaEmbeddingVectorizer([source]), MeanEmbeddingVectorizer(word_vectors=source)):
         with pytest.raises(
             TypeError, match=r"(BOWPCA|TfidfVectorizer) learns no word vectors\. Give an estimator that"
