@@ -156,7 +156,7 @@ TRAINED_CLASSES = [name for name in TRAINED if "-" not in name]
 HASHING = [
     name
     for name, (cls, params) in _SETTINGS.items()
-    if params.get("unknown", getattr(default(cls), "unknown", None)) == "hash"
+    if params.get("unknown", getattr(default(cls), "unknown", None)) in ("hash", "auto")
 ]
 SPARSE = [
     name

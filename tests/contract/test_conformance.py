@@ -214,7 +214,7 @@ def test_hashed_unknown_word_has_a_direction_of_its_own(name):
     assert first.any()
     assert bits(first) == bits(again)
     assert not np.array_equal(first, second)
-    total = first + second if estimator.pooling == "sum" else (first + second) / 2
+    total = first + second if estimator._option("pooling") == "sum" else (first + second) / 2
     np.testing.assert_allclose(both, total, rtol=1e-4, atol=1e-6)
     assert bits(pickle.loads(pickle.dumps(estimator)).transform(["x y", "qqq"])[1]) == bits(first)
 
