@@ -26,7 +26,7 @@ random_bits, uniform = for_python(random.random_bits), for_python(random.uniform
 draw_targets = for_python(sentence_blocks.draw_targets)
 
 # 21 numbers are one vector and five more, which overlap.
-N_WORDS, N_COMPONENTS, SEED = 9, 21, 11
+N_WORDS, N_BUCKETS, N_COMPONENTS, SEED = 9, 5, 21, 11
 UNCAPPED = 10**6
 # Ids from 9 on are unknown words: an empty sentence, a sentence of unknown words, a document of one sentence,
 # sentences of one word, repeated words, and a long sentence before short ones.
@@ -60,6 +60,8 @@ def tiny_text(kind="plain"):
     """The text as the kernels and as their twins see it."""
     weights = word_weights(kind)
     text, slow_text = encode(SENTENCES, DOCUMENT, weights), reference.Text(SENTENCES, DOCUMENT, weights.astype(float))
+    if kind == "trigrams":
+        return text, slow_text._replace(max_order=3, n_buckets=N_BUCKETS)
     if kind != "labelled":
         return text, slow_text
     # A sentence has two of four classes, one, or none.
@@ -82,9 +84,9 @@ def start(estimator, sentences=SENTENCES, n_words=N_WORDS, n_components=N_COMPON
     past = [np.column_stack([squares, np.zeros(len(squares))]).astype(np.float32) for squares in past]
     return {
         "word_counts_": counts_of(sentences, n_words),
-        "word_vectors_": weights[0],
+        "word_vectors_": weights[0][:n_words],
         "_source_vectors": weights[0],
-        "_word_vectors_accumulator": past[0],
+        "_word_vectors_accumulator": past[0][:n_words],
         "_source_vectors_accumulator": past[0],
         "target_vectors_": weights[1],
         "_target_vectors_accumulator": past[1],

@@ -22,9 +22,16 @@ class Text(NamedTuple):
     documents: list
     weights: np.ndarray
     classes: list | None = None
+    max_order: int = 1  # of n-grams, hashed to n_buckets rows
+    n_buckets: int = 1
 
     def words(self, i):
         return [word for word in self.sentences[i] if word < len(self.weights)]
+
+    def features(self, i):
+        """Rows and weights of what a sentence is made of."""
+        found = features_of(self.words(i), self.weights, self.max_order, self.n_buckets)
+        return [(row, weight) for _, row, weight in found]
 
     def share_a_class(self, i, j):
         return self.classes is not None and bool(self.classes[i] & self.classes[j])
@@ -82,9 +89,9 @@ def numeric_gradient(loss, rows, h=1e-5):
 def sentence_vector(text, vectors, i, pooling):
     """CBOS, eq. 4, or the mean of Siamese CBOW; with weights where there are any."""
     total = np.zeros(vectors.shape[1])
-    for word in text.words(i):
-        total += text.weights[word] * vectors[word]
-    return total / max(1, len(text.words(i))) if pooling == "mean" else total
+    for row, weight in text.features(i):
+        total += weight * vectors[row]
+    return total / max(1, len(text.features(i))) if pooling == "mean" else total
 
 
 def neighbours(text, i, window, alive):
@@ -113,8 +120,8 @@ def word_entries(text, starts, run_length, window, gradients, pooling):
     for r, start in enumerate(starts):
         for i in range(start - window, start + run_length + window):
             if np.any(gradients.get((r, i), 0.0)):
-                share = len(text.words(i)) if pooling == "mean" else 1
-                entries += [(word, text.weights[word] / share * gradients[r, i]) for word in text.words(i)]
+                share = len(text.features(i)) if pooling == "mean" else 1
+                entries += [(row, weight / share * gradients[r, i]) for row, weight in text.features(i)]
     return entries
 
 

@@ -8,6 +8,7 @@ __all__ = [
     "context",
     "coverage",
     "embedding",
+    "ngrams",
     "parameters",
     "pooled",
     "scikit_learn",

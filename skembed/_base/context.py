@@ -13,11 +13,10 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._validation.limits import INT64_MAX, integers
-from .pooled import PooledVectorizer
-from .trained import TrainedVectorizer
+from .ngrams import NgramVectorizer
 
 
-class ContextVectorizer(PooledVectorizer, TrainedVectorizer):
+class ContextVectorizer(NgramVectorizer):
     """Base of the estimators that learn from what belongs together with a sentence: its order or its labels.
 
     Options may be "auto": `_automatic` holds what that means when learning from the order and from labels.

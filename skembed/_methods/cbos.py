@@ -6,7 +6,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ContextVectorizer
 from .._objectives.cbos import CBOSObjective
-from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
 
 
@@ -30,6 +30,10 @@ class CBOSVectorizer(ContextVectorizer):
         holds classes and neither `groups` nor `corpus` is given, and the order otherwise.
     window : int, default=1
         Sentences on each side that make the context, k in the paper, which uses 1. It never leaves a document.
+    ngram_range : tuple of (1, n), default=(1, 1)
+        Word n-grams of up to n words are learned beside the words: (1, 2) adds pairs of adjacent words.
+    n_buckets : int, default=100_000
+        Rows that the n-grams share, by hashing. Not used for words alone.
     negative : int, default=10
         Random sentences that the true one is compared with, m in the paper, which uses 2.
     word_dropout : float, default=0.0
@@ -99,6 +103,8 @@ class CBOSVectorizer(ContextVectorizer):
         The learned words and their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Vectors of the words.
+    ngram_vectors_ : ndarray of shape (n_buckets, n_components), dtype float32
+        Vectors of the hashed word n-grams; empty for words alone.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
@@ -193,6 +199,8 @@ class CBOSVectorizer(ContextVectorizer):
         *,
         context: str = "auto",
         window: int = 1,
+        ngram_range: tuple[int, int] = (1, 1),
+        n_buckets: int = 100_000,
         negative: int = 10,
         word_dropout: float = 0.0,
         pooling: str = "auto",
@@ -223,6 +231,8 @@ class CBOSVectorizer(ContextVectorizer):
         self.n_components = n_components
         self.context = context
         self.window = window
+        self.ngram_range = ngram_range
+        self.n_buckets = n_buckets
         self.negative = negative
         self.word_dropout = word_dropout
         self.pooling = pooling
@@ -251,8 +261,7 @@ class CBOSVectorizer(ContextVectorizer):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        start = start_uniform(0.5 / self.n_components)
-        return [LearnedArray("word_vectors_", (len(fitted["word_counts_"]), self.n_components), start)]
+        return [self._source_array(fitted, 0.5 / self.n_components)]
 
     def _make_objective(self, fitted: dict[str, Any]) -> CBOSObjective:
         return CBOSObjective(self, fitted)

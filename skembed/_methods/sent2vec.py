@@ -1,20 +1,16 @@
 """The estimator of the paper on Sent2Vec."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from .._base.pooled import PooledVectorizer
-from .._base.trained import TrainedVectorizer
+from .._base.ngrams import NgramVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
-from .._text.known_words import EncodedSentences
-from .._text.ngrams import add_ngrams
-from .._training.learned_arrays import LearnedArray, start_uniform
-from .._validation.limits import INT32_MAX, INT64_MAX, integers
-from .._validation.messages import brief
+from .._training.learned_arrays import LearnedArray
+from .._validation.limits import INT64_MAX, integers
 
 # start of the settings
 _WORDS: dict[str, Any] = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}
@@ -41,7 +37,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
+class Sent2VecVectorizer(NgramVectorizer):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec [1]_.
 
     A sentence is the mean of the source vectors of its words and of its word n-grams, if any. They are learned so
@@ -197,8 +193,6 @@ class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
 
     _parameter_constraints: dict[str, Any] = {
         "max_sentence_length": [integers(2, INT64_MAX), None],
-        "ngram_range": [tuple, list],
-        "n_buckets": [integers(1)],
         "dropout_k": [integers(0)],
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
@@ -277,53 +271,9 @@ class Sent2VecVectorizer(PooledVectorizer, TrainedVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def word_vectors_(self) -> NDArray[np.float32]:  # type: ignore[override]
-        """Source vectors of the words, (n_words, n_components)."""
-        return self._source_vectors[: len(self.vocabulary_)]
-
-    @property
-    def ngram_vectors_(self) -> NDArray[np.float32]:
-        """Source vectors of the hashed word n-grams, (n_buckets, n_components); empty for words alone."""
-        return self._source_vectors[len(self.vocabulary_) :]
-
-    @property
-    def _summed_vectors(self) -> np.ndarray:
-        return self._source_vectors
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        orders = tuple(self.ngram_range)
-        whole = len(orders) == 2 and all(isinstance(n, Integral) for n in orders)
-        if not whole or orders[0] != 1 or not 1 <= orders[1] <= INT32_MAX:
-            raise ValueError(
-                f"ngram_range must be (1, n) with n >= 1: words are always learned, and n-grams up to length n with "
-                f"them. Got {brief(self.ngram_range)}."
-            )
-
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        """Words start at random, n-grams and targets at zero: an n-gram that was never seen adds nothing."""
-        n_words = len(fitted["word_counts_"])
-        n_rows = n_words + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
-        start, options = start_uniform(1.0 / self.n_components, n_words), ("n_components", "ngram_range", "n_buckets")
-        return [
-            LearnedArray("_source_vectors", (n_rows, self.n_components), start, options=options),
-            LearnedArray("target_vectors_", (n_words, self.n_components), kept=False),
-        ]
+        target = LearnedArray("target_vectors_", (len(fitted["word_counts_"]), self.n_components), kept=False)
+        return [self._source_array(fitted, 1.0 / self.n_components), target]
 
     def _make_objective(self, fitted: dict[str, Any]) -> Sent2VecObjective:
         return Sent2VecObjective(self, fitted)
-
-    def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        self._check_layout(but="n_components")
-        rows, weights, is_unknown, ptr = super()._features(sentences)
-        if self.ngram_range[1] == 1:
-            return rows, weights, is_unknown, ptr
-        return add_ngrams(rows, weights, is_unknown, ptr, self.ngram_range[1], len(self.vocabulary_), self.n_buckets)
-
-    def _feature_names(self, encoded: EncodedSentences) -> list[str]:
-        names = super()._feature_names(encoded)
-        known = [name for name in names if name in self.vocabulary_]
-        for order in range(2, min(self.ngram_range[1], len(known)) + 1):
-            names = names + [" ".join(known[i : i + order]) for i in range(len(known) - order + 1)]
-        return names

@@ -7,7 +7,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ContextVectorizer
 from .._objectives.siamese_cbow import SiameseCBOWObjective
-from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
 
 
@@ -30,6 +30,10 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         holds classes and neither `groups` nor `corpus` is given, and the order otherwise.
     window : int, default=1
         Sentences on each side that count as neighbours; the paper takes 1. They are of the same document.
+    ngram_range : tuple of (1, n), default=(1, 1)
+        Word n-grams of up to n words are learned beside the words: (1, 2) adds pairs of adjacent words.
+    n_buckets : int, default=100_000
+        Rows that the n-grams share, by hashing. Not used for words alone.
     negative : int, default=10
         Random sentences, not neighbours, to compare with. The paper uses 2.
     temperature : float or "auto", default="auto"
@@ -98,6 +102,8 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         The learned words and their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Vectors of the words.
+    ngram_vectors_ : ndarray of shape (n_buckets, n_components), dtype float32
+        Vectors of the hashed word n-grams; empty for words alone.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
@@ -183,6 +189,8 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         *,
         context: str = "auto",
         window: int = 1,
+        ngram_range: tuple[int, int] = (1, 1),
+        n_buckets: int = 100_000,
         negative: int = 10,
         temperature: float | str = "auto",
         word_dropout: float = 0.0,
@@ -214,6 +222,8 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         self.n_components = n_components
         self.context = context
         self.window = window
+        self.ngram_range = ngram_range
+        self.n_buckets = n_buckets
         self.negative = negative
         self.temperature = temperature
         self.word_dropout = word_dropout
@@ -243,8 +253,8 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        start = start_uniform(0.01 * 3**0.5)  # with the standard deviation of the paper's normal numbers
-        return [LearnedArray("word_vectors_", (len(fitted["word_counts_"]), self.n_components), start)]
+        # With the standard deviation of the paper's normal numbers.
+        return [self._source_array(fitted, 0.01 * 3**0.5)]
 
     def _make_objective(self, fitted: dict[str, Any]) -> SiameseCBOWObjective:
         return SiameseCBOWObjective(self, fitted)

@@ -20,6 +20,7 @@ from .._compiled.compile import INLINE, PASTE, lean_kernel
 from .._compiled.rows import ONE, add_scaled, combine, dots, mean_square, softmax
 from .._compiled.sync import Team, barrier, partition
 from .._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
+from .._training.ngram_features import source_matrix
 from .._training.plan import SentenceBlocks
 from .._training.sentence_blocks import (
     Bag,
@@ -35,7 +36,6 @@ from .._training.sentence_blocks import (
     sum_sentences,
     target_compared_with,
 )
-from .._training.trainer import Matrix
 from .._training.updates import Rows, Update
 
 
@@ -147,11 +147,10 @@ class CBOSObjective:
     """What `CBOSVectorizer` brings to the training loop."""
 
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
-        counts = fitted["word_counts_"]
-        self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts.astype(np.float64))]
+        self.matrices = [source_matrix(vectorizer, fitted)]
         self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
-        self.bag = Bag(vectorizer._option("pooling", fitted) == "mean", 1.0 - float(vectorizer.word_dropout))
+        self.bag = Bag.of(vectorizer, fitted)
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Contexts:
         n_targets = plan.runs_per_block * plan.run_length
@@ -163,7 +162,7 @@ class CBOSObjective:
             run_ptr=run_ptr,
             losses=make_losses(n_targets, make),
             sentences=make_sentences(
-                text, plan, n_words, n_components, negative, 1 + negative, n_scores, n_threads, make
+                text, plan, self.bag, n_words, n_components, negative, 1 + negative, n_scores, n_threads, make
             ),
             context=make.zeros((n_targets, n_components), np.float32),
             context_gradient=make.zeros((n_targets, n_components), np.float32),

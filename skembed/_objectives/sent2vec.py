@@ -42,7 +42,7 @@ from .._training.encoded_text import (
     sentence_of_block,
 )
 from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives
-from .._training.ngram_features import features_with, list_features
+from .._training.ngram_features import features_with, list_features, source_matrix
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
 from .._training.trainer import Matrix
@@ -332,7 +332,7 @@ class Sent2VecObjective:
         )
         self.penalty = float(vectorizer.alpha)
         self.matrices = [
-            Matrix.of(fitted, "_source_vectors", lambda: _with_ngrams(counts, n_ngram_rows, max_order)),
+            source_matrix(vectorizer, fitted),
             Matrix.of(fitted, "target_vectors_", lambda: targets),
         ]
 
@@ -370,8 +370,3 @@ class Sent2VecObjective:
     ) -> None:
         options, update = self.options._replace(max_order=scratch.max_order), update._replace(penalty=self.penalty)
         train_sent2vec(text, rows[0], rows[1], options, scratch, plan, update, team)
-
-
-def _with_ngrams(counts: np.ndarray, n_rows: int, max_order: int) -> np.ndarray:
-    """Expected number of updates of each row: words first, then the rows shared by all n-grams."""
-    return np.concatenate([counts, np.full(n_rows, counts.sum() * (max_order - 1) / max(1, n_rows))])

@@ -19,6 +19,7 @@ from .._compiled.compile import LEAN, PASTE, lean_kernel
 from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, mean_square, softmax
 from .._compiled.sync import Team, barrier, partition
 from .._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
+from .._training.ngram_features import source_matrix
 from .._training.plan import SentenceBlocks
 from .._training.sentence_blocks import (
     Bag,
@@ -34,7 +35,6 @@ from .._training.sentence_blocks import (
     sum_sentences,
     target_compared_with,
 )
-from .._training.trainer import Matrix
 from .._training.updates import Rows, Update
 
 
@@ -161,11 +161,10 @@ class SiameseCBOWObjective:
     """What `SiameseCBOWVectorizer` brings to the training loop."""
 
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
-        counts = fitted["word_counts_"]
-        self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts.astype(np.float64))]
+        self.matrices = [source_matrix(vectorizer, fitted)]
         self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
-        self.bag = Bag(vectorizer._option("pooling", fitted) == "mean", 1.0 - float(vectorizer.word_dropout))
+        self.bag = Bag.of(vectorizer, fitted)
         self.inverse_temperature = np.float32(1.0 / vectorizer._option("temperature", fitted))
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Cosines:
@@ -174,7 +173,9 @@ class SiameseCBOWObjective:
         n_components = self.matrices[0].weights.shape[1]
         n_scores = 2 * plan.border + 1 + negative
         run_ptr, n_words = count_words_of_runs(text, plan)
-        sentences = make_sentences(text, plan, n_words, n_components, negative, n_scores, n_scores, n_threads, make)
+        sentences = make_sentences(
+            text, plan, self.bag, n_words, n_components, negative, n_scores, n_scores, n_threads, make
+        )
         return Cosines(
             run_ptr=run_ptr,
             losses=make_losses(n_targets, make),

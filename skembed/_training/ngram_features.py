@@ -1,11 +1,14 @@
 """The words and word n-grams of a sentence, as entries of the gradient of their rows."""
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE
 from .._compiled.random import below, random_bits
 from .._text.ngrams import NGRAM_MULTIPLIER
+from .trainer import Matrix
 
 
 @njit(**INLINE)
@@ -60,3 +63,11 @@ def list_features(s, word_weight, options, seed, work):
 def features_with(i, n, order, f):
     """First and last+1 of the features of an order that hold word i of n words; ``f`` of this order and the next."""
     return f + max(0, i - order + 1), f + min(i, n - order) + 1, f + max(0, n - order + 1)
+
+
+def source_matrix(vectorizer: Any, fitted: dict[str, Any]) -> Matrix:
+    """The rows of the words, then those that all n-grams share, with the expected number of updates of each."""
+    counts = fitted["word_counts_"].astype(np.float64)
+    n_rows, max_order = len(fitted["_source_vectors"]) - len(counts), int(vectorizer.ngram_range[1])
+    of_ngram = counts.sum() * (max_order - 1) / max(1, n_rows)
+    return Matrix.of(fitted, "_source_vectors", lambda: np.concatenate([counts, np.full(n_rows, of_ngram)]))

@@ -3,7 +3,7 @@
 Each sentence of a block, border included, has a *slot*.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numba import njit
@@ -13,7 +13,8 @@ from .._compiled.compile import INLINE, LEAN
 from .._compiled.random import below, random_bits
 from .._compiled.rows import ONE, combine, prefetch_row
 from .._compiled.sync import aborted, barrier
-from .encoded_text import prefetch_run, runs_of_thread
+from .._text.ngrams import NGRAM_MULTIPLIER
+from .encoded_text import longest_sentence, prefetch_run, runs_of_thread
 from .updates import AHEAD, SparseGradient, make_gradient, sort_by_owner, update_rows
 
 # From how many distances the random sentences of a block are drawn, and at least how many for each. With few, most of
@@ -22,10 +23,17 @@ _DISTANCES, _DISTANCES_PER_DRAW = 128, 8
 
 
 class Bag(NamedTuple):
-    """How a sentence is made of its words in training."""
+    """What a sentence is made of in training: its words, and the n-grams of them up to an order."""
 
     mean: bool  # or their sum
-    kept: float  # probability that a word is not dropped
+    kept: float = 1.0  # probability that a word or an n-gram is not dropped
+    max_order: int = 1
+    n_buckets: int = 1  # rows of the n-grams
+
+    @classmethod
+    def of(cls, vectorizer: Any, fitted: dict[str, Any]) -> Self:
+        mean, kept = vectorizer._option("pooling", fitted) == "mean", 1.0 - float(vectorizer.word_dropout)
+        return cls(mean, kept, int(vectorizer.ngram_range[1]), int(vectorizer.n_buckets))
 
 
 class Scores(NamedTuple):
@@ -57,6 +65,7 @@ class Sentences(NamedTuple):
     error: np.ndarray  # (n_targets, n_columns) float32, derivative of the loss of each target by its scores
     scores: Scores
     offsets: np.ndarray  # (n_threads, negative) int64
+    max_order: int  # of the n-grams
 
 
 def make_scores(n, n_threads, make=ALLOCATOR):
@@ -69,13 +78,14 @@ def make_losses(n, make=ALLOCATOR):
     return Losses(make.zeros((n,), np.float64), make.zeros((n,), np.int64), make.zeros((2,), np.float64))
 
 
-def make_sentences(text, plan, n_words, n_components, negative, n_columns, n_scores, n_threads, make=ALLOCATOR):
+def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, n_scores, n_threads, make=ALLOCATOR):
     """Buffers for blocks of at most ``n_words`` words, with ``negative`` random sentences for each target.
 
     ``n_columns`` is the width of `error`, ``n_scores`` the most scores of one vector.
     """
     n_targets, width = plan.runs_per_block * plan.run_length, plan.run_length + 2 * plan.border
     n_slots = plan.runs_per_block * width
+    max_order = min(bag.max_order, longest_sentence(text))  # no n-gram is longer than its sentence
     positions = plan.border + np.arange(plan.run_length)
     return Sentences(
         sums=make.zeros((n_slots, n_components), np.float32),
@@ -87,41 +97,73 @@ def make_sentences(text, plan, n_words, n_components, negative, n_columns, n_sco
         ),
         # A thread writes one entry past the words that it has found.
         gradient=make_gradient(
-            n_words + n_threads, make.zeros((n_slots, n_components), np.float32), n_threads, make=make
+            n_words * max_order + n_threads, make.zeros((n_slots, n_components), np.float32), n_threads, make=make
         ),
         error=make.zeros((n_targets, n_columns), np.float32),
         scores=make_scores(n_scores, n_threads, make),
         offsets=make.zeros((n_threads, negative), np.int64),
+        max_order=max_order,
     )
 
 
 @njit(**INLINE)
-def list_words(text, bag, seed, slot, sentence, gradient, first):
-    """List the words of a sentence as entries, from ``first`` on, with their weights in it; returns their number.
+def list_features(text, bag, max_order, slot, sentence, gradient, first):
+    """List the words of a sentence, then its n-grams, as entries from ``first`` on; returns their number.
 
-    The gradient of the sentence goes to its words with the same weights. With word dropout a word is left out as a
-    function of the pass and of its place in the text, and what is kept weighs more by the share of what is left out.
+    The weight of an n-gram is the mean of those of its words.
     """
     n_words = text.word_weight.shape[0]
     k = first
-    kept = np.int64(bag.kept * 2.0**31)
     for p in range(np.uint64(text.sent_ptr[sentence]), np.uint64(text.sent_ptr[sentence + 1])):
         # An unknown word is overwritten by the next one; a branch would be mispredicted.
         row = min(text.tokens[p], n_words - 1)
         gradient.row[k], gradient.vector[k], gradient.scale[k] = row, slot, text.word_weight[np.uint64(row)]
-        known = np.int64(text.tokens[p] < n_words)
-        if bag.kept < 1.0:
-            bits = random_bits(np.uint64(seed), np.uint64(7), np.uint64(p), np.uint64(0))
-            known &= np.int64(bits >> np.uint64(33)) < kept
-        k += known
-    n_known = k - first
-    scale = ONE if bag.mean else ONE / np.float32(bag.kept)
-    if bag.mean and n_known > 1:
-        scale = ONE / np.float32(n_known)
-    if scale != ONE:
-        for entry in range(np.uint64(first), np.uint64(k)):
+        k += np.int64(text.tokens[p] < n_words)
+    last_word = k
+    for order in range(2, max_order + 1):
+        for i in range(first, last_word - order + 1):
+            bits, weight = np.uint64(gradient.row[i]), gradient.scale[i]
+            for j in range(i + 1, i + order):
+                bits = bits * NGRAM_MULTIPLIER + np.uint64(gradient.row[j])
+                weight += gradient.scale[j]
+            gradient.row[k] = n_words + np.int64(bits % np.uint64(bag.n_buckets))
+            gradient.vector[k], gradient.scale[k] = slot, weight / np.float32(order)
+            k += 1
+    return k - first
+
+
+@njit(**INLINE)
+def drop_features(bag, seed, first_draw, gradient, first, n):
+    """Drop entries at random, each as a function of the pass and of its place in the text; returns how many stay.
+
+    Of a sum those that stay weigh the more, so that the sum has the same mean.
+    """
+    kept = np.int64(bag.kept * 2.0**31)
+    k = first
+    for f in range(n):
+        gradient.row[k], gradient.scale[k] = gradient.row[first + f], gradient.scale[first + f]
+        bits = random_bits(np.uint64(seed), np.uint64(7), np.uint64(first_draw + f), np.uint64(0))
+        k += np.int64(np.int64(bits >> np.uint64(33)) < kept)
+    if not bag.mean:
+        for entry in range(first, k):
+            gradient.scale[entry] /= np.float32(bag.kept)
+    return k - first
+
+
+@njit(**INLINE)
+def list_entries(text, bag, max_order, seed, slot, sentence, gradient, first):
+    """List what a sentence is the sum or mean of, with the weights in it; returns how many there are.
+
+    The gradient of the sentence goes to its words and n-grams with the same weights.
+    """
+    n = list_features(text, bag, max_order, slot, sentence, gradient, first)
+    if bag.kept < 1.0:
+        n = drop_features(bag, seed, text.sent_ptr[sentence] * max_order, gradient, first, n)
+    if bag.mean and n > 1:
+        scale = ONE / np.float32(n)
+        for entry in range(np.uint64(first), np.uint64(first + n)):
             gradient.scale[entry] *= scale
-    return n_known
+    return n
 
 
 @njit(**LEAN)
@@ -134,14 +176,14 @@ def sum_sentences(text, rows, bag, plan, block, run_ptr, sentences, team):
     gradient, width = sentences.gradient, plan.run_length + 2 * plan.border
     first_run, last_run = runs_of_thread(run_ptr, block, team)
     first_slot, last_slot = (first_run - block.first_run) * width, (last_run - block.first_run) * width
-    first = last = run_ptr[first_run] - run_ptr[block.first_run] + team.thread
+    first = last = (run_ptr[first_run] - run_ptr[block.first_run]) * sentences.max_order + team.thread
     for slot in range(first_slot, last_slot):
         run, position = block.first_run + slot // width, slot % width
         if position == 0:
             prefetch_run(text, plan, run)
         sentence, n_known = plan.run_starts[run] - plan.border + position, np.int64(0)
         if 0 <= sentence < text.document.shape[0]:
-            n_known = list_words(text, bag, plan.seed, slot, sentence, gradient, last)
+            n_known = list_entries(text, bag, sentences.max_order, plan.seed, slot, sentence, gradient, last)
             last += n_known
         sentences.document[slot] = -1
         if n_known > 0:

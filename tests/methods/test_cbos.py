@@ -6,6 +6,7 @@ import pytest
 from kernel_cases import (
     BLOCKS,
     DOCUMENTS,
+    N_BUCKETS,
     N_COMPONENTS,
     RUN_LENGTH,
     UNCAPPED,
@@ -45,11 +46,12 @@ def twin(text, vectors, plan, window=1, pooling="sum", negative=3):
 @pytest.mark.kernel
 @pytest.mark.parametrize("max_steps", [2, UNCAPPED])
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
-@pytest.mark.parametrize("kind", ["plain", "weighted", "labelled"])
+@pytest.mark.parametrize("kind", ["plain", "weighted", "labelled", "trigrams"])
 @pytest.mark.parametrize("pooling", ["sum", "mean"])
 @pytest.mark.parametrize("window", [1, 2])
 def test_a_block_is_the_twin(window, pooling, kind, solver, max_steps):
-    objective = make_objective(window=window, pooling=pooling)
+    ngrams = {"ngram_range": (1, 3), "n_buckets": N_BUCKETS} if kind == "trigrams" else {}
+    objective = make_objective(window=window, pooling=pooling, **ngrams)
     text, slow_text = tiny_text(kind)
     expected = doubles(objective)
     vectors, accumulator = expected[0]

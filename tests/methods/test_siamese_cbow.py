@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from kernel_cases import (
     BLOCKS,
+    N_BUCKETS,
     N_COMPONENTS,
     UNCAPPED,
     assert_large_block_is,
@@ -43,11 +44,12 @@ def twin(text, vectors, plan, window=1, temperature=0.5, pooling="mean", negativ
 @pytest.mark.kernel
 @pytest.mark.parametrize("max_steps", [2, UNCAPPED])
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
-@pytest.mark.parametrize("kind", ["plain", "weighted", "labelled"])
+@pytest.mark.parametrize("kind", ["plain", "weighted", "labelled", "trigrams"])
 @pytest.mark.parametrize("pooling", ["sum", "mean"])
 @pytest.mark.parametrize("window", [1, 2])
 def test_a_block_is_the_twin(window, pooling, kind, solver, max_steps):
-    objective = make_objective(window=window, pooling=pooling)
+    ngrams = {"ngram_range": (1, 3), "n_buckets": N_BUCKETS} if kind == "trigrams" else {}
+    objective = make_objective(window=window, pooling=pooling, **ngrams)
     text, slow_text = tiny_text(kind)
     expected = doubles(objective)
     vectors, accumulator = expected[0]
@@ -233,5 +235,5 @@ def test_not_fitted():
 def test_start_values_are_as_wide_as_the_papers(n_components):
     started = {"word_counts_": np.ones(2000)}
     arrays = SiameseCBOWVectorizer(n_components)._learned_arrays(started)
-    vectors = start_arrays(arrays, "adagrad", 1)["word_vectors_"]
+    vectors = start_arrays(arrays, "adagrad", 1)["_source_vectors"]
     assert abs(vectors.mean()) < 5e-4 and abs(vectors.std() - 0.01) < 2e-4
