@@ -16,7 +16,7 @@ from skembed._validation.messages import brief
 from skembed._validation.paths import PathLike as PathLike
 from skembed._validation.paths import describe_unreadable, user_path
 
-_MOST_BYTES = 64 << 20  # largest unpacked size of a file; the published ones unpack to less than 16 MB
+_MOST_BYTES = 64 << 20  # largest unpacked size of a file; the published ones unpack to at most 16 MB
 
 
 def _printable(code: int) -> str:
