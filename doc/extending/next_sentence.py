@@ -25,6 +25,7 @@ from skembed._training.encoded_text import EncodedText, Plan, block_of, count_wo
 from skembed._training.learned_arrays import LearnedArray, start_uniform
 from skembed._training.plan import SentenceBlocks
 from skembed._training.sentence_blocks import (
+    Bag,
     Losses,
     Sentences,
     draw_targets,
@@ -110,13 +111,13 @@ def gather_pair_gradients(plan, pairs, random, block, team):
 
 
 @lean_kernel
-def train_next_sentence(text, rows, pairs, plan, update, team):
+def train_next_sentence(text, rows, bag, pairs, plan, update, team):
     """Work through the blocks of the plan. All threads are in here at once and meet at the barriers."""
     sentences = pairs.sentences
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
         random = draw_targets(plan, block, sentences.offsets[team.thread])
-        sum_sentences(text, rows, False, plan, block, pairs.run_ptr, sentences, team)
+        sum_sentences(text, rows, bag, plan, block, pairs.run_ptr, sentences, team)
         barrier(team)
         score_pairs(plan, pairs, random, team)
         if update.learn:
@@ -135,21 +136,22 @@ class NextSentenceObjective:
         counts = fitted["word_counts_"].astype(np.float64)
         self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts)]
         self.negative = vectorizer.negative
+        self.bag = Bag(mean=False)  # a sentence is the sum of its words
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Pairs:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]
-        n_scores = 2 + 2 * negative
+        n_columns = negative, 1 + negative, 2 + 2 * negative
         run_ptr, n_words = count_words_of_runs(text, plan)
         return Pairs(
             run_ptr=run_ptr,
             losses=make_losses(n_targets, make),
-            sentences=make_sentences(plan, n_words, n_components, negative, 1 + negative, n_scores, n_threads, make),
+            sentences=make_sentences(text, plan, self.bag, n_words, n_components, *n_columns, n_threads, make),
         )
 
     def run(self, text: EncodedText, rows: list[Rows], scratch: Pairs, plan: Plan, update: Update, team: Team) -> None:
-        train_next_sentence(text, rows[0], scratch, plan, update, team)
+        train_next_sentence(text, rows[0], self.bag, scratch, plan, update, team)
 
 
 class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import zipfile
-import zlib
 from pathlib import PurePosixPath
 from typing import Any, Literal, Unpack, overload
 
@@ -14,13 +12,12 @@ from sklearn.utils import Bunch, check_scalar
 
 from skembed.datasets._download import Download, fetch_files
 from skembed.datasets._files import (
+    Archive,
     PathLike,
     check_choice,
     check_count,
     data_and_target,
-    decode_lines,
     description,
-    one_file,
     row_error,
     sentence,
 )
@@ -32,38 +29,6 @@ _PARAPHRASE_GROUPS = {"msrp_distribute": ("msrp_groups", 859), "opinosis_distrib
 _GROUPS_HEADER = "phrase_index,paraphrase_group_index"
 _TOPIC_FILE = re.compile(r"(?:.*/)?topics/([^/]+)\.txt\.data")
 _OPINOSIS_TOPICS, _OPINOSIS_SENTENCES = 51, 7086
-_MOST_BYTES = 64 << 20  # largest unpacked size of an archive; the published archives unpack to less than 2 MB
-
-
-class _Archive:
-    """The text files of a zip archive."""
-
-    def __init__(self, path: PathLike) -> None:
-        self.path = one_file(path)
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                members = [info for info in archive.infolist() if not info.is_dir()]
-                self._check_size(members)
-                self.files = {info.filename: self._read(archive, info) for info in members}
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise ValueError(f"{self.path} is no complete zip archive: {error}; get it again") from None
-
-    def _check_size(self, members: list[zipfile.ZipInfo]) -> None:
-        n_bytes = sum(info.file_size for info in members)
-        if n_bytes > _MOST_BYTES:
-            raise ValueError(f"{self.path} unpacks to {n_bytes:,} bytes, more than the limit of {_MOST_BYTES:,}")
-
-    def _read(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-        """Unpack a member, at most to the size declared in the archive."""
-        is_encrypted = info.flag_bits & 1
-        if is_encrypted or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ValueError(f"{self.path / info.filename} is encrypted or not compressed with deflate")
-        with archive.open(info) as member:
-            return member.read(info.file_size)
-
-    def lines(self, name: str, *, cp1252: bool = False) -> list[str]:
-        """Return the lines of the member `name`."""
-        return decode_lines(self.files[name], self.path / name, cp1252=cp1252)
 
 
 def read_paraphrase_zip(path: PathLike, *, min_group_size: int = 3, complete: bool = True) -> Bunch:
@@ -132,7 +97,7 @@ def read_paraphrase_zip(path: PathLike, *, min_group_size: int = 3, complete: bo
     (['It rains.', 'Rain falls.'], array([0, 0]))
     """
     min_group_size = check_scalar(min_group_size, "min_group_size", int, min_val=1)
-    archive = _Archive(path)
+    archive = Archive(path)
     found = [name for name in archive.files if PurePosixPath(name).name == "phrases.txt"]
     if len(found) != 1:
         raise ValueError(f"{archive.path} must hold one file phrases.txt, found {len(found)}")
@@ -229,7 +194,7 @@ def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
     >>> opinosis.data, opinosis.target_names
     (['The room is small .', 'It was clean .'], ['room_inn'])
     """
-    archive = _Archive(path)
+    archive = Archive(path)
     topics = sorted((match.group(1), name) for name in archive.files if (match := _TOPIC_FILE.fullmatch(name)))
     data: list[str] = []
     lengths = []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import zipfile
+import zlib
 from collections.abc import Collection, Mapping
 from importlib import resources
 from pathlib import Path
@@ -12,6 +15,8 @@ from sklearn.utils import Bunch
 from skembed._validation.messages import brief
 from skembed._validation.paths import PathLike as PathLike
 from skembed._validation.paths import describe_unreadable, user_path
+
+_MOST_BYTES = 64 << 20  # largest unpacked size of a file; the published ones unpack to at most 16 MB
 
 
 def _printable(code: int) -> str:
@@ -78,6 +83,49 @@ def one_file(path: PathLike) -> Path:
 def read_lines(path: Path, *, cp1252: bool = False) -> list[str]:
     """Return the lines of a text file, see `decode_lines`."""
     return decode_lines(path.read_bytes(), path, cp1252=cp1252)
+
+
+def read_gzip_lines(path: Path) -> list[str]:
+    """Return the lines of a text file that is compressed with gzip."""
+    try:
+        with gzip.open(path) as file:
+            raw = file.read(_MOST_BYTES + 1)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ValueError(f"{path} is no complete gzip file: {error}; get it again") from None
+    if len(raw) > _MOST_BYTES:
+        raise ValueError(f"{path} unpacks to more than the limit of {_MOST_BYTES:,} bytes")
+    return decode_lines(raw, path)
+
+
+class Archive:
+    """The text files of a zip archive."""
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = one_file(path)
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                members = [info for info in archive.infolist() if not info.is_dir()]
+                self._check_size(members)
+                self.files = {info.filename: self._read(archive, info) for info in members}
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise ValueError(f"{self.path} is no complete zip archive: {error}; get it again") from None
+
+    def _check_size(self, members: list[zipfile.ZipInfo]) -> None:
+        n_bytes = sum(info.file_size for info in members)
+        if n_bytes > _MOST_BYTES:
+            raise ValueError(f"{self.path} unpacks to {n_bytes:,} bytes, more than the limit of {_MOST_BYTES:,}")
+
+    def _read(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+        """Unpack a member, at most to the size declared in the archive."""
+        is_encrypted = info.flag_bits & 1
+        if is_encrypted or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"{self.path / info.filename} is encrypted or not compressed with deflate")
+        with archive.open(info) as member:
+            return member.read(info.file_size)
+
+    def lines(self, name: str, *, cp1252: bool = False) -> list[str]:
+        """Return the lines of the member `name`."""
+        return decode_lines(self.files[name], self.path / name, cp1252=cp1252)
 
 
 def read_table(path: Path, header: str = "", *, columns: tuple[int, int]) -> list[tuple[int, list[str]]]:

@@ -73,7 +73,7 @@ def twin(text, vectors, plan, negative=3):
         if i + 1 not in near:
             continue
         n_targets += 1
-        pairs = [(run, i + 1, -1), *((r, j, 1) for r, j in random_sentences(places, t, draws, near, alive))]
+        pairs = [(run, i + 1, -1), *((r, j, 1) for r, j in random_sentences(text, places, t, draws, near, alive))]
         for r, j, sign in pairs:
             loss += logistic_loss(-sign * s[i] @ s[j])
             error = sign * sigmoid(sign * s[i] @ s[j])

@@ -1,0 +1,196 @@
+"""Five captions of each image: any two of an image are paraphrases."""
+
+from __future__ import annotations
+
+from importlib import resources
+from itertools import chain, combinations
+from typing import Any, Literal, Unpack, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from skembed.datasets._download import Download, fetch_files
+from skembed.datasets._files import (
+    PathLike,
+    check_count,
+    data_and_target,
+    description,
+    find_file,
+    read_gzip_lines,
+    row_error,
+    sentence,
+)
+
+__all__ = ["fetch_image_captions", "read_image_captions"]
+
+_FILES = tuple(f"train.{number}.en.gz" for number in range(1, 6))
+_N_IMAGES = 29_000
+
+
+def _evaluation_images() -> NDArray[np.int64]:
+    """Return the images that share captions with evaluation sets; the description says by which rule."""
+    file = resources.files("skembed.datasets") / "data" / "flickr30k_evaluation_images.txt"
+    return np.array(file.read_text(encoding="utf-8").split(), dtype=np.int64)
+
+
+def read_image_captions(folder: PathLike, *, remove_evaluation: bool = True, complete: bool = True) -> Bunch:
+    r"""Read the captions of the images of Flickr30k, five an image.
+
+    Without `remove_evaluation`, 83 % of the sentences of STS 2015 images are in this training data, and 2 to 4 % of
+    those of SICK: a model that has learned from all captions cannot be measured on these sets.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        The folder with ``train.1.en.gz`` to ``train.5.en.gz`` of task 2 of Multi30k, as published. The same line of
+        the five files belongs to one image.
+
+    remove_evaluation : bool, default=True
+        If true, leave out 7,956 of the 29,000 images: those with a caption of five words or more in any STS, SICK or
+        STR set, and those with two captions in Flickr8k, from which SICK and STS images were made.
+
+    complete : bool, default=True
+        If true, the files must have the published number of lines. If false, parts are read too.
+
+    Returns
+    -------
+    captions : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object with these attributes:
+
+        data : list of str of length n_captions
+            The captions, image by image: 105,220, or 145,000 with the evaluation images.
+        target : ndarray of shape (n_captions,), dtype int64
+            The image of each caption, as its line in the files, from 0. Captions with the same target are paraphrases.
+        pairs : list of (str, str)
+            Any two captions of an image, ten pairs an image.
+        DESCR : str
+            Source, licence and citation.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is missing.
+
+    ValueError
+        If a file is not what was published; the message names the file, the line and the reason.
+
+    See Also
+    --------
+    fetch_image_captions : Download these files and read them.
+
+    Examples
+    --------
+    >>> import gzip
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed.datasets import read_image_captions
+    >>> texts = ["A dog runs.", "A dog in snow.", "It plays.", "A pet.", "A dog."]
+    >>> with TemporaryDirectory() as folder:
+    ...     for number, text in enumerate(texts, 1):
+    ...         _ = Path(folder, f"train.{number}.en.gz").write_bytes(gzip.compress(text.encode()))
+    ...     captions = read_image_captions(folder, complete=False)
+    >>> captions.data[:2], captions.target
+    (['A dog runs.', 'A dog in snow.'], array([0, 0, 0, 0, 0]))
+    >>> len(captions.pairs), captions.pairs[0]
+    (10, ('A dog runs.', 'A dog in snow.'))
+    """
+    columns: list[list[str]] = []
+    for name in _FILES:
+        path = find_file(folder, name, source="fetch_image_captions()")
+        lines = [sentence(line) for line in read_gzip_lines(path)]
+        if "" in lines:
+            raise row_error(path, lines.index("") + 1, "the caption is empty")
+        if complete:
+            check_count(path, len(lines), _N_IMAGES, "lines")
+        if columns and len(lines) != len(columns[0]):
+            raise ValueError(f"{path} has {len(lines)} lines, but {_FILES[0]} has {len(columns[0])}: they must match")
+        columns.append(lines)
+    n_images = len(columns[0])
+    images = np.arange(n_images, dtype=np.int64)
+    if remove_evaluation:
+        images = np.setdiff1d(images, _evaluation_images())
+    captions = [[column[image] for column in columns] for image in images]
+    return Bunch(
+        data=list(chain.from_iterable(captions)),
+        target=np.repeat(images, len(_FILES)),
+        pairs=[pair for texts in captions for pair in combinations(texts, 2)],
+        DESCR=description("image_captions"),
+    )
+
+
+@overload
+def fetch_image_captions(
+    *, remove_evaluation: bool = True, return_X_y: Literal[False] = False, **options: Unpack[Download]
+) -> Bunch: ...
+@overload
+def fetch_image_captions(
+    *, remove_evaluation: bool = True, return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[str], NDArray[np.int64]]: ...
+def fetch_image_captions(
+    *,
+    remove_evaluation: bool = True,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read the captions of the images of Flickr30k, five an image.
+
+    Without `remove_evaluation`, 83 % of the sentences of STS 2015 images are in this training data, and 2 to 4 % of
+    those of SICK: a model that has learned from all captions cannot be measured on these sets. Files that are there
+    already are kept.
+
+    Parameters
+    ----------
+    remove_evaluation : bool, default=True
+        If true, leave out 7,956 of the 29,000 images: those with a caption of five words or more in any STS, SICK or
+        STR set, and those with two captions in Flickr8k, from which SICK and STS images were made.
+
+    data_home : str or path-like, default=None
+        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
+        ``skembed/image_captions`` below it.
+
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+
+    n_retries : int, default=3
+        How often to try again after an error of the network or the server.
+
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    captions : :class:`~sklearn.utils.Bunch`
+        What :func:`read_image_captions` returns.
+
+    (data, target) : tuple if `return_X_y` is true
+        The list and the array of the above: sentences, and which of them are paraphrases.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+
+    See Also
+    --------
+    read_image_captions : Read these files from any folder.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_image_captions
+    >>> captions = fetch_image_captions()  # doctest: +SKIP
+    >>> len(captions.data), len(captions.pairs)  # doctest: +SKIP
+    (105220, 210440)
+    """
+    files = [f"image_captions/{file}" for file in _FILES]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    bunch = read_image_captions(folder / "image_captions", remove_evaluation=remove_evaluation)
+    return data_and_target(bunch, return_X_y)
