@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import re
+import sys
 from pathlib import Path
 
 # One BLAS thread, before NumPy is imported: tests run beside each other, and rounding must not depend on the cores.
@@ -23,11 +24,24 @@ settings.load_profile("skembed")
 collect_ignore = ["tests/typed_program.py"]  # tests/docs/test_typing.py runs it
 
 
+def compiled_kernels():
+    """Names of the kernels that this process has called, but for those that check themselves when they are imported."""
+    called = set()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("skembed.") and not name.startswith("skembed._text"):
+            for value in vars(module).values():
+                if getattr(value, "overloads", None) and value.__module__ == name:
+                    called.add(f"{name}.{value.__name__}")
+    return sorted(called)
+
+
 def pytest_collection_modifyitems(items):
-    """See that tests have lasting names, and leave doctests to NumPy 2: before it, scalars print differently."""
+    """Check that tests have lasting names and run nothing yet; leave doctests to NumPy 2, which prints scalars anew."""
     changing = [item.nodeid for item in items if re.search(r"\bat 0x[0-9a-f]{6}", item.nodeid)]
     if changing:
         raise pytest.UsageError(f"The next process will name these tests otherwise; give them ids: {changing}")
+    if called := compiled_kernels():
+        raise pytest.UsageError(f"A module calls kernels when it is imported; fit in a fixture or a test: {called}")
     if int(importlib.metadata.version("numpy").split(".")[0]) >= 2:
         return
     skip = pytest.mark.skip(reason="doctests show how NumPy 2 prints")

@@ -137,8 +137,8 @@ def arguments(doc, **more):
     """Command line that every benchmark has; `more` is ``name=keywords of add_argument``."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with corpora/ and eval/")
-    parser.add_argument("--out", type=Path, help="folder for table (.inc), numbers (.json) and figure (.png)")
-    parser.add_argument("--quick", action="store_true", help="a small part of the text and one round: does it run?")
+    parser.add_argument("--out", type=Path, help="folder for table (.inc), figures (.json) and figure (.png)")
+    parser.add_argument("--quick", action="store_true", help="a small sample of the text and one round: does it run?")
     parser.add_argument("--rounds", type=int, help="how often each thing is measured; default 3")
     for name, keywords in more.items():
         parser.add_argument("--" + name.replace("_", "-"), **keywords)

@@ -77,10 +77,10 @@ def save_figure(path, draw):
 
 def bars(axes, labels, values, *, colours=None, unit=""):
     """Horizontal bars with their values beside them, the first on top."""
-    places = range(len(labels))
-    drawn = axes.barh(places, values, color=colours or "C0")
+    positions = range(len(labels))
+    drawn = axes.barh(positions, values, color=colours or "C0")
     axes.bar_label(drawn, [f" {value:,.0f}" if value >= 1000 else f" {value:.3g}" for value in values], padding=2)
-    axes.set_yticks(places, labels)
+    axes.set_yticks(positions, labels)
     axes.invert_yaxis()
     axes.set_xlabel(unit)
     axes.margins(x=0.15)

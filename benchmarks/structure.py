@@ -48,7 +48,7 @@ class Source:
         self.tree = ast.parse(self.text)
 
     def code_lines(self):
-        """Return the numbers of the lines that hold code: no blank line, comment or docstring, a table counted once."""
+        """Return the indices of the lines that hold code: no blank line, comment or docstring, a table counted once."""
         lines = set()
         for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
             if token.type not in NO_CODE:
@@ -365,13 +365,13 @@ def place_boxes(graph):
     """Return unit -> left and top of its box."""
     depths = heights_of({unit: {other for other in graph if unit in graph[other]} for unit in graph})
     n_columns = max(3, *Counter(depths.values()).values())
-    places = {}  # (row, column) -> unit
+    taken = {}  # (row, column) -> unit
     for unit in sorted(graph, key=lambda unit: (unit not in COLUMNS, unit)):
         column = COLUMNS.get(unit, 1)
-        while (depths[unit], column) in places:
+        while (depths[unit], column) in taken:
             column = (column + 1) % n_columns
-        places[depths[unit], column] = unit
-    return {unit: (MARGIN + column * STEP, 1 + row * ROW) for (row, column), unit in places.items()}
+        taken[depths[unit], column] = unit
+    return {unit: (MARGIN + column * STEP, 1 + row * ROW) for (row, column), unit in taken.items()}
 
 
 def curve(upper, lower, boxes):

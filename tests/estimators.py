@@ -18,6 +18,11 @@ def stem(word):
     return word.removesuffix("s")
 
 
+def as_is(item):
+    """An analyzer of sentences that are lists of words; at module level, so that it can be pickled."""
+    return item
+
+
 class Cutter:
     """A stemmer as libraries have them: an object with a state and a method."""
 

@@ -73,13 +73,13 @@ def take_steps(rows, accumulator, entries, rate, solver, max_steps, penalty=0.0)
 def numeric_gradient(loss, rows, h=1e-5):
     """Central differences of `loss()`, which reads `rows`."""
     gradient = np.zeros_like(rows)
-    for place in np.ndindex(rows.shape):
-        value = rows[place]
-        rows[place] = value + h
+    for index in np.ndindex(rows.shape):
+        value = rows[index]
+        rows[index] = value + h
         above = loss()
-        rows[place] = value - h
-        gradient[place] = (above - loss()) / (2 * h)
-        rows[place] = value
+        rows[index] = value - h
+        gradient[index] = (above - loss()) / (2 * h)
+        rows[index] = value
     return gradient
 
 
@@ -95,21 +95,21 @@ def sentence_vector(text, vectors, i, pooling):
 
 
 def neighbours(text, i, window, alive):
-    """Sentences at most `window` places from i, in its document."""
+    """Sentences at most `window` sentences from i, in its document."""
     near = [j for j in range(i - window, i + window + 1) if j != i and 0 <= j < len(text.sentences)]
     return [j for j in near if text.documents[j] == text.documents[i] and alive[j]]
 
 
-def places_of(text, starts, run_length):
-    """The targets of a block, run by run, as (run, sentence); a run that goes past the end has empty places."""
+def slots_of(text, starts, run_length):
+    """The targets of a block, run by run, as (run, sentence); a run that goes past the end has empty slots."""
     n = len(text.sentences)
     return [(r, i if i < n else None) for r, start in enumerate(starts) for i in range(start, start + run_length)]
 
 
-def random_sentences(text, places, t, draws, near, alive):
+def random_sentences(text, slots, t, draws, near, alive):
     """S-: the targets at the drawn distances, less those that are neighbours or of a class of target t, or empty."""
-    _, i = places[t]
-    drawn = [places[(t + offset) % len(places)] for offset in draws.offsets[: draws.n_random]]
+    _, i = slots[t]
+    drawn = [slots[(t + offset) % len(slots)] for offset in draws.offsets[: draws.n_random]]
     drawn = [(r, j) for r, j in drawn if j is not None and alive[j] and j not in near]
     return [(r, j) for r, j in drawn if not text.share_a_class(i, j)]
 
@@ -120,8 +120,8 @@ def word_entries(text, starts, run_length, window, gradients, pooling):
     for r, start in enumerate(starts):
         for i in range(start - window, start + run_length + window):
             if np.any(gradients.get((r, i), 0.0)):
-                share = len(text.features(i)) if pooling == "mean" else 1
-                entries += [(row, weight / share * gradients[r, i]) for row, weight in text.features(i)]
+                divisor = len(text.features(i)) if pooling == "mean" else 1
+                entries += [(row, weight / divisor * gradients[r, i]) for row, weight in text.features(i)]
     return entries
 
 
@@ -129,15 +129,15 @@ def cbos_block(text, vectors, starts, run_length, draws, window, pooling):
     """CBOS, eq. 5 to 7, where 2k is the number of neighbours that there are."""
     s = [sentence_vector(text, vectors, i, pooling) for i in range(len(text.sentences))]
     alive = [len(text.words(i)) > 0 for i in range(len(text.sentences))]
-    places = places_of(text, starts, run_length)
+    slots = slots_of(text, starts, run_length)
     gradients = defaultdict(lambda: np.zeros(vectors.shape[1]))
     loss, n_targets = 0.0, 0
-    for t, (run, i) in enumerate(places):
+    for t, (run, i) in enumerate(slots):
         if i is None or not alive[i] or not neighbours(text, i, window, alive):
             continue
         near = neighbours(text, i, window, alive)
         context = sum(s[j] for j in near) / len(near)
-        candidates = [(run, i), *random_sentences(text, places, t, draws, near, alive)]
+        candidates = [(run, i), *random_sentences(text, slots, t, draws, near, alive)]
         p = softmax([s[j] @ context for _, j in candidates])
         loss -= math.log(p[0])
         n_targets += 1
@@ -162,14 +162,14 @@ def siamese_block(text, vectors, starts, run_length, draws, window, temperature,
     """Siamese CBOW, eq. 1 and the cross-entropy with 1 / |S+|; the paper's temperature is 1."""
     s = [sentence_vector(text, vectors, i, pooling) for i in range(len(text.sentences))]
     alive = [bool(np.any(vector)) for vector in s]
-    places = places_of(text, starts, run_length)
+    slots = slots_of(text, starts, run_length)
     gradients = defaultdict(lambda: np.zeros(vectors.shape[1]))
     loss, n_targets = 0.0, 0
-    for t, (run, i) in enumerate(places):
+    for t, (run, i) in enumerate(slots):
         if i is None or not alive[i] or not neighbours(text, i, window, alive):
             continue
         positive = neighbours(text, i, window, alive)
-        candidates = [(run, j) for j in positive] + random_sentences(text, places, t, draws, positive, alive)
+        candidates = [(run, j) for j in positive] + random_sentences(text, slots, t, draws, positive, alive)
         wanted = [1 / len(positive)] * len(positive) + [0.0] * (len(candidates) - len(positive))
         p = softmax([cosine(s[i], s[j]) / temperature for _, j in candidates])
         loss -= sum(wanted[c] * math.log(p[c]) for c in range(len(candidates)))
@@ -199,10 +199,10 @@ def features_of(words, weights, max_order, n_buckets):
 
 
 def sent2vec_sentence(words, source, target, weights, max_order, dropped, is_target, negatives, pooling):
-    """Sent2Vec, eq. 2 and 3. `dropped` numbers n-grams with n > 1; negatives are those of the whole sentence.
+    """Sent2Vec, eq. 2 and 3. `dropped` holds indices of n-grams with n > 1; negatives are those of the whole sentence.
 
     Returns loss, number of targets, entries of the source vectors, entries of the target vectors (negatives first).
-    The third number of an entry is the multiple of the soft threshold of the L1 norm: 1 for each update of a
+    The third value of an entry is the multiple of the soft threshold of the L1 norm: 1 for each update of a
     target vector, 1 / |R| for each update of a source vector.
     """
     features = features_of(words, weights, max_order, len(source) - len(weights))
@@ -216,8 +216,8 @@ def sent2vec_sentence(words, source, target, weights, max_order, dropped, is_tar
         rest = [f for f in kept if t not in features[f][0]]
         if not is_target[t] or not rest:
             continue
-        share = len(rest) if pooling == "mean" else 1
-        v = sum(features[f][2] * source[features[f][1]] for f in rest) / share
+        divisor = len(rest) if pooling == "mean" else 1
+        v = sum(features[f][2] * source[features[f][1]] for f in rest) / divisor
         loss += logistic_loss(target[word] @ v)
         error = sigmoid(target[word] @ v) - 1
         of_target.append((word, error * v, 1))
@@ -230,7 +230,7 @@ def sent2vec_sentence(words, source, target, weights, max_order, dropped, is_tar
                 threshold_of_negative[j] += 1
                 of_v = of_v + error * target[negative]
         for f in rest:
-            of_feature[f] += features[f][2] * of_v / share
+            of_feature[f] += features[f][2] * of_v / divisor
             threshold_of_feature[f] += 1 / len(rest)
     if not of_target:
         return 0.0, 0, [], []

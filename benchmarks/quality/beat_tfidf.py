@@ -1,4 +1,4 @@
-"""Sentence embeddings of 300 numbers beside tf-idf: similarity of sentences, and clustering.
+"""Sentence embeddings of 300 dimensions beside tf-idf: similarity of sentences, and clustering.
 
     python benchmarks/quality/beat_tfidf.py --data DATA [--seeds 0 1 2] [--out doc/_results/quality] [--csv FILE]
         [--aside PUBLISHED]
@@ -8,7 +8,7 @@ Everything learns from the files of DATA/corpora together, simplewiki.txt.gz and
 opinosis_topics.tsv and msrp_groups.tsv are clustered by k-means, the best of 100 starts (10 are far from it for so
 many groups), and by Ward's method on rows of length one, with as many clusters as there are groups; the score is the
 adjusted mutual information x 100. A seed is that of learning and of the clustering. Rows that FILE has already are not
-measured again: a stopped run goes on. With --aside it prints, in their place, the figures of sets that nothing was
+measured again: a stopped run goes on. With --aside it prints instead the figures of sets that nothing was
 chosen by: STS 2015 and 2016, means over their sets, from the published files in PUBLISHED/sts2015 and sts2016 where
 they are; eval/sts/sick/test.tsv; and the pairs of eval/clf/MSRP.*.tsv, the area under the ROC curve x 100.
 Other ways to cluster the paraphrase groups are in msrp_groups.py.
@@ -55,7 +55,7 @@ RECIPE = "the same, spelling 0.8 (the recipe)"
 
 
 def make_methods(words, stems, seed):
-    """Name -> function that fits: tf-idf, the recipe, and what it is without some of its parts."""
+    """Name -> function that fits: tf-idf, the recipe, and what it is without some of its steps."""
     common = {"random_state": seed, "n_jobs": 2}
     fitted = {}
 
@@ -111,7 +111,7 @@ def unit_rows(rows):
 
 def ward_clusters(rows, n_clusters):
     rows = rows.toarray() if sparse.issparse(rows) else rows
-    distances = squareform(euclidean_distances(rows), checks=False)  # faster than scikit-learn's for so many columns
+    distances = squareform(euclidean_distances(rows), checks=False)  # faster than scikit-learn's for many columns
     return fcluster(ward(distances), n_clusters, criterion="maxclust")
 
 

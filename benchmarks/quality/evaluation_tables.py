@@ -36,11 +36,11 @@ def intervals(path):
     """Means with their intervals, and how far each method is ahead of the one below."""
     table = [["method", "mean", "95 % interval", "ahead of the next by", "95 % interval"]]
     for row in read(path):
-        numbers = {
+        cells = {
             key: f"{100 * float(value):.1f}" for key, value in row.items() if key not in ("method", "next") and value
         }
-        ahead = [numbers["lead"], f"{numbers['lead_low']} to {numbers['lead_high']}"] if row["next"] else ["", ""]
-        table.append([row["method"], numbers["mean"], f"{numbers['low']} to {numbers['high']}", *ahead])
+        ahead = [cells["lead"], f"{cells['lead_low']} to {cells['lead_high']}"] if row["next"] else ["", ""]
+        table.append([row["method"], cells["mean"], f"{cells['low']} to {cells['high']}", *ahead])
     return table
 
 

@@ -1,4 +1,4 @@
-"""What does it cost to learn from long sentences whole, and what do parts of at most so many words bring?
+"""What does it cost to learn from long sentences whole, and what does splitting them bring?
 
     python benchmarks/quality/long_sentences.py --data DATA [--rounds SEEDS] [--out doc/_results/quality]
 

@@ -6,7 +6,7 @@
 The sentences of DATA/eval/clf/msrp_groups.tsv, as rows of length one, are put into as many clusters as there are
 groups; the score is the adjusted mutual information x 100. A seed is that of learning. A way that begins at random runs
 so often for each seed. K-means also shows what one random start reaches, and the sum of squares within its clusters
-beside that of Ward's. With --mistakes it prints, in their place, the groups that Ward's method does not find.
+beside that of Ward's. With --mistakes it prints instead the groups that Ward's method does not find.
 """
 
 import argparse

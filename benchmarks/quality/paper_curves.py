@@ -44,7 +44,7 @@ SETS_OF_2014 = [f"2014/{name}" for name in ("deft-forum", "deft-news", "headline
 NAMED_SETS = ["2012/MSRvid", "2013/OnWN", "2013/FNWN", "2014/deft-news", "2014/deft-forum"]
 WORDS = f"{PAPER}, words instead of stems"
 COLOURS = {PAPER: "C3", DEFAULTS: "C0", WORDS: "C1"}
-# The paper's blocks of 10 have no room for 5 neighbours on each side and 20 strangers; 60 have.
+# The paper's blocks of 10 are too short for 5 neighbours on each side and 20 strangers; blocks of 60 are not.
 CBOS = {
     PAPER: Line("CBOS, paper", {"batch_size": 60}, "stems"),
     DEFAULTS: Line("CBOS, defaults"),

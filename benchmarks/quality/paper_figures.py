@@ -115,7 +115,7 @@ class Bench:
 
 
 def published_mean(source, method):
-    """The mean of a paper's table over the sets that we have; what its figures show is not in numbers."""
+    """The mean of a paper's table over the sets that we have; what its figures show is not in its table."""
     values = [
         row["value"]
         for row in published_results("sts")
@@ -239,13 +239,13 @@ def report_profile(bench, options, name):
             if chosen.any():
                 row[label] = round(float(np.median(norms[chosen])), 1)
             if label == PAPER:
-                shares = counts[chosen] / totals[PAPER]
-        rows.append(row | {"Arora's weight": round(float(np.median(1e-3 / (1e-3 + shares))), 3)})
+                frequencies = counts[chosen] / totals[PAPER]
+        rows.append(row | {"Arora's weight": round(float(np.median(1e-3 / (1e-3 + frequencies))), 3)})
 
     def draw(figure):
         figure.set_size_inches(12, 4)
-        *places, weight = figure.subplots(1, 3)
-        for axes, label in zip(places, (PAPER, DEFAULTS)):
+        *panels, weight = figure.subplots(1, 3)
+        for axes, label in zip(panels, (PAPER, DEFAULTS)):
             words, counts, norms = profiles[label]
             NormProfileDisplay(counts / totals[label], norms, words=words).plot(
                 ax=[axes, weight], mark=["the", "album"]

@@ -138,8 +138,8 @@ def settings_of(method):
 
 def in_words(setting):
     """What is changed, or that nothing is."""
-    parts = [f"{START} x {value:g}" if name == START else f"{name}={value!r}" for name, value in setting.items()]
-    return ", ".join(parts) or DEFAULTS
+    changes = [f"{START} x {value:g}" if name == START else f"{name}={value!r}" for name, value in setting.items()]
+    return ", ".join(changes) or DEFAULTS
 
 
 def make(method, setting, seed):
@@ -253,14 +253,14 @@ def judge(rows):
     error = np.sqrt((1 / seeds + 1 / seeds_of_centre) / len(TEXTS))
     limit = pd.DataFrame(np.outer(2 * error, noise(rows)), index=error.index, columns=change.columns)
     longer = means.seconds / centre.seconds
-    asked = np.log2(longer.where(longer >= 1.5, 1))
+    least = np.log2(longer.where(longer >= 1.5, 1))
     verdict = np.select(
         [
             diverges,
             change["mean"] < -limit["mean"],
             change["mean"] <= limit["mean"],
             (change[list(TASKS)] < -limit[list(TASKS)]).any(axis=1),
-            change["mean"] < asked,
+            change["mean"] < least,
         ],
         ["diverges", "worse", "", "mixed", "costs"],
         "better",

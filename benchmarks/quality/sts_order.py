@@ -79,8 +79,8 @@ def main():
     steps = [["", "difference", "95 % interval", "draws in which it is above 0"]]
     for first, second in STEPS:
         difference = found[first][1] - found[second][1]
-        share = f"{100 * np.mean(difference > 0):.1f} %"
-        steps.append([f"{first} - {second}", *with_interval(found[first][0] - found[second][0], difference), share])
+        above = f"{100 * np.mean(difference > 0):.1f} %"
+        steps.append([f"{first} - {second}", *with_interval(found[first][0] - found[second][0], difference), above])
     title = f"Mean Pearson correlation x 100 over the 14 sets of 2012 to 2014, {len(options.seeds)} seeds"
     text = as_csv_table(title, scores) + "\n" + as_csv_table("Differences", steps)
     print(text)

@@ -4,8 +4,8 @@
         [--out doc/_results/quality]
 
 DATA/corpora holds simplewiki.txt.gz and books_small.txt.gz, DATA/eval the sets. Every method learns, with its
-defaults, from whole documents of simplewiki drawn at random, each part inside the next larger one, then from all of it
-and from both files. Rows that FILE has already are not measured again, so a stopped run goes on.
+defaults, from whole documents of simplewiki drawn at random, each sample inside the next larger one, then from all
+of it and from both files. Rows that FILE has already are not measured again, so a stopped run goes on.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def make_methods(corpus):
 
 
 def parts_of(data, words):
-    """Number of words wanted, corpus of about as many: whole documents at random, each part inside the next."""
+    """Number of words wanted, corpus of about as many: whole documents at random, each sample inside the next."""
     whole = SentenceCorpus.from_file(data / "corpora" / "simplewiki.txt.gz", n_jobs=2)
     sizes = np.diff(whole.sent_ptr[whole.doc_ptr])
     order = np.random.default_rng(0).permutation(whole.n_documents)

@@ -44,7 +44,7 @@ CURVES = {
 
 
 def pieces(lengths, order):
-    """The places of what pieces of these lengths hold, when the pieces are put in another order."""
+    """The indices of the items of pieces of these lengths, after the pieces are reordered."""
     starts, lengths = (np.cumsum(lengths) - lengths)[order], lengths[order]
     return np.arange(lengths.sum()) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
 
@@ -79,12 +79,12 @@ def make_corpus(folder, n_tokens, new_words):
     """The documents of the two corpora up to `n_tokens`; with `new_words` every copy has words of its own."""
     from skembed import SentenceCorpus
 
-    parts = [SentenceCorpus.load(f"{folder}/{name}", verify=False) for name in ("simplewiki", "books_small")]
-    words = sorted({word for part in parts for word in part.vocabulary.words})
-    place = {word: i for i, word in enumerate(words)}
-    known = [np.array([place[w] for w in part.vocabulary.words], np.int64)[part.tokens] for part in parts]
-    tokens, lengths = np.concatenate(known), np.concatenate([np.diff(part.sent_ptr) for part in parts])
-    documents = np.concatenate([np.diff(part.doc_ptr) for part in parts])
+    corpora = [SentenceCorpus.load(f"{folder}/{name}", verify=False) for name in ("simplewiki", "books_small")]
+    words = sorted({word for corpus in corpora for word in corpus.vocabulary.words})
+    index = {word: i for i, word in enumerate(words)}
+    known = [np.array([index[w] for w in corpus.vocabulary.words], np.int64)[corpus.tokens] for corpus in corpora]
+    tokens, lengths = np.concatenate(known), np.concatenate([np.diff(corpus.sent_ptr) for corpus in corpora])
+    documents = np.concatenate([np.diff(corpus.doc_ptr) for corpus in corpora])
     order = np.random.default_rng(0).permutation(len(documents))
     of_document = pieces(documents, order)
     tokens, lengths, documents = tokens[pieces(lengths, of_document)], lengths[of_document], documents[order]
@@ -101,7 +101,7 @@ def make_corpus(folder, n_tokens, new_words):
     rank = np.empty(len(counts), np.int64)
     rank[order] = np.arange(len(order))
     names = [f"{words[i % len(words)]}_{i // len(words)}" for i in order]
-    vocabulary = type(parts[0].vocabulary)(names, counts[order])
+    vocabulary = type(corpora[0].vocabulary)(names, counts[order])
     return SentenceCorpus(rank[tokens].astype(np.int32), sent_ptr, doc_ptr, vocabulary)
 
 

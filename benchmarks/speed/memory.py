@@ -96,9 +96,9 @@ def main():
         axes = figure.subplots()
         labels = [f"{row['method']}, {row['corpus']}" for row in rows]
         left = np.zeros(len(rows))
-        for part in ("weights", "words", "beside, MiB"):
-            values = np.array([row[part] for row in rows])
-            axes.barh(labels, values, left=left, label=part.split(",")[0])
+        for kind in ("weights", "words", "beside, MiB"):
+            values = np.array([row[kind] for row in rows])
+            axes.barh(labels, values, left=left, label=kind.split(",")[0])
             left += values
         axes.invert_yaxis()
         axes.set_xlabel("MiB")

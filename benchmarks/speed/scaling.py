@@ -5,7 +5,7 @@
 Two things are divided in every block. Sentences go to threads in whole runs by their words. Rows of the weights go to
 owners in groups of 16, the heaviest to the thread that has least, by how often their words occur in all the text. All
 wait for the slowest after each. Work is counted in entries of the gradient: one for each word, and some for each
-different row, which must be fetched. The speed-up is the work over the sum of the largest parts; it knows nothing of
+different row, which must be fetched. The speed-up is the work over the sum of the largest loads; it knows nothing of
 barriers and of rows that move between cores, so it is a ceiling.
 """
 
@@ -101,8 +101,8 @@ def main():
         axes.minorticks_off()
         axes.legend()
 
-    shares = whole.vocabulary.counts[:n_words] / whole.vocabulary.counts[:n_words].sum()
-    top, group = shares[0], shares[:ROWS_PER_GROUP].sum()
+    frequencies = whole.vocabulary.counts[:n_words] / whole.vocabulary.counts[:n_words].sum()
+    top, group = frequencies[0], frequencies[:ROWS_PER_GROUP].sum()
     notes = (
         f"Counted, not timed. The most frequent word is {100 * top:.1f} % of the known words, the {ROWS_PER_GROUP} "
         f"most frequent are {100 * group:.0f} %. Rows of one owner are never updated faster than by one thread: were "

@@ -35,7 +35,7 @@ print(time.perf_counter() - t)
 
 
 def seconds_of(code, *, prefix=(), **environment):
-    """Run code in a fresh process; the number that it prints last."""
+    """Run code in a fresh process; the figure that it prints last."""
     environment = {**os.environ, **ONE_THREAD, **environment}
     command = [*prefix, sys.executable, "-c", code]
     done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True)

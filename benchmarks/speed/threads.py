@@ -163,7 +163,7 @@ def tell(options, raw, equal):
     for (name, text), results in raw.items():
         wall = {way: median(seconds) for way, seconds in results.items()}
         # Ratios are of one round each: from one to the next the machine may have changed. Two copies do twice the work.
-        share = median([100 * (both / 2) / two for both, two in zip(results["copies"], results[2])])
+        reached = median([100 * (both / 2) / two for both, two in zip(results["copies"], results[2])])
         slower = max(median([more / one for more, one in zip(results[n], results[1])]) for n in COUNTS[2:])
         rows.append(
             {
@@ -171,13 +171,13 @@ def tell(options, raw, equal):
                 "text": text,
                 **{f"{n} threads, s" if n > 1 else "1 thread, s": round(wall[n], 2) for n in COUNTS},
                 "two copies, s": round(wall["copies"], 2),
-                "two threads of two copies, %": round(share),
+                "two threads of two copies, %": round(reached),
                 "bits equal": "yes" if equal[name, text] else "NO",
             }
         )
         least, kind = asked_of(name), "training" if name in METHODS else "transform and text to ids"
         targets += [
-            target(f"{kind}, two threads, of what two copies reach", f"{name}, {text}", share, least, unit="%"),
+            target(f"{kind}, two threads, of what two copies reach", f"{name}, {text}", reached, least, unit="%"),
             target("time of 3 or 7 threads over that of one", f"{name}, {text}", slower, 1, at_most=True, unit="times"),
         ]
     targets.append(target(f"bits equal for {COUNTS} threads in every row (1: yes)", "", float(all(equal.values())), 1))
@@ -190,17 +190,17 @@ def tell(options, raw, equal):
             axes.plot(shares, range(len(shares)), marker, label=text)
         axes.set_yticks(range(len(options.only)), options.only)
         axes.invert_yaxis()
-        places = np.arange(len(options.only))
+        positions = np.arange(len(options.only))
         asked = [asked_of(name) for name in options.only]
-        axes.vlines(asked, places - 0.4, places + 0.4, color="0.6", linestyle="--", label="asked")
+        axes.vlines(asked, positions - 0.4, positions + 0.4, color="0.6", linestyle="--", label="asked")
         axes.set_xlim(0, None)
         axes.set_xlabel("two threads, % of what two copies reach")
         axes.legend()
 
     notes = (
         f"Wall seconds of a pass over {options.max_sentences:,} sentences ({options.max_sentences // 10:,} with "
-        f"--quick), of five for transform and tokenise; transform takes no more than so many of 4 words. Medians of "
-        f"{options.rounds} rounds, of {3 * options.rounds} for these two; ratios are medians of those "
+        f"--quick), of five for transform and tokenise; transform takes at most that many, of 4 words each. "
+        f"Medians of {options.rounds} rounds, of {3 * options.rounds} for these two; ratios are medians of those "
         "of the rounds."
     )
     seconds = {", ".join(row): results for row, results in raw.items()}

@@ -99,14 +99,14 @@ def prepare_svd(folder):
 def main():
     options = arguments(__doc__)
     with saved_corpus(options, 200_000) as folder:
-        place = {"folder": str(folder)}
+        source = {"folder": str(folder)}
         wanted = {
-            "gensim, mean of vectors": ("prepare_gensim", place),
-            "fse, SIF": ("prepare_fse", place),
-            SVD: ("prepare_svd", place),
+            "gensim, mean of vectors": ("prepare_gensim", source),
+            "fse, SIF": ("prepare_fse", source),
+            SVD: ("prepare_svd", source),
         }
         for name, (cls, settings) in METHODS.items():
-            wanted[name] = ("prepare_skembed", place | {"cls": cls, "settings": settings})
+            wanted[name] = ("prepare_skembed", source | {"cls": cls, "settings": settings})
         with workers(__file__, wanted) as found:
             results = rounds_of({name: worker.run for name, worker in found.items()}, options.rounds)
     rows, speed = [], {}

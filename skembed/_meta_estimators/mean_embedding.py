@@ -107,7 +107,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
     Attributes
     ----------
     vocabulary_ : dict
-        The words that have a vector, and their row numbers.
+        The words that have a vector, and the indices of their rows.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
         Vectors of the words, before numbers are hashed, spelling is added and common components are removed.
     components_ : ndarray of shape (n_removed_components, n_features_out), dtype float32

@@ -13,7 +13,7 @@ from .._word_vectors.sources import fitted_clones, is_list
 
 
 class MetaEmbeddingVectorizer(GivenVectors):
-    r"""Mean or sum of word vectors that several models learned, joined and in fewer numbers.
+    r"""Mean or sum of word vectors that several models learned, joined and in fewer dimensions.
 
     Models of different objectives know different things of a word. This estimator puts the vectors of each word side by
     side, which makes a meta-embedding [1]_, and projects them on their strongest directions in the text. Use it by
@@ -63,7 +63,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
     Attributes
     ----------
     vocabulary_ : dict
-        The words of all models, and their row numbers.
+        The words of all models, and the indices of their rows.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
         Joined vectors of the words.
     word_counts_ : ndarray of shape (n_words,), dtype int64
@@ -82,7 +82,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
 
     Notes
     -----
-    Each word gets its vectors of length one side by side. If these are more than `n_components` numbers, they are
+    Each word gets its vectors of length one side by side. If these are more than `n_components` dimensions, they are
     projected on the strongest directions of the words, a word that occurs ``n`` times with weight
     ``n * (a / (a + f)) ** 2``, but for the first one in a hundred, as in [2]_; then rows get length one again.
 

@@ -160,8 +160,8 @@ def leave_targets_out(s, n_features, source_weights, options, work):
 def score_words(s, n_targets, target_weights, options, work):
     """Eq. 3: errors of each target and of its negatives; returns the loss.
 
-    Scores are written in one loop and read in the next: a vector that was just stored number by number cannot be loaded
-    at once.
+    Scores are written in one loop and read in the next: a vector that was just stored element by element cannot be
+    loaded at once.
     """
     target, error, first = work.target, work.error, s.target + options.negative
     candidates, n_scores = s.thread * work.candidates.shape[1], options.negative + 1

@@ -14,8 +14,8 @@ from .._text.vocabulary import begins_with
 from .encoded_text import EncodedText, split_long_sentences
 from .learned_arrays import LearnedArray, accumulator_bytes, moving, shapes_of
 
-_BYTES_A_WORD = 100  # the numbers of the words, in a dict of the corpus and in one of the estimator
-# Parameters that each part of the memory depends on.
+_BYTES_A_WORD = 100  # the indices of the words, in a dict of the corpus and in one of the estimator
+# Parameters that each kind of memory depends on.
 _GROWS_WITH = {
     "weights": ("n_components", "n_buckets", "max_features"),
     "accumulators": ("n_buckets", "max_features"),
@@ -39,11 +39,11 @@ def estimate(
     text = EncodedText(
         corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32), annotations
     )
-    parts = split_long_sentences(text, vectorizer.max_sentence_length)
+    split = split_long_sentences(text, vectorizer.max_sentence_length)
     fitted |= {"_n_tokens": corpus.n_tokens, "_seed": 0, "_from_labels": classes is not None}
     fitted |= {name: ShapeOnly(shape) for name, shape in shapes_of(arrays, solver).items()}
     trainer = vectorizer._make_trainer(fitted)
-    scratch = trainer.scratch_bytes(parts) + (0 if parts.sent_ptr is text.sent_ptr else parts.sent_ptr.nbytes)
+    scratch = trainer.scratch_bytes(split) + (0 if split.sent_ptr is text.sent_ptr else split.sent_ptr.nbytes)
     memory = {
         "weights": weights,
         "accumulators": accumulators,

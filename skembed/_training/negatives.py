@@ -44,7 +44,7 @@ def make_negatives(weight: np.ndarray, half: np.ndarray) -> Negatives:
 def alias_table(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Walker's alias method: ``threshold`` float64 and ``alias`` int32, each (n,).
 
-    Drawing i evenly and then taking ``alias[i]`` instead with probability ``1 - threshold[i]`` gives each number with
+    Drawing i evenly and then taking ``alias[i]`` instead with probability ``1 - threshold[i]`` gives each index with
     a probability in proportion to its weight, (n,) float64.
     """
     n = len(weight)

@@ -23,7 +23,7 @@ _CHUNK = 1 << 20  # bytes read at a time; the first chunk shows the format
 _MAX_WORD = 1 << 16  # a longer word in a binary file means that the file is damaged
 _MAX_LINE = 1 << 24  # a longer line means that the file is not text
 _MAX_PACKED = {b"\x1f\x8b": 1032, b"BZh": 1 << 16, b"\xfd7zXZ\x00": 1 << 14}  # largest compression ratio
-_LARGEST_IN_BINARY = 1e6  # models have smaller numbers; misread bytes almost always give larger ones
+_LARGEST_IN_BINARY = 1e6  # models have smaller values; misread bytes almost always give larger ones
 _BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb"\s*(-?\d+)\s+(-?\d+)\s*\Z")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")  # rare in text, common in the bytes of floats
@@ -50,7 +50,7 @@ _FOREIGN = {  # first bytes of other formats, and what to do with them
     codecs.BOM_UTF16_BE: "text in UTF-16. Save it as UTF-8",
 }
 _File = IO[bytes] | Any
-_Rows = Iterator[tuple[int, bytes, Any]]  # line or byte offset, word and stored numbers of a row
+_Rows = Iterator[tuple[int, bytes, Any]]  # line or byte offset, word and stored values of a row
 
 
 class Choice(NamedTuple):
@@ -144,7 +144,7 @@ def _gather(
     n_read, first_words = 0, []
     expected = min(n_rows or 1024, 1024 if choice.words is not None else n_rows or 1024, choice.limit or n_rows or 1024)
     vectors = np.empty((min(expected, (1 << 26) // n_components + 1), n_components), dtype=np.float32)
-    for offset, word, numbers in rows:
+    for offset, word, values in rows:
         if n_read == n_rows:
             raise ValueError(f"{path} holds more than the {n_rows} words that its first line promises. Correct it.")
         n_read += 1
@@ -160,7 +160,7 @@ def _gather(
         if choice.words is None or text in choice.words:
             if len(words) == len(vectors):  # there are no views of the array, so its memory may move
                 vectors.resize((len(words) + len(words) // 2 + 1, n_components), refcheck=False)
-            vectors[len(words)] = rows.vector(numbers, offset)
+            vectors[len(words)] = rows.vector(values, offset)
             words.append(text)
             offsets.append(offset)
         if n_read == choice.limit:
@@ -232,10 +232,10 @@ class _TextRows:
     def __iter__(self) -> _Rows:
         n_components = self.n_components
         expected = f"not the {n_components} that the first {'lines have' if self.first_line == 1 else 'line says'}"
-        for number, line in enumerate(iter(partial(self.file.readline, _MAX_LINE), b""), self.first_line):
+        for line_number, line in enumerate(iter(partial(self.file.readline, _MAX_LINE), b""), self.first_line):
             if line.isspace():
                 continue
-            where = self.where(0, number)
+            where = self.where(0, line_number)
             if len(line) == _MAX_LINE:
                 raise ValueError(f"{where} is longer than {_MAX_LINE} bytes: this is not a file of word vectors.")
             fields = line.rsplit(None, n_components)
@@ -243,12 +243,12 @@ class _TextRows:
                 fields.insert(0, b"")  # the empty word
             if len(fields) <= n_components:
                 raise ValueError(f"{where}: {len(fields) - 1} numbers after the word, {expected}.")
-            parts = fields[0].split()
-            if len(parts) > 1 and parts[-1].rstrip(b".")[-1:].isdigit() and _is_number(parts[-1]):
+            tokens = fields[0].split()
+            if len(tokens) > 1 and tokens[-1].rstrip(b".")[-1:].isdigit() and _is_number(tokens[-1]):
                 raise ValueError(f"{where}: more than {n_components} numbers after the word, {expected}.")
             if b"\0" in fields[0]:
                 raise ValueError(f"{where}: the word has a NUL character, which no text has: the file is damaged.")
-            yield number, fields[0].strip(), fields[1:]
+            yield line_number, fields[0].strip(), fields[1:]
 
     def vector(self, fields: list[bytes], line: int) -> np.ndarray:
         try:

@@ -1,4 +1,4 @@
-r"""Word vectors of several models side by side, and then in fewer numbers.
+r"""Word vectors of several models side by side, and then in fewer dimensions.
 
 Row :math:`J_w` is the word's vectors in all models, each divided by its length. With the singular value decomposition
 of the rows as they weigh in sentences, it is projected on the strongest directions :math:`Q` after the first :math:`k`:
@@ -41,7 +41,7 @@ _STEP = 10_000  # words at a time, or there would be more copies of all vectors
 def join_word_vectors(
     sources: Sequence[Any], corpus: SentenceCorpus, n_components: int, *, whiten: bool = False
 ) -> tuple[list[str], np.ndarray]:
-    """Join word vectors of one or more sources, in at most `n_components` numbers.
+    """Join word vectors of one or more sources, in at most `n_components` dimensions.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ def join_word_vectors(
     if not sources:
         raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")
     found = [_weighed(source) if whiten else read_source(source)[:2] for source in sources]
-    for number, (words, _) in enumerate(found):
+    for index, (words, _) in enumerate(found):
         if known_share(corpus, words) == 0:  # of few words the others may make up, of none its columns are noise
-            check_given(corpus, words, f"word_vectors[{number}]")
+            check_given(corpus, words, f"word_vectors[{index}]")
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
     joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)
     check_given(corpus, rows)

@@ -71,15 +71,15 @@ def _sums_of_ngrams(words: Sequence[str], n_components: int) -> np.ndarray:
     """Sum the directions of each word's n-grams: (n_words, n_components) float64."""
     from .._encoders.bag import hash_vectors, sum_rows  # numba takes a while to import
 
-    numbers: dict[str, int] = {}
+    indices: dict[str, int] = {}
     rows: list[int] = []
     n_ngrams = []
     for word in words:
         marked = f"<{word}>" if word else ""
         ngrams = [marked[i : i + n] for n in NGRAM_LENGTHS for i in range(len(marked) - n + 1)]
-        rows += [numbers.setdefault(ngram, len(numbers)) for ngram in ngrams]
+        rows += [indices.setdefault(ngram, len(indices)) for ngram in ngrams]
         n_ngrams.append(len(ngrams))
-    directions = hash_vectors(list(numbers), n_components)
+    directions = hash_vectors(list(indices), n_components)
     directions.flags.writeable = False  # as the kernel takes them
     out = np.empty((len(words), n_components), np.float32)
     ptr = offsets(np.array(n_ngrams, np.int64))

@@ -72,22 +72,22 @@ def make_parser() -> argparse.ArgumentParser:
 
 def check_methods(candidates: Sequence[Candidate], tables: Sequence[str]) -> list[str]:
     """Names must differ, as results are kept by name. Return the tables that some method is made for."""
-    places: dict[str, str] = {}
+    origins: dict[str, str] = {}
     for candidate in candidates:
-        place = f"the method {candidate.name!r}" if candidate.path is None else str(candidate.path)
-        if candidate.name in places:
+        origin = f"the method {candidate.name!r}" if candidate.path is None else str(candidate.path)
+        if candidate.name in origins:
             raise ValueError(
-                f"{places[candidate.name]} and {place} would both be called {candidate.name!r} in the tables. Rename "
+                f"{origins[candidate.name]} and {origin} would both be called {candidate.name!r} in the tables. Rename "
                 "one of the files, or give it once."
             )
-        places[candidate.name] = place
+        origins[candidate.name] = origin
         left_out = [table for table in tables if table not in candidate.tables]
         if left_out:
             report(f"{candidate.name}: not made for {', '.join(left_out)}, only for {', '.join(candidate.tables)}")
     filled = [table for table in tables if any(table in candidate.tables for candidate in candidates)]
     if not filled:
         raise ValueError(
-            f"None of the methods {', '.join(map(repr, places))} is made for the table {', '.join(tables)}. Choose "
+            f"None of the methods {', '.join(map(repr, origins))} is made for the table {', '.join(tables)}. Choose "
             "other --methods or --tables."
         )
     for table in tables:

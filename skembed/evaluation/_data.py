@@ -69,11 +69,11 @@ class EvaluationData:
             return self._get("", "", "fetch_semantic_groups", name=name)
         return self._get("read_paraphrase_zip", f"semantic/{name}_paraphrase_grouped.zip", "")
 
-    def _get(self, read: str, place: str, fetch: str, **options: Any) -> Any:
-        key = (read, place, *options.items())
+    def _get(self, read: str, path: str, fetch: str, **options: Any) -> Any:
+        key = (read, path, *options.items())
         if key not in self._read:
             if self.folder is None:
                 self._read[key] = getattr(datasets, fetch)(**options)
             else:
-                self._read[key] = getattr(datasets, read)(self.folder / place, complete=self.complete, **options)
+                self._read[key] = getattr(datasets, read)(self.folder / path, complete=self.complete, **options)
         return self._read[key]

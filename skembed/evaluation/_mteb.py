@@ -23,7 +23,7 @@ class MTEBEncoder:
     """Let the package mteb evaluate any fitted estimator with `transform`.
 
     It has what mteb 2 calls an encoder: `encode`, `similarity`, `similarity_pairwise` and `mteb_model_meta`. The
-    package is not imported before it asks for the last one.
+    package is not imported before the last one is read.
 
     Parameters
     ----------

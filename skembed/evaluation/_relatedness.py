@@ -85,7 +85,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
     Notes
     -----
     Two things differ from the papers. Features are divided by their root mean square first: products of small vectors
-    are very small, and the penalty and the optimiser would feel it. And L-BFGS on all data takes the place of AdaGrad
+    are very small, and the penalty and the optimiser would feel it. And L-BFGS on all data replaces AdaGrad
     or Adam on small batches, so the result depends on `random_state` alone. The sentence vectors stay as they are; the
     papers' best figures train them as well.
 
@@ -259,16 +259,16 @@ def sparse_targets(y: np.ndarray, grades: np.ndarray) -> np.ndarray:
         targets[:] = 1.0
         return targets
     below = np.clip(np.searchsorted(grades, y, side="right") - 1, 0, len(grades) - 2)
-    share = (y - grades[below]) / (grades[below + 1] - grades[below])
-    targets[rows, below] = 1 - share
-    targets[rows, below + 1] = share
+    fraction = (y - grades[below]) / (grades[below + 1] - grades[below])
+    targets[rows, below] = 1 - fraction
+    targets[rows, below + 1] = fraction
     return targets
 
 
 def unpack(theta: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
     """Weights and biases of the two layers, views into one vector."""
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    return [part.reshape(shape) for part, shape in zip(np.split(theta, ends[:-1]), shapes)]
+    return [values.reshape(shape) for values, shape in zip(np.split(theta, ends[:-1]), shapes)]
 
 
 def divergence(
@@ -283,4 +283,4 @@ def divergence(
     d_scores = (np.exp(log_p) - targets) / n
     d_hidden = (d_scores @ second.T) * hidden * (1 - hidden)
     gradient = [X.T @ d_hidden, d_hidden.sum(axis=0), hidden.T @ d_scores, d_scores.sum(axis=0)]
-    return float(loss), np.concatenate([part.ravel() for part in gradient]) + alpha * theta
+    return float(loss), np.concatenate([array.ravel() for array in gradient]) + alpha * theta

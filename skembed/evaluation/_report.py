@@ -63,8 +63,8 @@ class Report:
         published = [{**row, "n_pairs": None, "n_unknown": None} for row in published_results(table)]
         rows = with_sts_means([*ours, *published]) if table == "sts" else [*ours, *published]
         write_csv(self.out / f"{table}.csv", rows)
-        parts = getattr(self, f"_{table}")(rows)
-        text = "\n".join([f"# {TITLES[table]}\n", f"{remark}\n", *parts])
+        blocks = getattr(self, f"_{table}")(rows)
+        text = "\n".join([f"# {TITLES[table]}\n", f"{remark}\n", *blocks])
         with naming(self.out / f"{table}.md"):
             (self.out / f"{table}.md").write_text(text, encoding="utf-8")
         return text
@@ -75,17 +75,17 @@ class Report:
         years = dict.fromkeys(row["set"].split()[0] for row in rows if row["set"].endswith(" mean"))
         means = [(f"{year} mean", "pearson") for year in years] + [("all weighted mean", "pearson")]
         unknown = {row["method"]: row["n_unknown"] for row in rows if row["set"] == "all mean" and row["n_unknown"]}
-        parts = ["Pearson's r times 100, means over the sets of a year.\n", markdown(by_method(rows, means))]
+        blocks = ["Pearson's r times 100, means over the sets of a year.\n", markdown(by_method(rows, means))]
         if "2015" in years:
-            parts.append(UNJUDGED)
+            blocks.append(UNJUDGED)
         if unknown:
             counts = "; ".join(f"{method} {count}" for method, count in unknown.items())
-            parts.append(f"Pairs with a sentence without a known word, whose cosine is 0: {counts}.\n")
-        parts += ["Bootstrap intervals (95 %) of the mean over all sets, and of the difference to the row below.\n"]
-        parts.append(markdown(self._intervals(models)))
+            blocks.append(f"Pairs with a sentence without a known word, whose cosine is 0: {counts}.\n")
+        blocks += ["Bootstrap intervals (95 %) of the mean over all sets, and of the difference to the row below.\n"]
+        blocks.append(markdown(self._intervals(models)))
         dagger = f" † differs from {self.baseline!r}, Wilcoxon signed-rank test, p < 0.0001." if marked else ""
-        parts += [f"Pearson's r times 100.{dagger}\n", markdown(by_set(rows, "pearson", marked))]
-        return [*parts, "Spearman's rho times 100.\n", markdown(by_set(rows, "spearman"))]
+        blocks += [f"Pearson's r times 100.{dagger}\n", markdown(by_set(rows, "pearson", marked))]
+        return [*blocks, "Spearman's rho times 100.\n", markdown(by_set(rows, "spearman"))]
 
     def _similarities(self) -> dict[str, list[Any]]:
         """Cosines of the methods that have all sets, with the targets."""
@@ -123,10 +123,13 @@ class Report:
         rows = sts_ranking(models, random_state=self.seed)
         write_csv(self.out / "sts_intervals.csv", rows)
         header = ["method", "mean", "from", "to", "ahead of the next by", "from", "to"]
-        numbers = ("mean", "low", "high", "lead", "lead_low", "lead_high")
+        columns = ("mean", "low", "high", "lead", "lead_low", "lead_high")
         return [
             header,
-            *([row["method"], *("" if row[n] is None else f"{100 * row[n]:.2f}" for n in numbers)] for row in rows),
+            *(
+                [row["method"], *("" if row[column] is None else f"{100 * row[column]:.2f}" for column in columns)]
+                for row in rows
+            ),
         ]
 
     def _sick(self, rows: list[dict[str, Any]]) -> list[str]:
@@ -140,7 +143,7 @@ class Report:
         return ["Accuracy in percent.\n", markdown(by_method(with_average(rows), [*SENTEVAL_COLUMNS, _AVERAGE]))]
 
     def _semantic(self, rows: list[dict[str, Any]]) -> list[str]:
-        parts = ["Accuracy in percent, mean of 3 folds.\n", markdown(by_method(rows, SEMANTIC_COLUMNS))]
+        blocks = ["Accuracy in percent, mean of 3 folds.\n", markdown(by_method(rows, SEMANTIC_COLUMNS))]
         for name in SEMANTIC_SETS:
             found = {
                 method: self.store.records[method, "semantic", name]["predictions"]
@@ -149,14 +152,14 @@ class Report:
             }
             if len(found) > 1:
                 result = error_agreement(self.data.semantic(name).target, found)
-                parts.append(
+                blocks.append(
                     f"Errors on {name}: both wrong and the same / both wrong; mistakes of each on the diagonal.\n"
                 )
-                parts.append(markdown(self._agreement(name, result)))
-        return parts
+                blocks.append(markdown(self._agreement(name, result)))
+        return blocks
 
     def _agreement(self, name: str, result: Any) -> list[list[str]]:
-        numbers = range(len(result.names))
+        models = range(len(result.names))
         rows = [
             {
                 "method": result.names[i],
@@ -166,15 +169,15 @@ class Report:
                 "n_shared": int(result.n_shared[i, j]),
                 "agreement": float(result.agreement[i, j]),
             }
-            for i in numbers
-            for j in numbers
+            for i in models
+            for j in models
         ]
         write_csv(self.out / f"semantic_agreement_{name}.csv", rows)
-        table = [["", *(str(i + 1) for i in numbers)]]
-        for i in numbers:
+        table = [["", *(str(i + 1) for i in models)]]
+        for i in models:
             cells = [
                 str(result.n_errors[i]) if i == j else f"{result.n_shared[i, j]}/{result.n_compared[i, j]}"
-                for j in numbers
+                for j in models
             ]
             table.append([f"{i + 1} {result.names[i]}", *cells])
         return table

@@ -59,7 +59,7 @@ class Candidate:
         if self.path is not None:
             return f"file sha256 {hashlib.sha256(self.path.read_bytes()).hexdigest()[:16]}"
         in_fold = self.in_fold()
-        return describe(self.unfitted()) + ("" if in_fold is None else f"; in folds {describe(in_fold)}")
+        return call_of(self.unfitted()) + ("" if in_fold is None else f"; in folds {call_of(in_fold)}")
 
     def unfitted(self) -> Any:
         """Make the estimator that learns from the corpus."""
@@ -97,7 +97,7 @@ class Candidate:
         self._fitted = None
 
 
-def describe(model: Any) -> str:
+def call_of(model: Any) -> str:
     """Name an estimator with all parameters that its results depend on."""
     parameters = {name: value for name, value in model.get_params(deep=False).items() if name != "n_jobs"}
     if isinstance(parameters.get("word_vectors"), dict):

@@ -122,7 +122,7 @@ def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = Non
 
 def _check_folds(folds: Sequence[Any], n_sentences: int) -> None:
     """Each sentence is predicted once; what no fold predicts would be left over from memory."""
-    empty = next((number for number, (_, test) in enumerate(folds) if not np.size(test)), None)
+    empty = next((fold for fold, (_, test) in enumerate(folds) if not np.size(test)), None)
     if empty is not None:
         raise ValueError(f"cv has no sentence in test fold {empty}. Every test fold needs sentences.")
     times = np.zeros(n_sentences, np.int64)

@@ -34,7 +34,7 @@ METRICS = ("pearson", "spearman", "mse", "accuracy", "f1")
 
 
 def published_results(table: str | None = None) -> list[dict[str, Any]]:
-    """Figures of the papers, as they print them; correlations and shares times 100.
+    """Figures of the papers, as they print them; correlations and fractions times 100.
 
     Parameters
     ----------
@@ -125,11 +125,11 @@ def with_sts_means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             found = [values.get((source, method, metric, name)) for name in names]
             if None in found:
                 continue
-            numbers = [row["value"] for row in found if row is not None]
+            known = [row["value"] for row in found if row is not None]
             unknown = sum(row["n_unknown"] for row in found if row is not None) if source == OURS else None
             for name, weights in (("mean", None), ("weighted mean", [pairs[n] for n in names])):
                 row = {"table": "sts", "source": source, "method": method, "set": f"{year} {name}", "metric": metric}
-                row |= {"value": float(np.average(numbers, weights=weights))}
+                row |= {"value": float(np.average(known, weights=weights))}
                 extended.append({**row, "n_pairs": sum(pairs[n] for n in names), "n_unknown": unknown})
     return extended
 

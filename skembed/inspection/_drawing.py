@@ -57,7 +57,7 @@ def new_axes(caller: str, ax: Any, **figure_kw: Any) -> Any:
     return plt.subplots(layout="constrained", **figure_kw)[1] if ax is None else ax
 
 
-def fitted_part(estimator: Any, attribute: str, caller: str) -> Any:
+def fitted_step(estimator: Any, attribute: str, caller: str) -> Any:
     """The estimator, or the first step of a pipeline, that has the attribute that a display shows."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(f"{caller}.from_estimator needs a fitted estimator, got {brief(estimator)}.")

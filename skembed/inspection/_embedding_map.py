@@ -140,8 +140,8 @@ class EmbeddingMapDisplay:
         names = [f"{name} 1", f"{name} 2"]
         ratios = getattr(reducer, "explained_variance_ratio_", None)
         if ratios is not None and len(ratios) == 2:
-            shares = np.nan_to_num(ratios)
-            names = [f"{name} ({share:.0%} of the variance)" for name, share in zip(names, shares)]
+            fractions = np.nan_to_num(ratios)
+            names = [f"{name} ({fraction:.0%} of the variance)" for name, fraction in zip(names, fractions)]
         return cls(coordinates, y, axis_names=names).plot(ax=ax, **plot_kw)
 
     def plot(

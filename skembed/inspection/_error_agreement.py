@@ -24,15 +24,16 @@ class ErrorAgreementDisplay:
     Use :meth:`from_estimators`, :meth:`from_predictions` or :meth:`from_errors` to make one. Two models that fail on
     the same samples know the same things; two that fail on different ones may gain from being joined.
 
-    With predictions, a cell is what figure 4 of [1]_ shows: among the samples that both models got wrong, the part in
-    which both gave the same wrong answer,
+    With predictions, a cell is what figure 4 of [1]_ shows: among the samples that both models got wrong, the fraction
+    in which both gave the same wrong answer,
 
     .. math::
 
         P(m_1(x) = m_2(x) \mid m_1(x) \neq y \wedge m_2(x) \neq y)
 
     With two classes there is only one wrong answer and this is always 1. There, and wherever it is known only whether
-    an answer was right, use :meth:`from_errors`: among the samples that either model got wrong, the part that both did.
+    an answer was right, use :meth:`from_errors`: among the samples that either model got wrong, the fraction that
+    both did.
 
     Parameters
     ----------

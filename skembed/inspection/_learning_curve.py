@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skembed._validation.columns import as_scores
-from skembed.inspection._drawing import as_label, as_text, draw_legend, fitted_part, new_axes
+from skembed.inspection._drawing import as_label, as_text, draw_legend, fitted_step, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,10 +111,10 @@ class LearningCurveDisplay:
         ValueError
             If it has no `loss_curve_`, or an empty one.
         """
-        part = fitted_part(estimator, "loss_curve_", cls.__name__)
-        held_out = getattr(part, "validation_loss_curve_", None)
-        name = type(part).__name__ if name is None else name
-        return cls(part.loss_curve_, held_out, name=name).plot(ax=ax, **plot_kw)
+        step = fitted_step(estimator, "loss_curve_", cls.__name__)
+        held_out = getattr(step, "validation_loss_curve_", None)
+        name = type(step).__name__ if name is None else name
+        return cls(step.loss_curve_, held_out, name=name).plot(ax=ax, **plot_kw)
 
     def plot(self, ax: Any = None, *, line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the curves.

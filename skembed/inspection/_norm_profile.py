@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skembed._compiled.norms import row_norms
 from skembed._validation.columns import as_list, as_scores, check_same_length
 from skembed._validation.messages import brief
-from skembed.inspection._drawing import AS_TEXT, COLORS, as_text, fitted_part, new_axes
+from skembed.inspection._drawing import AS_TEXT, COLORS, as_text, fitted_step, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
@@ -32,7 +32,7 @@ class NormProfileDisplay:
 
         \omega_w = \frac{a}{a + f_w}
 
-    where :math:`f_w` is the word's share of all words in the text.
+    where :math:`f_w` is the word's fraction of all words in the text.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ class NormProfileDisplay:
         ValueError
             If the estimator has no word vectors, or none of a word that occurs.
         """
-        part = fitted_part(estimator, "word_vectors_", cls.__name__)
-        counts = np.asarray(part.word_counts_, np.int64)
+        step = fitted_step(estimator, "word_vectors_", cls.__name__)
+        counts = np.asarray(step.word_counts_, np.int64)
         occurs = np.flatnonzero(counts > 0)
-        norms = row_norms(np.asarray(part.word_vectors_)[occurs])
-        words = list(part.vocabulary_)
+        norms = row_norms(np.asarray(step.word_vectors_)[occurs])
+        words = list(step.vocabulary_)
         # Of all words of the text, as SIF weights have it, those without a vector too.
-        return cls(counts[occurs] / max(1, part._n_tokens), norms, words=[words[row] for row in occurs]).plot(
+        return cls(counts[occurs] / max(1, step._n_tokens), norms, words=[words[row] for row in occurs]).plot(
             ax=ax, **plot_kw
         )
 
@@ -178,8 +178,8 @@ class NormProfileDisplay:
         for row, word in rows.items():
             point = self.frequencies[row], self.norms[row]
             left.plot(*point, "o", ms=5, color=COLORS[3])
-            place = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
-            note = left.annotate(as_text(word), point, **place, color=COLORS[3], **AS_TEXT)
+            offset = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+            note = left.annotate(as_text(word), point, **offset, color=COLORS[3], **AS_TEXT)
             note.set(weight="bold", path_effects=[withStroke(linewidth=3, foreground="white")])
         left.margins(x=0.1)  # space for a mark at the end
         left.set(xscale="log", ylabel="length of the word's vector", ylim=(0, None))
@@ -216,7 +216,7 @@ class NormProfileDisplay:
                 raise ValueError(f"ax must be one matplotlib Axes or two, got {len(both)}.")
             return both[0], both[1]
         if ax.get_subplotspec() is None:
-            raise ValueError("ax has no place in a grid of subplots, so it cannot be divided. Pass two axes.")
+            raise ValueError("ax is not in a grid of subplots, so it cannot be divided. Pass two axes.")
         from matplotlib.gridspec import GridSpecFromSubplotSpec
 
         ax.set_axis_off()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skembed._validation.columns import as_list, as_matrix
-from skembed.inspection._drawing import as_text, draw_table, fitted_part, new_axes, table_size
+from skembed.inspection._drawing import as_text, draw_table, fitted_step, new_axes, table_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,7 @@ class SimilarityHeatmapDisplay:
         ValueError
             If the estimator cannot explain, or a sentence has no word.
         """
-        found = fitted_part(estimator, "explain", cls.__name__).explain(a, b)
+        found = fitted_step(estimator, "explain", cls.__name__).explain(a, b)
         return cls(found.contributions, found.words_a, found.words_b).plot(ax=ax, **plot_kw)
 
     def plot(

@@ -29,7 +29,7 @@ def words_of(sentences):
     return sorted({word.strip(".").lower() for sentence in sentences for word in sentence.split()})
 
 
-# -- shares ------------------------------------------------------------------------------------------------------------
+# -- fractions of known words ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,15 +37,15 @@ def test_coverage_counts_the_known_words_of_each_sentence(name):
     model = fitted(name)
     tokens = list(SentenceCorpus.from_sentences(TEXT, stemmer=model.stemmer, stop_words=model.stop_words))
     expected = [np.mean([word in model.vocabulary_ for word in words]) if words else 0.0 for words in tokens]
-    shares = model.coverage(TEXT)
-    assert shares.dtype == np.float64
-    np.testing.assert_allclose(shares, expected, rtol=1e-12)
+    fractions = model.coverage(TEXT)
+    assert fractions.dtype == np.float64
+    np.testing.assert_allclose(fractions, expected, rtol=1e-12)
     n_known = sum(word in model.vocabulary_ for words in tokens for word in words)
     assert model.coverage_ == pytest.approx(n_known / sum(map(len, tokens)), rel=1e-12)
     assert model.coverage([]).shape == (0,)
     if model.stemmer is None and model.stop_words is None:
-        np.testing.assert_array_equal(model.coverage(corpus()), shares)
-    assert shares[13] == 0  # an empty sentence
+        np.testing.assert_array_equal(model.coverage(corpus()), fractions)
+    assert fractions[13] == 0  # an empty sentence
 
 
 @pytest.mark.filterwarnings("ignore:.*found nothing to predict")

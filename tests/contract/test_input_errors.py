@@ -1,5 +1,7 @@
 """Wrong inputs and parameters give an error that says what is wrong, and leave the estimator as it was."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -77,9 +79,7 @@ def test_the_row_that_is_no_sentence_is_named(name, method, kind):
 
 
 def _refused(name, method, X, error, message):
-    estimator = make(name)
-    if method == "transform":
-        estimator.fit(TEXT, groups=GROUPS)
+    estimator = copy.deepcopy(fitted(name)) if method == "transform" else make(name)
     before = learned(estimator)
     with pytest.raises(error, match=message):
         getattr(estimator, method)(X)

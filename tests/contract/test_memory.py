@@ -110,18 +110,18 @@ print(json.dumps([peak() - before, memory]))
 
 def generated(folder, n_words, n_tokens):
     """Save a corpus of sentences of 20 words, whose frequencies fall as they do in a language."""
-    share = 1 / np.arange(1, n_words + 1)
-    tokens = np.random.default_rng(0).choice(n_words, n_tokens - n_words, p=share / share.sum())
+    frequency = 1 / np.arange(1, n_words + 1)
+    tokens = np.random.default_rng(0).choice(n_words, n_tokens - n_words, p=frequency / frequency.sum())
     tokens = np.concatenate([np.arange(n_words), tokens])
     counts = np.bincount(tokens)
     words = np.array([f"w{i}" for i in range(n_words)])
     order = np.lexsort((words, -counts))
-    number = np.empty(n_words, np.int32)
-    number[order] = np.arange(n_words)
+    rank = np.empty(n_words, np.int32)
+    rank[order] = np.arange(n_words)
     sent_ptr = np.append(np.arange(0, n_tokens, 20), n_tokens)
     doc_ptr = np.append(np.arange(0, len(sent_ptr) - 1, 50), len(sent_ptr) - 1)
     vocabulary = Vocabulary(words[order].tolist(), counts[order])
-    SentenceCorpus(number[tokens], sent_ptr, doc_ptr, vocabulary).save(folder)
+    SentenceCorpus(rank[tokens], sent_ptr, doc_ptr, vocabulary).save(folder)
 
 
 @pytest.fixture(scope="module")

@@ -24,12 +24,12 @@ class Costly:
     """Its repr must not be made."""
 
     def __repr__(self):
-        raise AssertionError("asked for the repr of what is not shown")
+        raise AssertionError("the repr of what is not shown was computed")
 
 
 class Items(list):
     def __repr__(self):
-        raise AssertionError("asked for the repr of all items")
+        raise AssertionError("the repr of all items was computed")
 
 
 MANY = ["The cat sat on the mat."] * 6 + [Costly()] * 100_000

@@ -26,7 +26,7 @@ HANGS_AFTER = 120  # seconds; far above what any of these takes
 
 
 class Stop:
-    """A place in a method at which the first thread waits until another one has done something meanwhile."""
+    """A point in a method at which the first thread waits until another one has done something meanwhile."""
 
     def __init__(self, monkeypatch, cls, method):
         self.there, self.go_on = threading.Event(), threading.Event()
@@ -78,8 +78,8 @@ READS = {
 def test_a_reader_sees_one_state_while_another_thread_fits(monkeypatch, name, read):
     estimator = make(name).fit(TEXT, groups=GROUPS)
     expected = READS[read](estimator)
-    place = {"explain": "_feature_names", "coverage": "_encode_piece"}.get(read, "_pool")
-    found = Stop(monkeypatch, PooledVectorizer, place).during(lambda: READS[read](estimator), lambda: refit(estimator))
+    method = {"explain": "_feature_names", "coverage": "_encode_piece"}.get(read, "_pool")
+    found = Stop(monkeypatch, PooledVectorizer, method).during(lambda: READS[read](estimator), lambda: refit(estimator))
     assert bits(found) == bits(expected)
     assert estimator.n_features_out_ == 5
 

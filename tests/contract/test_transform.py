@@ -56,7 +56,7 @@ def test_any_input_and_any_number_of_threads(monkeypatch, unknown, stemmer, weig
 
 
 class Wrapper:
-    """A progress bar as tqdm's: its length is what somebody guessed, and it can be read once."""
+    """A progress bar as tqdm's: its length is an estimate, and it can be read once."""
 
     def __init__(self, sentences, length):
         self.sentences, self.length = iter(sentences), length

@@ -15,6 +15,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from estimators import as_is
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -38,10 +39,6 @@ SENTENCES = st.lists(
     min_size=1,
     max_size=12,
 )
-
-
-def as_is(item):
-    return item
 
 
 def documents(corpus):
@@ -339,13 +336,13 @@ def test_any_selection(sentences, data):
     rows = data.draw(st.lists(st.integers(-n, n - 1), max_size=15))
     taken = check(corpus[rows])
     assert list(taken) == [sentences[i] for i in rows]
-    place = [i % n for i in rows]
-    neighbours = [b == a + 1 and groups[a] == groups[b] for a, b in zip(place, place[1:])]
+    chosen = [i % n for i in rows]
+    neighbours = [b == a + 1 and groups[a] == groups[b] for a, b in zip(chosen, chosen[1:])]
     borders = [i for i, near in enumerate(neighbours, 1) if not near]
     assert taken.doc_ptr.tolist() == ([0, *borders, len(rows)] if rows else [0])
     assert taken.tokenizer is corpus.tokenizer and taken.path is None
-    mask = np.isin(np.arange(n), place)
-    assert corpus[mask] == corpus[np.unique(place).astype(int)] == corpus[mask.tolist(), ...]
+    mask = np.isin(np.arange(n), chosen)
+    assert corpus[mask] == corpus[np.unique(chosen).astype(int)] == corpus[mask.tolist(), ...]
     cut = data.draw(st.slices(n))
     assert list(check(corpus[cut])) == sentences[cut]
     assert check(corpus[:]) == corpus

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from estimators import as_is
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,10 +23,6 @@ from skembed._corpus.storage import Arrays, GrowingArray
 TEXT = ["The cat sat.", "The cat slept!", "", "A dog", "Rain, rain, rain.", "the end"]
 GROUPS = [0, 0, 0, 1, 1, 2]
 FILES = sorted(["corpus.json", *(f"{name}.npy" for name in Arrays._fields)])
-
-
-def as_is(item):
-    return item
 
 
 @pytest.fixture
@@ -110,7 +107,7 @@ def test_callables_must_be_passed_again(tmp_path):
     assert SentenceCorpus.load(tmp_path / "d", analyzer=as_is) == again == corpus
 
 
-# -- the place where it is written -------------------------------------------------------------------------------------
+# -- the folder that it is written to ----------------------------------------------------------------------------------
 
 
 def test_an_older_corpus_is_replaced(corpus, tmp_path):

@@ -39,7 +39,7 @@ def test_form(path):
 
 @pytest.mark.parametrize("path", EXAMPLES, **by_name)
 def test_what_it_says_last_follows_the_last_figure(path):
-    """A caption, or one more section, stands behind each figure: nobody should have to guess what to see."""
+    """A caption, or one more section, stands behind each figure: it says what to see."""
     *_, last = path.read_text(encoding="utf-8").split("plt.show()")
     assert re.search(r"^# \w.*\w", last, re.MULTILINE), "say below the last figure what it shows"
 

@@ -24,6 +24,7 @@ from skembed.inspection import (
 )
 
 plt = pytest.importorskip("matplotlib.pyplot")
+pytestmark = pytest.mark.usefixtures("close_figures")
 
 VECTORS = {"cat": [3.0, 4.0], "dog": [1.0, 0.0], "the": [0.0, 0.5], "unseen": [9.0, 9.0]}
 FACTORIES = {
@@ -33,12 +34,6 @@ FACTORIES = {
     SimilarityHeatmapDisplay: lambda emb, **kw: SimilarityHeatmapDisplay.from_estimator(emb, TEXT[0], TEXT[1], **kw),
 }
 by_name = {"ids": lambda cls: cls.__name__}
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from skembed.inspection import (
 )
 
 plt = pytest.importorskip("matplotlib.pyplot")
+pytestmark = pytest.mark.usefixtures("close_figures")
 
 # A name, and what is shown of it.
 NAMES = {
@@ -40,12 +41,6 @@ NAMES = {
 }
 GIVEN, SHOWN = list(NAMES), list(NAMES.values())
 N = len(NAMES)
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def check(display, texts, expected):

@@ -62,9 +62,9 @@ def test_loss_by_hand():
 def pairs():
     """Vectors whose relatedness is the cosine, bent: no line through the features finds it."""
     generator = np.random.default_rng(0)
-    A, noise, share = generator.normal(size=(600, 6)), generator.normal(size=(600, 6)), generator.uniform(size=(600, 1))
-    B = share * A + (1 - share) * noise
-    return pair_features(A, B), 1 + 4 * share.ravel() ** 2
+    A, noise, alike = generator.normal(size=(600, 6)), generator.normal(size=(600, 6)), generator.uniform(size=(600, 1))
+    B = alike * A + (1 - alike) * noise
+    return pair_features(A, B), 1 + 4 * alike.ravel() ** 2
 
 
 def test_learns_more_than_a_line(pairs):

@@ -35,7 +35,10 @@ from skembed._training.trainer import Trainer
 
 list_features = for_python(list_features)
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning"),
+    pytest.mark.usefixtures("two_halves"),
+]
 PLAIN = {"ngram_range": (1, 1), "dropout_k": 0, "min_target_count": 1, "pooling": "mean", "unknown": "zero"}
 # Words alone; bigrams; trigrams with dropout, where some or all n-grams go. So few buckets that they clash.
 MODELS = [
@@ -44,12 +47,6 @@ MODELS = [
     {"ngram_range": (1, 3), "n_buckets": 7, "dropout_k": 2},
     {"ngram_range": (1, 3), "n_buckets": 7, "pooling": "sum"},
 ]
-
-
-@pytest.fixture(autouse=True)
-def two_halves(monkeypatch):
-    """All words of so small a vocabulary would be in one group, and so in one half."""
-    monkeypatch.setattr("skembed._training.updates.ROWS_PER_GROUP", 1)
 
 
 def make_objective(**options):
@@ -213,7 +210,7 @@ def test_q_p_and_min_target_count():
     expected = [keep_probability(count, 10_000, 1e-3) for count in counts[:4]]
     np.testing.assert_allclose(keep[:4], expected, rtol=1e-6)
     assert expected[0] < 0.1 and expected[2] == 1.0
-    assert keep[4] == 0.0  # too rare to be predicted, yet part of every context
+    assert keep[4] == 0.0  # too rare to be predicted, yet in every context
 
 
 @pytest.mark.kernel

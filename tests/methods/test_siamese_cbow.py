@@ -125,7 +125,7 @@ def test_no_neighbours_across_documents():
 
 @pytest.mark.kernel
 def test_no_stale_words_of_an_earlier_sentence():
-    # Bug (a) of the published program: a short sentence kept the tail of a longer one that had its place before.
+    # Bug (a) of the published program: a short sentence kept the tail of a longer one that had its slot before.
     objective, fresh = make_objective(), make_objective()
     long, _ = tiny_text()
     scratch_text = encode([[0, 1, 2, 3, 4, 5, 6, 7, 8]] * 4, [0] * 4, long.word_weight)

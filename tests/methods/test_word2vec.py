@@ -29,7 +29,10 @@ from reference import keep_probability, numeric_gradient, take_steps, word2vec_s
 from skembed import MeanEmbeddingVectorizer, Word2VecVectorizer
 from skembed._training.encoded_text import Plan
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning"),
+    pytest.mark.usefixtures("two_halves"),
+]
 MODELS = [
     {"algorithm": "skipgram", "window": 2, "negative": 4},
     {"algorithm": "skipgram", "window": 1, "negative": 2, "subsample": 0.05},
@@ -37,12 +40,6 @@ MODELS = [
     {"algorithm": "cbow", "window": 5, "negative": 1, "subsample": 0.05},
     {"algorithm": "cbow", "window": 1, "negative": 3},
 ]
-
-
-@pytest.fixture(autouse=True)
-def two_halves(monkeypatch):
-    """All words of so small a vocabulary would be in one group, and so in one half."""
-    monkeypatch.setattr("skembed._training.updates.ROWS_PER_GROUP", 1)
 
 
 def make_objective(**options):
@@ -54,10 +51,10 @@ def random_choices(options, seed, i, sentence, n_words, half):
     """Words that are kept, their windows and negatives, from the generator that has its own tests."""
     words = [
         word
-        for place, word in enumerate(sentence)
-        if word < n_words and uniform(bits(seed, 3, i, place)) < options.keep[word]
+        for position, word in enumerate(sentence)
+        if word < n_words and uniform(bits(seed, 3, i, position)) < options.keep[word]
     ]
-    near = [1 + int(below(bits(seed, 4, i, place), options.window)) for place in range(len(words))]
+    near = [1 + int(below(bits(seed, 4, i, position), options.window)) for position in range(len(words))]
     negatives = [draw_negative(options.negatives, half, bits(seed, 5, i, j)) for j in range(options.negative)]
     return words, near, negatives
 

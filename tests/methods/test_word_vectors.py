@@ -247,8 +247,8 @@ def test_published_vectors(data_dir, tmp_path, name, shape):
 )
 def test_damage_is_refused_or_gives_finite_vectors(content, cut, flips):
     damaged = bytearray(content[: len(content) - cut] if cut < len(content) else content)
-    for place, mask in flips:
-        damaged[place % len(damaged)] ^= mask
+    for offset, mask in flips:
+        damaged[offset % len(damaged)] ^= mask
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*repeat a word")

@@ -242,8 +242,8 @@ def test_files(tmp_path_factory, data, read_size):
 @example(b"", b"\xf4\x90\x80\x80", 0)
 @example(b"", b"\xc0\xaf", 0)
 @example(b"\xce\xa3", b"\xff", 2)
-def test_files_with_wrong_bytes(tmp_path_factory, data, wrong, place):
-    compare_files(tmp_path_factory, data[:place] + wrong + data[place:], 20)
+def test_files_with_wrong_bytes(tmp_path_factory, data, wrong, offset):
+    compare_files(tmp_path_factory, data[:offset] + wrong + data[offset:], 20)
 
 
 def compare_files(tmp_path_factory, data, read_size):

@@ -11,7 +11,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from estimators import Cutter
+from estimators import Cutter, as_is
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -29,10 +29,6 @@ NASTY = st.text(
     st.characters()
     | st.sampled_from("aAbB\u00df _'\u0130\u03a3\u0307\u0301\ud800\udc00\x00\x85\u2028\u00a0\u4e2d\u0663")
 )
-
-
-def as_is(item):
-    return item
 
 
 def split_spaces(text):
@@ -319,7 +315,7 @@ def test_options_with_callables():
         Tokenizer.from_options(options, analyzer=split_spaces)
 
 
-# -- the guard at the door ---------------------------------------------------------------------------------------------
+# -- the check of arguments --------------------------------------------------------------------------------------------
 
 
 def containers():

@@ -20,20 +20,20 @@ def from_counts(words, counts, **limits):
 
 @given(st.dictionaries(WORDS, st.integers(1, 5), min_size=1), st.integers(1, 6), st.none() | st.integers(1, 10))
 def test_order_and_limits(counts, min_count, max_features):
-    words, numbers = list(counts), list(counts.values())
+    words, n_times = list(counts), list(counts.values())
     expected = sorted((word for word in words if counts[word] >= min_count), key=lambda word: (-counts[word], word))
     expected = expected[:max_features]
     if not expected:
-        with pytest.raises(ValueError, match=f"{len(words)} distinct words .* {max(numbers)} times.*Lower min_count"):
-            from_counts(words, numbers, min_count=min_count, max_features=max_features)
+        with pytest.raises(ValueError, match=f"{len(words)} distinct words .* {max(n_times)} times.*Lower min_count"):
+            from_counts(words, n_times, min_count=min_count, max_features=max_features)
         return
-    vocabulary, remap = from_counts(words, numbers, min_count=min_count, max_features=max_features)
+    vocabulary, remap = from_counts(words, n_times, min_count=min_count, max_features=max_features)
     assert vocabulary.words == expected
     assert vocabulary.counts.tolist() == [counts[word] for word in expected]
     assert vocabulary.counts.dtype == np.int64 and remap.dtype == np.int32
     assert remap.tolist() == [vocabulary.index.get(word, -1) for word in words]
     # Pruning later gives what counting with the same limits gives: ids are a prefix.
-    assert from_counts(words, numbers)[0].prune(min_count, max_features) == vocabulary
+    assert from_counts(words, n_times)[0].prune(min_count, max_features) == vocabulary
     assert pickle.loads(pickle.dumps(vocabulary)) == vocabulary
 
 
@@ -41,7 +41,7 @@ def test_order_and_limits(counts, min_count, max_features):
 @pytest.mark.parametrize("n_words", [1, 40, 3000])
 def test_order_of_words_that_begin_alike(n_words):
     rng = np.random.default_rng(n_words)
-    parts = [
+    stems = [
         "a",
         "b",
         "\x00",
@@ -53,7 +53,7 @@ def test_order_of_words_that_begin_alike(n_words):
         "sixteenbyteslong",
         "twentybytesandmore",
     ]
-    words = list({"".join(rng.choice(parts, rng.integers(0, 9), p=[0.1] * 10)) for _ in range(n_words)})
+    words = list({"".join(rng.choice(stems, rng.integers(0, 9), p=[0.1] * 10)) for _ in range(n_words)})
     counts = rng.choice([0, 1, 2, 2047, 2048, 10**12], len(words)).tolist()
     counts[0] = 1
     vocabulary, remap = from_counts(words, counts)

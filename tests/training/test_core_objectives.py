@@ -145,7 +145,7 @@ def test_gradient_of_the_output_vectors_is_the_numeric_one():
 
 
 def twin_steps(weights, state, gradient, solver, rate, n_steps, whole_rows):
-    """One step of each number that the gradient touches, in plain Python."""
+    """One step of each element that the gradient touches, in plain Python."""
     for i in np.flatnonzero(gradient.any(axis=1)):
         squares = np.mean(gradient[i] ** 2)
         for c, g in enumerate(gradient[i]):

@@ -68,8 +68,8 @@ def test_random_bits_look_random(changing):
     assert len(set(drawn.tolist())) == len(drawn)
     ones = ((drawn[:, None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)).mean(axis=0)
     assert np.abs(ones - 0.5).max() < 5 * 0.5 / math.sqrt(len(drawn)), "each of the 64 bits is a fair coin"
-    for part in (drawn >> np.uint64(58), drawn & np.uint64(63)):
-        assert stats.chisquare(np.bincount(part.astype(np.int64), minlength=64)).pvalue > 1e-6
+    for six_bits in (drawn >> np.uint64(58), drawn & np.uint64(63)):
+        assert stats.chisquare(np.bincount(six_bits.astype(np.int64), minlength=64)).pvalue > 1e-6
     change = drawn[1:] ^ drawn[:-1]
     assert 31 < np.mean([int(x).bit_count() for x in change]) < 33, "half of the bits change with the neighbour"
 
@@ -109,7 +109,7 @@ def test_fill_uniform():
     rows, again, taller = np.empty((60, 7), np.float32), np.empty((60, 7), np.float32), np.empty((61, 7), np.float32)
     for array in (rows, again, taller):
         fill_uniform(array, 3, 0.25)
-    assert rows.tobytes() == again.tobytes() == taller[:60].tobytes(), "a number depends on its place alone"
+    assert rows.tobytes() == again.tobytes() == taller[:60].tobytes(), "a value depends on its row and column alone"
     assert len(np.unique(rows)) == rows.size
     assert stats.kstest(rows.ravel(), "uniform", (-0.25, 0.5)).pvalue > 1e-6
     fill_uniform(again, 4, 0.25)
@@ -514,10 +514,10 @@ def test_slots_of_targets():
 @pytest.mark.parametrize("shape", [3, (2, 5), 1000])
 def test_what_threads_write_to_shares_no_cache_line(shape):
     arrays = [unshared_zeros(shape, dtype) for dtype in (np.float32, np.int64) for _ in range(20)]
-    places = sorted((a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays)
+    extents = sorted((a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays)
     assert all(a.shape == np.empty(shape).shape and a.flags.c_contiguous and not a.any() for a in arrays)
-    assert all(start % 128 == 0 for start, _ in places)
-    assert all(end + 1024 <= start for (_, end), (start, _) in pairwise(places))
+    assert all(start % 128 == 0 for start, _ in extents)
+    assert all(end + 1024 <= start for (_, end), (start, _) in pairwise(extents))
     assert unshared_zeros((0, 7), np.int32).shape == (0, 7)
     scores = make_scores(11, 3)
     assert scores.values.strides[0] % 1024 == 0 and np.shares_memory(scores.values, scores.flat)

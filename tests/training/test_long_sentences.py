@@ -1,4 +1,4 @@
-"""Long sentences are learned from in parts."""
+"""Long sentences are split before they are learned from."""
 
 import re
 import warnings
@@ -20,16 +20,16 @@ NEEDS_ORDER = pytest.mark.parametrize("name", [name for name in SPLITTING if get
 ROWS = [" ".join(sentence for sentence, of in zip(TEXT, GROUPS) if of == group) for group in dict.fromkeys(GROUPS)]
 
 
-def in_parts(rows, longest):
-    """The words of each row in as few parts as there can be, and the document of each: two rows make one."""
-    parts, groups = [], []
-    for number, row in enumerate(rows):
+def in_pieces(rows, longest):
+    """The words of each row in as few pieces as there can be, and the document of each: two rows make one."""
+    pieces, groups = [], []
+    for index, row in enumerate(rows):
         words = re.findall(r"\w+", row.lower())
-        n_parts = max(1, -(-len(words) // longest))
-        borders = [len(words) * part // n_parts for part in range(n_parts + 1)]
-        parts += [" ".join(words[first:last]) for first, last in zip(borders, borders[1:])]
-        groups += [number // 2] * n_parts
-    return parts, groups
+        n_pieces = max(1, -(-len(words) // longest))
+        borders = [len(words) * piece // n_pieces for piece in range(n_pieces + 1)]
+        pieces += [" ".join(words[first:last]) for first, last in zip(borders, borders[1:])]
+        groups += [index // 2] * n_pieces
+    return pieces, groups
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.integers(1, 45), st.integers(1, 3))
@@ -37,15 +37,15 @@ def test_parts_are_few_and_of_about_equal_length(lengths, longest, sentences_a_d
     sent_ptr = np.append(0, np.cumsum(lengths))
     document = np.arange(len(lengths)) // sentences_a_document
     text = EncodedText(np.arange(sent_ptr[-1], dtype=np.int32), sent_ptr, document, np.ones(1, np.float32))
-    parts = split_long_sentences(text, longest)
+    pieces = split_long_sentences(text, longest)
     starts, documents = [], []
     for start, length, of in zip(sent_ptr, lengths, document):
-        n_parts = max(1, -(-length // longest))
-        starts += [start + length * part // n_parts for part in range(n_parts)]
-        documents += [of] * n_parts
-    assert parts.sent_ptr.tolist() == [*starts, sent_ptr[-1]]
-    assert parts.document.tolist() == documents
-    assert parts.tokens is text.tokens
+        n_pieces = max(1, -(-length // longest))
+        starts += [start + length * piece // n_pieces for piece in range(n_pieces)]
+        documents += [of] * n_pieces
+    assert pieces.sent_ptr.tolist() == [*starts, sent_ptr[-1]]
+    assert pieces.document.tolist() == documents
+    assert pieces.tokens is text.tokens
     assert split_long_sentences(text, None) is text
 
 
@@ -54,9 +54,9 @@ def test_long_sentences_are_learned_from_as_their_parts(name):
     rows = ROWS + TEXT[:20]  # long and short ones
     options = {"min_count": 2, "max_sentence_length": 8}
     whole = make(name, **options).fit(rows, groups=np.arange(len(rows)) // 2)
-    parts, groups = in_parts(rows, 8)
+    pieces, groups = in_pieces(rows, 8)
     options["max_sentence_length"] = None
-    assert bits(learned(whole)) == bits(learned(make(name, **options).fit(parts, groups=groups)))
+    assert bits(learned(whole)) == bits(learned(make(name, **options).fit(pieces, groups=groups)))
     unsplit = make(name, **options).fit(rows, groups=np.arange(len(rows)) // 2)
     assert bits(whole.word_vectors_) != bits(unsplit.word_vectors_)
 
@@ -69,9 +69,9 @@ def test_kernels_are_not_compiled_anew_for_parts(name):
         text = model._encode_text(corpus, model._start(corpus))
         return len(text.document), [(array.dtype, array.flags.writeable) for array in text[:4]]
 
-    (n_parts, of_parts), (n_sentences, of_sentences) = kinds(ROWS), kinds(["A cat sat.", "The cat slept."] * 20)
-    assert n_parts > len(ROWS) and n_sentences == 40
-    assert of_parts == of_sentences
+    (n_pieces, of_pieces), (n_sentences, of_sentences) = kinds(ROWS), kinds(["A cat sat.", "The cat slept."] * 20)
+    assert n_pieces > len(ROWS) and n_sentences == 40
+    assert of_pieces == of_sentences
 
 
 @splitting
@@ -92,13 +92,13 @@ def test_transform_never_splits(name):
 
 @splitting
 def test_partial_fit_and_early_stopping_split_too(name):
-    parts, groups = in_parts(ROWS, 8)
+    pieces, groups = in_pieces(ROWS, 8)
     rows = make(name, max_sentence_length=8).partial_fit(ROWS, groups=np.arange(len(ROWS)) // 2)
-    same = make(name, max_sentence_length=None).partial_fit(parts, groups=groups)
+    same = make(name, max_sentence_length=None).partial_fit(pieces, groups=groups)
     assert bits(rows.word_vectors_) == bits(same.word_vectors_)
     options = {"early_stopping": True, "validation_fraction": 0.2, "max_iter": 3}
     model = make(name, max_sentence_length=8, **options).fit(ROWS * 3, groups=np.arange(3 * len(ROWS)))
-    # A row that is held out alone in its document is something to predict, since it has parts.
+    # A row that is held out alone in its document is something to predict, since it is split.
     assert len(model.validation_loss_curve_) == model.n_iter_ and min(model.validation_loss_curve_) > 0
 
 
@@ -116,7 +116,7 @@ def test_rows_that_are_documents_of_their_own_have_context(name):
 
 @splitting
 def test_defaults_learn_from_sentences_of_thousands_of_words(name):
-    """Sums of so many vectors make scores that run away; parts do not."""
+    """Sums of many vectors make scores that run away; sums over pieces do not."""
     generator = np.random.default_rng(0)
     words = np.array([f"w{number}" for number in range(2000)])
     topics = generator.integers(0, 20, 300)
@@ -128,10 +128,10 @@ def test_defaults_learn_from_sentences_of_thousands_of_words(name):
 
 @splitting
 def test_memory_of_the_parts_is_counted(name):
-    parts, groups = in_parts(ROWS, 8)
+    pieces, groups = in_pieces(ROWS, 8)
     rows = make(name, max_sentence_length=8).estimate_memory(
         SentenceCorpus.from_sentences(ROWS, np.arange(len(ROWS)) // 2)
     )
-    same = make(name, max_sentence_length=None).estimate_memory(SentenceCorpus.from_sentences(parts, groups))
-    assert rows["scratch"] == same["scratch"] + 8 * (len(parts) + 1)  # where the parts begin
+    same = make(name, max_sentence_length=None).estimate_memory(SentenceCorpus.from_sentences(pieces, groups))
+    assert rows["scratch"] == same["scratch"] + 8 * (len(pieces) + 1)  # the offsets of the pieces
     assert rows["corpus"] < same["corpus"]

@@ -63,7 +63,7 @@ def test_each_half_has_its_fraction_of_the_sentences(n_sentences):
         is_second = [half_of_words(negatives, 7, targets, i)[0] > 0 for i in range(n_sentences)]
         assert is_second == sorted(is_second)
         first.append(n_sentences - sum(is_second))
-    assert len(set(first)) == 2, "the numbers next below and above the fraction"
+    assert len(set(first)) == 2, "the integers next below and above the fraction"
     assert abs(np.mean(first) - n_sentences * negatives.first) < 4 * 0.5 / np.sqrt(1500)
 
 

@@ -268,7 +268,7 @@ def closed():
 
 
 class Window:
-    """What a program with a window may put in the place of standard output, after the window is closed."""
+    """What a program with a window may replace standard output with, after the window is closed."""
 
     def write(self, text):
         raise RuntimeError("the window is closed")

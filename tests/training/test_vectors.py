@@ -1,4 +1,4 @@
-"""Rows of numbers, sixteen at a time: every length of a row, every number of rows, and what must stay visible."""
+"""Rows of float32, sixteen at a time: every length of a row, every number of rows, and what must stay visible."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ softmax, logistic = map(for_python, (softmax, logistic))
 prefetch_row = for_python(prefetch_row)
 
 pytestmark = pytest.mark.kernel
-# Shorter than a vector; one, two and four of them; a last one that overlaps by one, by some, by all but one number.
+# Shorter than a vector; one, two and four of them; a last one that overlaps by one, by some, by all but one element.
 LENGTHS = [1, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65, 79, 100, 128, 129]
 
 
@@ -130,11 +130,11 @@ def test_not_a_number_stays_visible():
     dots(out, 0, rows, 0, rows, np.array([1], np.int32), 0, 1)
     assert np.isnan(out[0, 0]) and np.isnan(mean_square(rows, 0))
     for function in (softmax, logistic):
-        for place in (0, 2):
+        for index in (0, 2):
             scores = np.zeros((1, 16), np.float32)
-            scores[0, place] = np.nan
+            scores[0, index] = np.nan
             assert np.isnan(function(scores, 0, 3))
-            assert np.isnan(scores[0, place])
+            assert np.isnan(scores[0, index])
 
 
 @pytest.mark.parametrize("length", [5, 20, 100])
@@ -142,8 +142,8 @@ def test_a_row_s_place_in_memory_does_not_matter(length):
     # Whether an array begins at a multiple of 64 bytes must not decide a bit.
     found = set()
     for shift in range(0, 16, 3):
-        room = np.zeros(3 * length + 16, np.float32)
-        rows = room[shift : shift + 3 * length].reshape(3, length)
+        buffer = np.zeros(3 * length + 16, np.float32)
+        rows = buffer[shift : shift + 3 * length].reshape(3, length)
         rows[:] = random_rows(3, length)
         out = np.zeros((1, 16), np.float32)
         dots(out, 0, rows, 0, rows, np.array([0, 1, 2], np.int32), 0, 3)
