@@ -48,24 +48,7 @@ class Column:
         return Column(self.data, self.offsets[sentences.start : sentences.stop + 1])
 
 
-@dataclass(frozen=True)
-class ListSlice:
-    """A slice of a list, not copied yet: the thread that reads the sentences copies them, into its core's cache."""
-
-    sentences: Sequence[Any]
-    start: int
-    stop: int
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    def take(self) -> list[Any]:
-        """Return the sentences."""
-        taken = self.sentences[self.start : self.stop]
-        return taken if type(taken) is list else list(taken)
-
-
-Batch = list[Any] | ListSlice | Text | Column
+Batch = list[Any] | Text | Column
 
 
 def rows_in_context(text: Text, ends: np.ndarray) -> np.ndarray:

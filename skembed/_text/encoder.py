@@ -11,7 +11,7 @@ import numpy as np
 
 from .._compiled.threads import Threads
 from .._validation.messages import brief
-from .batches import Batch, ListSlice, Text, encode_words, offsets
+from .batches import Batch, Text, encode_words, offsets
 from .sources import wrong_row
 from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
@@ -269,8 +269,8 @@ def scan_rows(scan: Callable[[Batch], Any], batch: Batch, first_row: int) -> Any
     try:
         return scan(batch)
     except TypeError:
-        if isinstance(batch, (list, ListSlice)):
-            _check_strings(batch if isinstance(batch, list) else batch.take(), first_row)
+        if isinstance(batch, list):
+            _check_strings(batch, first_row)
         raise
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from .batches import (
     PADDING,
     Batch,
     Column,
-    ListSlice,
     Text,
     lower_rows,
     lowered_characters,
@@ -20,7 +19,6 @@ from .batches import (
 )
 from .files import decoding_message
 from .scan import N_IDS, SENTENCE, Scanned, new_piece, scan
-from .strings import Buffer, join_strings
 from .utf8 import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from .word_table import (
     ARENA_PADDING,
@@ -53,7 +51,6 @@ class Scanner:
         self.words = new_words()
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
-        self._text_buffer, self._id_buffer = Buffer(np.uint8), Buffer(np.int32)
 
     @property
     def n_words(self) -> int:
@@ -70,9 +67,9 @@ class Scanner:
         ValueError
             If a file or a column is not valid UTF-8.
         """
-        text, ends = self._as_text(batch)
+        text, ends = _as_text(batch)
         ptr = np.zeros(len(ends) + 1, np.int64)
-        ids = self._id_buffer.take(text.n_bytes)  # enough for twice the bytes; lowered text grows by half at most
+        ids = np.empty(text.n_bytes, np.int32)  # enough for twice the bytes; lowered text grows by half at most
         n_ids = self._scan(text, ends, known, Scanned(np.zeros(5, np.int64), ids, ptr)) if len(ends) else 0
         blank = None if text.file is None else _blank_lines(text, ends, ptr)
         return Scan(ids[:n_ids].copy(), ptr, blank)
@@ -84,19 +81,6 @@ class Scanner:
         for ids in self._twice:
             np.subtract.at(counts, ids, 1)
         return counts
-
-    def _as_text(self, batch: Batch) -> tuple[Text, np.ndarray]:
-        """Return the text, and the offsets of the line feeds after its sentences."""
-        if isinstance(batch, Text):
-            return batch, _find_lines(batch)
-        if isinstance(batch, Column):
-            data = self._text_buffer.take(int(batch.offsets[-1] - batch.offsets[0]) + len(batch) + len(PADDING))
-            ends = np.empty(len(batch), np.int64)
-            join_slices(batch.data, batch.offsets, data, ends)
-        else:
-            data, ends = join_strings(batch.take() if isinstance(batch, ListSlice) else batch, self._text_buffer)
-        data.flags.writeable = False
-        return Text(data), ends
 
     def _scan(self, text: Text, ends: np.ndarray, known: Words | None, scanned: Scanned) -> int:
         """Write the ids of a text and the offsets of its sentences; returns the number of ids."""
@@ -225,6 +209,30 @@ def with_capacity(words: Words, n_words: int, n_bytes: int) -> Words:
         arena = np.empty(2 * (n_used + n_bytes + ARENA_PADDING), np.uint8)
         arena[:n_used] = words.arena[:n_used]
     return Words(slots, arena, state)
+
+
+def _as_text(batch: Batch) -> tuple[Text, np.ndarray]:
+    """Return the text, and the offsets of the line feeds after its sentences."""
+    if isinstance(batch, Text):
+        return batch, _find_lines(batch)
+    if isinstance(batch, Column):
+        data = np.empty(int(batch.offsets[-1] - batch.offsets[0]) + len(batch) + len(PADDING), np.uint8)
+        ends = np.empty(len(batch), np.int64)
+        join_slices(batch.data, batch.offsets, data, ends)
+        data.flags.writeable = False
+        return Text(data), ends
+    return join_strings(batch)
+
+
+def join_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
+    """Return strings as a text, and the offsets of the line feeds after them; TypeError if an item is not a string."""
+    joined = "\n".join([*sentences, PADDING.decode()])
+    text = Text(np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8))
+    ends = _find_lines(text)
+    if len(ends) == len(sentences):
+        return text, ends
+    # Within a sentence a line feed is like any other white space.
+    return join_strings([str.replace(sentence, "\n", " ") for sentence in sentences])
 
 
 def _find_lines(text: Text) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._validation.columns import is_missing
 from .._validation.messages import brief
-from .batches import Column, ListSlice, iter_columns
+from .batches import Column, iter_columns
 from .tokenizer import Tokenizer
 
 # The most sentences of a batch, and about how many characters or bytes: there are several batches for the threads,
@@ -138,9 +138,7 @@ def _filling_code(X: Any) -> str:
     return '[s if isinstance(s, str) else "" for s in X]'
 
 
-def iter_pieces(
-    X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 1
-) -> Iterator[list[Any] | ListSlice | Column]:
+def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 1) -> Iterator[list[Any] | Column]:
     """Yield batches of sentences: lists; or, if the tokenizer is compiled, slices of a list or of an Arrow column.
 
     A slice of a list is as long as `n_batches` batches. Longer slices change threads less often, but their ids should
@@ -160,9 +158,9 @@ def iter_pieces(
             stop = min(start + n_batches * BATCH_SIZE, len(X))
             sample = X[start:stop:64]
             n_sentences = n_batches * BATCH_LENGTH * len(sample) // (_n_characters(sample) + 1)
-            batch = ListSlice(X, start, min(start + max(n_sentences, 1), stop))
-            yield batch if tokenizer.is_compiled else batch.take()
-            start = batch.stop
+            batch = list(X[start : min(start + max(n_sentences, 1), stop)])
+            yield batch
+            start += len(batch)
     else:
         rest = iter(items)
         while piece := _take(rest):
@@ -199,7 +197,7 @@ def _take(items: Iterator[Any]) -> list[Any]:
 
 def iter_batches(
     sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer
-) -> Iterator[tuple[list[Any] | ListSlice | Column, list[int]]]:
+) -> Iterator[tuple[list[Any] | Column, list[int]]]:
     """Yield batches of sentences, with the indices in them at which a new document begins."""
     pieces = iter_pieces(sentences, tokenizer, name="sentences", n_batches=2)
     if groups is None:
