@@ -15,7 +15,8 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE, LEAN, lean_kernel
-from .utf8 import fold_product, load_bytes, prefetch, store_bytes
+from .._compiled.simd import prefetch_item
+from .utf8 import fold_product, load_bytes, store_bytes
 
 ARENA_PADDING = 16  # bytes that may be read and written beyond the end of an arena
 STRIDE = 4  # integers of a slot: first bytes or hash, last bytes or offset in the arena, length and id, count
@@ -105,7 +106,7 @@ def _next_slot(slots, slot):
 
 @njit(**INLINE)
 def prefetch_slot(slots, key):
-    prefetch(slots, np.int64(_first_slot(slots, key)))
+    prefetch_item(slots, np.int64(_first_slot(slots, key)))
 
 
 @njit(**INLINE)
