@@ -160,8 +160,7 @@ def test_threads_change_nothing(sentences, n_threads, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences_module, "BATCH_SIZE", size)
         patch.setattr(sentences_module, "BATCH_LENGTH", 30)
-        for module in ("_text.encoder", "_corpus.build"):
-            patch.setattr(f"skembed.{module}.LEAST_BATCHES", 1)
+        patch.setattr("skembed._text.encoder.LEAST_BATCHES", 1)
         patch.setattr("skembed._corpus.build.count_threads", lambda n_jobs: n_jobs or 1)
         assert_twins(sentences, n_threads)
 
