@@ -58,15 +58,7 @@ class Scanner:
         return int(self.words.state[N_WORDS])
 
     def scan(self, batch: Batch, known: Words | None = None) -> Scan:
-        """Return the ids of a text: a word of `known` has the one it has there, and new words follow on.
-
-        Raises
-        ------
-        TypeError
-            If a sentence is not a string.
-        ValueError
-            If a file or a column is not valid UTF-8.
-        """
+        """Return the ids of a text: a word of `known` has the one it has there, and new words follow on."""
         text, ends = _as_text(batch)
         ptr = np.zeros(len(ends) + 1, np.int64)
         ids = np.empty(text.n_bytes, np.int32)  # enough for twice the bytes; lowered text grows by half at most
@@ -143,13 +135,7 @@ def pack_words(scanners: Sequence[Scanner]) -> tuple[PackedWords, list[np.ndarra
 
 
 class KnownWords:
-    """Scans texts for the words of a vocabulary; any number of threads may do so at once.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The vocabulary.
-    """
+    """Scans texts for the words of a vocabulary; any number of threads may do so at once."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._table = table_of(words)

@@ -23,25 +23,7 @@ BATCH_LENGTH = 1 << 19
 def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iterable[Any]:
     """Check that `X` is a one-dimensional collection of sentences and return something to iterate over.
 
-    Parameters
-    ----------
-    X : list, tuple, 1-D array, pandas or polars Series, pyarrow array, or any iterable
-        An iterator is not consumed here.
-    name : str, default="X"
-        What the error messages call it.
-    items : str, default="sentences"
-        What the error messages call its items.
-
-    Returns
-    -------
-    sentences : iterable
-
-    Raises
-    ------
-    ValueError
-        If `X` is a single string, or a table.
-    TypeError
-        If `X` cannot be iterated over, or has no order.
+    An iterator is not consumed here. `name` and `items` are what messages call `X` and its items.
     """
     if isinstance(X, (str, bytes, bytearray)):
         advice = f"Wrap it in a list: [{name}]." if items == "sentences" else "Pass one for each sentence, in a list."
