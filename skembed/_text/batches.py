@@ -51,15 +51,14 @@ class Column:
 Batch = list[Any] | Text | Column
 
 
-def rows_in_context(text: Text, ends: np.ndarray) -> np.ndarray:
-    """Return the indices of the sentences with a character that has no lowered character of its own."""
+def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
+    """Have Python lower the sentences with a character that has no lowered character of its own.
+
+    Returns the text, and the offsets of the line feeds after its sentences.
+    """
     data = text.data
     found = [np.flatnonzero((data[:-1] == first) & (data[1:] == last)) for first, last in map(str.encode, _IN_CONTEXT)]
-    return np.unique(np.searchsorted(ends, np.concatenate(found)))
-
-
-def lower_rows(text: Text, ends: np.ndarray, rows: np.ndarray) -> tuple[Text, np.ndarray]:
-    """Have Python lower the sentences with some rising indices; returns text and ends, where the line feeds are."""
+    rows = np.unique(np.searchsorted(ends, np.concatenate(found)))
     pieces, done = [], 0
     lengths = np.diff(ends, prepend=-1)
     for row in rows.tolist():

@@ -15,7 +15,6 @@ from .batches import (
     Text,
     lower_rows,
     lowered_characters,
-    rows_in_context,
 )
 from .files import decoding_message
 from .scan import N_IDS, SENTENCE, Scanned, new_piece, scan
@@ -78,17 +77,16 @@ class Scanner:
         """Write the ids of a text and the offsets of its sentences; returns the number of ids."""
         progress, ids, ptr = scanned
         state = self.words.state
-        state[FAULTS] = n_stops = 0
+        state[FAULTS] = 0
         lowered = lowered_characters()
         while not scan(text.data, ends, lowered, known, self.words, scanned, self._piece):
             if not state[FAULTS] & CONTEXT:
                 self.words = with_capacity(self.words, self.words.slots.shape[0] // STRIDE, len(self.words.arena))
                 continue
-            # Python lowers this sentence, the second time all such ones; then the scan goes on at its beginning.
+            # Python lowers all such sentences; then the scan goes on at the beginning of this one.
             row = int(progress[SENTENCE])
-            n_stops += 1
             try:
-                text, ends = lower_rows(text, ends, np.array([row]) if n_stops == 1 else rows_in_context(text, ends))
+                text, ends = lower_rows(text, ends)
             except UnicodeDecodeError:
                 _complain(text)
                 raise
