@@ -26,7 +26,6 @@ from .simd import (
     splat,
     store,
     store_short,
-    store_totals,
     total,
     where_negative,
     zero_first,
@@ -151,7 +150,7 @@ def dots(out, o, a, i, rows, index, first, n):
             s1 = multiply_add(x, load(rows, r1, c), s1)
             s2 = multiply_add(x, load(rows, r2, c), s2)
             s3 = multiply_add(x, load(rows, r3, c), s3)
-        store_totals(out, o, k, s0, s1, s2, s3)
+        out[o, k], out[o, k + 1], out[o, k + 2], out[o, k + 3] = total(s0), total(s1), total(s2), total(s3)
 
 
 @njit(**INLINE)

@@ -9,9 +9,10 @@ With ``NUMBA_DISABLE_JIT=1`` the same functions work on arrays of sixteen number
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
-from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
+from numba import types
+from numba.extending import models, register_model
+
+from .intrinsic import ARRAY, call, intrinsic, item_pointer, no_operation
 
 WIDTH = 16  # float32 in a vector
 _FLOATS = ir.VectorType(ir.FloatType(), WIDTH)
@@ -34,15 +35,18 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, _FLOATS)
 
 
-def _address(context, builder, array_type, array, row, column):
-    """Address of ``array[row, column]`` of a matrix, by plain arithmetic: nothing is counted or checked."""
-    matrix = context.make_array(array_type)(context, builder, array)
+def _address(builder, matrix, row, column):
+    """Address of ``matrix[row, column]`` as one of a vector, by plain arithmetic: nothing is counted or checked."""
     index = builder.add(builder.mul(row, builder.extract_value(matrix.shape, 1)), column)
-    return builder.gep(matrix.data, [index])
+    return item_pointer(builder, matrix, index, _FLOATS)
 
 
 def _constant(number):
     return ir.Constant(_INTS, [number] * WIDTH)
+
+
+_LANES = ir.Constant(_INTS, list(range(WIDTH)))
+_ZEROS = ir.Constant(_FLOATS, [0.0] * WIDTH)
 
 
 def _all(builder, number, kind):
@@ -52,273 +56,139 @@ def _all(builder, number, kind):
     return builder.shuffle_vector(first, nothing, _constant(0))
 
 
-def _call(builder, name, result, *arguments):
-    kind = ir.FunctionType(result, [argument.type for argument in arguments])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+def _is_among_first(builder, n):
+    """Which of sixteen numbers are among the first ``n``."""
+    return builder.icmp_signed("<", _LANES, _all(builder, builder.trunc(n, ir.IntType(32)), _INTS))
+
+
+def _whole_row(builder, matrix, row):
+    """Address of a row of at most sixteen numbers as one of a vector, its alignment, and which numbers the row has."""
+    address = _address(builder, matrix, row, ir.Constant(ir.IntType(64), 0))
+    width = builder.extract_value(matrix.shape, 1)
+    return address, ir.Constant(ir.IntType(32), 4), _is_among_first(builder, width)
+
+
+def _store(matrix, row, column, vector):
+    matrix[row, column : column + WIDTH] = vector
+
+
+def _store_short(matrix, row, vector):
+    matrix[row] = vector[: matrix.shape[1]]
+
+
+def _python_power_of_two(vector):
+    return ((vector.view(np.int32) << 23) + np.int32(127 << 23)).view(np.float32)
+
+
+@intrinsic(_vector, ARRAY, types.intp, types.intp, python=lambda matrix, i, c: matrix[i, c : c + WIDTH].copy())
+def load(builder, matrix, row, column):
+    """``matrix[row, column : column + 16]``."""
+    return builder.load(_address(builder, matrix, row, column), align=4)
+
+
+@intrinsic(types.void, ARRAY, types.intp, types.intp, _vector, python=_store)
+def store(builder, matrix, row, column, vector):
+    """``matrix[row, column : column + 16] = vector``."""
+    builder.store(vector, _address(builder, matrix, row, column), align=4)
+
+
+@intrinsic(_vector, ARRAY, types.intp, python=lambda matrix, i: np.pad(matrix[i], (0, WIDTH - matrix.shape[1])))
+def load_short(builder, matrix, row):
+    """``matrix[row]`` of at most sixteen numbers, zeros after them."""
+    return call(builder, "llvm.masked.load.v16f32.p0", _FLOATS, *_whole_row(builder, matrix, row), _ZEROS)
+
+
+@intrinsic(types.void, ARRAY, types.intp, _vector, python=_store_short)
+def store_short(builder, matrix, row, vector):
+    """``matrix[row] = vector`` for a row of at most sixteen numbers."""
+    call(builder, "llvm.masked.store.v16f32.p0", ir.VoidType(), vector, *_whole_row(builder, matrix, row))
 
 
 def _prefetch(builder, address):
     how = [ir.Constant(ir.IntType(32), number) for number in (0, 3, 1)]  # to read, into all caches, data
-    _call(builder, "llvm.prefetch.p0", ir.VoidType(), builder.bitcast(address, ir.IntType(8).as_pointer()), *how)
+    call(builder, "llvm.prefetch.p0", ir.VoidType(), builder.bitcast(address, ir.IntType(8).as_pointer()), *how)
 
 
-@intrinsic
-def load(typingctx, matrix, row, column):
-    """``matrix[row, column : column + 16]``."""
-
-    def codegen(context, builder, signature, args):
-        address = _address(context, builder, signature.args[0], *args)
-        return builder.load(builder.bitcast(address, _FLOATS.as_pointer()), align=4)
-
-    return _vector(matrix, types.intp, types.intp), codegen
-
-
-@intrinsic
-def store(typingctx, matrix, row, column, vector):
-    """``matrix[row, column : column + 16] = vector``."""
-
-    def codegen(context, builder, signature, args):
-        address = _address(context, builder, signature.args[0], *args[:3])
-        builder.store(args[3], builder.bitcast(address, _FLOATS.as_pointer()), align=4)
-        return context.get_dummy_value()
-
-    return types.void(matrix, types.intp, types.intp, _vector), codegen
-
-
-def _whole_row(context, builder, matrix_type, matrix, row):
-    """Address of a row of at most sixteen numbers as one of a vector, and which of its numbers the row has."""
-    address = _address(context, builder, matrix_type, matrix, row, ir.Constant(ir.IntType(64), 0))
-    width = builder.extract_value(context.make_array(matrix_type)(context, builder, matrix).shape, 1)
-    lanes = ir.Constant(_INTS, list(range(WIDTH)))
-    there = builder.icmp_signed("<", lanes, _all(builder, builder.trunc(width, ir.IntType(32)), _INTS))
-    return [builder.bitcast(address, _FLOATS.as_pointer()), ir.Constant(ir.IntType(32), 4), there]
-
-
-@intrinsic
-def load_short(typingctx, matrix, row):
-    """``matrix[row]`` of at most sixteen numbers, zeros after them."""
-
-    def codegen(context, builder, signature, args):
-        row = _whole_row(context, builder, signature.args[0], *args)
-        return _call(builder, "llvm.masked.load.v16f32.p0", _FLOATS, *row, ir.Constant(_FLOATS, [0.0] * WIDTH))
-
-    return _vector(matrix, types.intp), codegen
-
-
-@intrinsic
-def store_short(typingctx, matrix, row, vector):
-    """``matrix[row] = vector`` for a row of at most sixteen numbers."""
-
-    def codegen(context, builder, signature, args):
-        row = _whole_row(context, builder, signature.args[0], *args[:2])
-        _call(builder, "llvm.masked.store.v16f32.p0", ir.VoidType(), args[2], *row)
-        return context.get_dummy_value()
-
-    return types.void(matrix, types.intp, _vector), codegen
-
-
-@intrinsic
-def prefetch(typingctx, matrix, row, column):
+@intrinsic(types.void, ARRAY, types.intp, types.intp, python=no_operation)
+def prefetch(builder, matrix, row, column):
     """Prefetch the cache line of ``matrix[row, column]``."""
-
-    def codegen(context, builder, signature, args):
-        _prefetch(builder, _address(context, builder, signature.args[0], *args))
-        return context.get_dummy_value()
-
-    return types.void(matrix, types.intp, types.intp), codegen
+    _prefetch(builder, _address(builder, matrix, row, column))
 
 
-@intrinsic
-def prefetch_item(typingctx, array, i):
+@intrinsic(types.void, ARRAY, types.intp, python=no_operation)
+def prefetch_item(builder, array, i):
     """Prefetch the cache line of ``array[i]``."""
-
-    def codegen(context, builder, signature, args):
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        _prefetch(builder, builder.gep(data, [args[1]]))
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), codegen
+    _prefetch(builder, item_pointer(builder, array, i))
 
 
-@intrinsic
-def splat(typingctx, number):
+@intrinsic(_vector, types.float32, python=lambda number: np.full(WIDTH, number, np.float32))
+def splat(builder, number):
     """The same number sixteen times."""
-
-    def codegen(context, builder, signature, args):
-        return _all(builder, args[0], _FLOATS)
-
-    return _vector(types.float32), codegen
+    return _all(builder, number, _FLOATS)
 
 
-@intrinsic
-def multiply_add(typingctx, a, b, c):
+@intrinsic(_vector, _vector, _vector, _vector, python=lambda a, b, c: a * b + c)
+def multiply_add(builder, a, b, c):
     """``a * b + c``."""
-
-    def codegen(context, builder, signature, args):
-        return _call(builder, "llvm.fmuladd.v16f32", _FLOATS, *args)
-
-    return _vector(_vector, _vector, _vector), codegen
+    return call(builder, "llvm.fmuladd.v16f32", _FLOATS, a, b, c)
 
 
-@intrinsic
-def divide(typingctx, a, b):
+@intrinsic(_vector, _vector, _vector, python=lambda a, b: a / b)
+def divide(builder, a, b):
     """``a / b``."""
-
-    def codegen(context, builder, signature, args):
-        return builder.fdiv(*args)
-
-    return _vector(_vector, _vector), codegen
+    return builder.fdiv(a, b)
 
 
-@intrinsic
-def larger(typingctx, a, b):
+@intrinsic(_vector, _vector, _vector, python=lambda a, b: np.where(a < b, b, a))
+def larger(builder, a, b):
     """The larger of two numbers; where ``a`` is NaN, NaN."""
-
-    def codegen(context, builder, signature, args):
-        return builder.select(builder.fcmp_ordered("<", *args), args[1], args[0])
-
-    return _vector(_vector, _vector), codegen
+    return builder.select(builder.fcmp_ordered("<", a, b), b, a)
 
 
-@intrinsic
-def where_negative(typingctx, x, a, b):
+@intrinsic(_vector, _vector, _vector, _vector, python=lambda x, a, b: np.where(x < 0, a, b))
+def where_negative(builder, x, a, b):
     """``a`` where ``x`` is below zero, else ``b``."""
-
-    def codegen(context, builder, signature, args):
-        below = builder.fcmp_ordered("<", args[0], ir.Constant(_FLOATS, [0.0] * WIDTH))
-        return builder.select(below, args[1], args[2])
-
-    return _vector(_vector, _vector, _vector), codegen
+    return builder.select(builder.fcmp_ordered("<", x, _ZEROS), a, b)
 
 
-@intrinsic
-def power_of_two(typingctx, vector):
+@intrinsic(_vector, _vector, python=_python_power_of_two)
+def power_of_two(builder, vector):
     """``2 ** n`` for ``n + 1.5 * 2**23``: the integer lies in the low bits, an exponent in the high ones."""
-
-    def codegen(context, builder, signature, args):
-        bits = builder.shl(builder.bitcast(args[0], _INTS), _constant(23))
-        return builder.bitcast(builder.add(bits, _constant(127 << 23)), _FLOATS)
-
-    return _vector(_vector), codegen
+    bits = builder.shl(builder.bitcast(vector, _INTS), _constant(23))
+    return builder.bitcast(builder.add(bits, _constant(127 << 23)), _FLOATS)
 
 
-@intrinsic
-def replace_last(typingctx, vector, n, number):
+@intrinsic(
+    _vector, _vector, types.intp, types.float32, python=lambda x, n, other: np.where(np.arange(WIDTH) < n, x, other)
+)
+def replace_last(builder, vector, n, number):
     """The vector with all but its first ``n`` numbers replaced by another."""
-
-    def codegen(context, builder, signature, args):
-        lanes = ir.Constant(_INTS, list(range(WIDTH)))
-        keep = builder.icmp_signed("<", lanes, _all(builder, builder.trunc(args[1], ir.IntType(32)), _INTS))
-        return builder.select(keep, args[0], _all(builder, args[2], _FLOATS))
-
-    return _vector(_vector, types.intp, types.float32), codegen
+    return builder.select(_is_among_first(builder, n), vector, _all(builder, number, _FLOATS))
 
 
-@intrinsic
-def zero_first(typingctx, vector, n):
+@intrinsic(_vector, _vector, types.intp, python=lambda x, n: np.where(np.arange(WIDTH) < n, np.float32(0.0), x))
+def zero_first(builder, vector, n):
     """The vector with its first ``n`` numbers set to zero."""
-
-    def codegen(context, builder, signature, args):
-        lanes = ir.Constant(_INTS, list(range(WIDTH)))
-        keep = builder.icmp_signed(">=", lanes, _all(builder, builder.trunc(args[1], ir.IntType(32)), _INTS))
-        return builder.select(keep, args[0], ir.Constant(_FLOATS, [0.0] * WIDTH))
-
-    return _vector(_vector, types.intp), codegen
+    return builder.select(_is_among_first(builder, n), _ZEROS, vector)
 
 
-def _fold(operation):
+def _fold(builder, operation, vector):
     """Reduce a vector to one number: halves, quarters and so on, always in the same order."""
-
-    @intrinsic
-    def fold(typingctx, vector):
-        def codegen(context, builder, signature, args):
-            rest, half = args[0], WIDTH // 2
-            while half:
-                lanes = ir.Constant(_INTS, [(i + half) % WIDTH for i in range(WIDTH)])
-                rest = getattr(builder, operation)(rest, builder.shuffle_vector(rest, rest, lanes))
-                half //= 2
-            return builder.extract_element(rest, ir.Constant(ir.IntType(32), 0))
-
-        return types.float32(_vector), codegen
-
-    return fold
+    half = WIDTH // 2
+    while half:
+        lanes = ir.Constant(_INTS, [(i + half) % WIDTH for i in range(WIDTH)])
+        vector = operation(vector, builder.shuffle_vector(vector, vector, lanes))
+        half //= 2
+    return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
 
 
-@intrinsic
-def store_totals(typingctx, matrix, row, column, a, b, c, d):
-    """``matrix[row, column : column + 4] = total(a), total(b), total(c), total(d)``, at the cost of one or two."""
-
-    def codegen(context, builder, signature, args):
-        def pick(x, y, lanes):
-            return builder.shuffle_vector(x, y, ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes))
-
-        def halves(x, y, width):
-            """Both vectors side by side, each group of lanes folded to half its width; as `total` folds."""
-            groups = [range(start, start + width) for start in range(0, 2 * WIDTH, width)]
-            first = [lane for group in groups for lane in group[: width // 2]]
-            second = [lane for group in groups for lane in group[width // 2 :]]
-            return builder.fadd(pick(x, y, first), pick(x, y, second))
-
-        vectors = args[3:]
-        eights = halves(vectors[0], vectors[1], 16), halves(vectors[2], vectors[3], 16)
-        fours = halves(*eights, 8)
-        twos = builder.fadd(fours, pick(fours, fours, [lane ^ 2 for lane in range(WIDTH)]))
-        ones = builder.fadd(twos, pick(twos, twos, [lane ^ 1 for lane in range(WIDTH)]))
-        address = _address(context, builder, signature.args[0], *args[:3])
-        totals = pick(ones, ones, [0, 4, 8, 12])
-        builder.store(totals, builder.bitcast(address, totals.type.as_pointer()), align=4)
-        return context.get_dummy_value()
-
-    return types.void(matrix, types.intp, types.intp, _vector, _vector, _vector, _vector), codegen
+@intrinsic(types.float32, _vector, python=np.sum)
+def total(builder, vector):
+    """The sum of the sixteen numbers."""
+    return _fold(builder, builder.fadd, vector)
 
 
-total = _fold("fadd")
-product = _fold("fmul")
-
-if config.DISABLE_JIT:  # the same, as plain Python
-
-    def load(matrix, row, column):
-        return matrix[row, column : column + WIDTH].copy()
-
-    def store(matrix, row, column, vector):
-        matrix[row, column : column + WIDTH] = vector
-
-    def load_short(matrix, row):
-        return np.pad(matrix[row], (0, WIDTH - matrix.shape[1]))
-
-    def store_short(matrix, row, vector):
-        matrix[row] = vector[: matrix.shape[1]]
-
-    def prefetch(*address):
-        pass
-
-    prefetch_item = prefetch
-
-    def splat(number):
-        return np.full(WIDTH, number, np.float32)
-
-    def multiply_add(a, b, c):
-        return a * b + c
-
-    def divide(a, b):
-        return a / b
-
-    def larger(a, b):
-        return np.where(a < b, b, a)
-
-    def where_negative(x, a, b):
-        return np.where(x < 0, a, b)
-
-    def power_of_two(vector):
-        return ((vector.view(np.int32) << 23) + np.int32(127 << 23)).view(np.float32)
-
-    def replace_last(vector, n, number):
-        return np.where(np.arange(WIDTH) < n, vector, number)
-
-    def zero_first(vector, n):
-        return np.where(np.arange(WIDTH) < n, np.float32(0.0), vector)
-
-    def store_totals(matrix, row, column, *vectors):
-        matrix[row, column : column + 4] = [vector.sum() for vector in vectors]
-
-    total, product = np.sum, np.prod
+@intrinsic(types.float32, _vector, python=np.prod)
+def product(builder, vector):
+    """The product of the sixteen numbers."""
+    return _fold(builder, builder.fmul, vector)

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from .compile import INLINE, LEAN
+from .intrinsic import ARRAY, intrinsic, item_pointer, no_operation
 
 # sync[ARRIVED] counts arrivals at barriers, sync[ABORTED] tells waiting threads to give up. They are on different
 # cache lines.
@@ -34,28 +33,16 @@ class Team(NamedTuple):
     n_threads: int
 
 
-@intrinsic
-def _atomic_add(typingctx, array, index, value):
+@intrinsic(types.int64, ARRAY, types.intp, types.int64, python=no_operation)
+def _atomic_add(builder, array, index, value):
     """``array[index] += value`` as one indivisible operation on an int64 array; returns the value before."""
-
-    def codegen(context, builder, signature, args):
-        item = context.make_array(signature.args[0])(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, signature.args[0], item, [args[1]], wraparound=False)
-        return builder.atomic_rmw("add", pointer, args[2], "seq_cst")
-
-    return types.int64(array, types.intp, types.int64), codegen
+    return builder.atomic_rmw("add", item_pointer(builder, array, index), value, "seq_cst")
 
 
-@intrinsic
-def _atomic_load(typingctx, array, index):
+@intrinsic(types.int64, ARRAY, types.intp, python=no_operation)
+def _atomic_load(builder, array, index):
     """Read ``array[index]`` of an int64 array, seeing all that was written before the matching `_atomic_add`."""
-
-    def codegen(context, builder, signature, args):
-        item = context.make_array(signature.args[0])(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, signature.args[0], item, [args[1]], wraparound=False)
-        return builder.load_atomic(pointer, "seq_cst", 8)
-
-    return types.int64(array, types.intp), codegen
+    return builder.load_atomic(item_pointer(builder, array, index), "seq_cst", 8)
 
 
 @njit(**LEAN)

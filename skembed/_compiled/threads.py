@@ -34,11 +34,6 @@ class Threads:
     """A pool of threads; the caller's thread is one of them, since one thread more would wait for a core.
 
     Inside a ``with`` block they stay for the next call: to start a thread takes as long as a small item of work.
-
-    Parameters
-    ----------
-    n_threads : int
-        How many there are.
     """
 
     def __init__(self, n_threads: int) -> None:

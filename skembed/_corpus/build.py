@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._compiled.threads import Threads, count_threads
-from .._text.batches import Batch
-from .._text.encoder import LEAST_BATCHES, Encoder
+from .._text.batches import Batch, offsets
+from .._text.encoder import Encoder
 from .._text.tokenizer import Tokenizer
 from .content import Content, make_settings, open_content
 from .storage import GrowingArray, new_folder, write_folder
@@ -49,22 +48,8 @@ def encode_batches(
 ) -> Content:
     """Encode batches of sentences: one pass gives provisional ids and counts, a second one ids by falling count.
 
-    Parameters
-    ----------
-    batches : iterable of (sentences, starts)
-        As from :func:`iter_batches` or :func:`iter_text`.
-    tokenizer : Tokenizer
-        The options.
-    folder : Path or None
-        Folder to make the arrays in, memory-mapped; None keeps everything in memory.
-    min_count, max_features
-        Which words to keep.
-    n_jobs : int or None
-        Number of threads, as everywhere.
-
-    Returns
-    -------
-    content : Content
+    `batches` are (sentences, starts) as from :func:`iter_batches` or :func:`iter_text`. The arrays are memory-mapped in
+    `folder`; None keeps everything in memory.
     """
     with Threads(count_threads(n_jobs)) as threads, ExitStack() as files:
         encoder = Encoder(tokenizer, threads)
@@ -78,14 +63,14 @@ def encode_batches(
             tokens.append(batch.ids)
             sent_ptr.append(batch.ptr[1:] + first_token)
             doc_ptr.append(np.asarray(batch.starts, np.int64) + first_row)
-            read.append(_Batch(first_token, first_row, encoder.n_rows, batch.table))
+            read.append(_Batch(first_token, len(tokens), first_row, encoder.n_rows, batch.table))
         if not encoder.n_rows:
             raise ValueError(
                 "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
             )
         doc_ptr.append(np.array([encoder.n_rows], np.int64))
         vocabulary, remaps = encoder.order_words(min_count, max_features)
-        size = _write_final_ids(read, remaps, threads, tokens.array(), sent_ptr.array())
+        size = _write_final_ids(read, remaps, tokens.array(), sent_ptr.array())
         return Content(tokens.finish(size), sent_ptr.finish(), doc_ptr.finish(), vocabulary)
 
 
@@ -93,39 +78,23 @@ class _Batch(NamedTuple):
     """A batch of sentences between the two passes."""
 
     first_token: int
+    last_token: int
     first_row: int
     last_row: int
     table: int  # of words, that its ids belong to
 
 
-def _write_final_ids(
-    batches: list[_Batch], remaps: list[np.ndarray], threads: Threads, tokens: np.ndarray, sent_ptr: np.ndarray
-) -> int:
+def _write_final_ids(batches: list[_Batch], remaps: list[np.ndarray], tokens: np.ndarray, sent_ptr: np.ndarray) -> int:
     """Replace provisional ids, and correct the offsets if words are dropped; returns the number of tokens."""
-    from .renumber import renumber, renumber_all  # numba takes a while to import
-
-    tokens, sent_ptr = np.asarray(tokens), np.asarray(sent_ptr)  # of a memory map, what the kernels take
     drops = any((remap < 0).any() for remap in remaps)
-
-    def write(some: list[_Batch]) -> list[int]:
-        """Return where the tokens of each batch end."""
-        lasts = []
-        for first, first_row, last_row, table in some:
-            last = int(sent_ptr[last_row])
-            if drops:
-                last = renumber(tokens, remaps[table], first, sent_ptr[first_row + 1 : last_row + 1])
-            else:
-                renumber_all(tokens[first:last], remaps[table])
-            lasts.append(last)
-        return lasts
-
-    step = -(-len(batches) // threads.n_threads) if len(batches) >= LEAST_BATCHES else len(batches)
-    ranges = [batches[start : start + step] for start in range(0, len(batches), step)]
-    lasts = chain.from_iterable(threads.in_order(write, ranges, least=2))
     n_tokens = 0
-    for (first, first_row, last_row, _), last in zip(batches, lasts):
-        if n_tokens < first:  # close the gap
-            tokens[n_tokens : n_tokens + last - first] = tokens[first:last]
-            sent_ptr[first_row + 1 : last_row + 1] += n_tokens - first
-        n_tokens += last - first
+    for first_token, last_token, first_row, last_row, table in batches:
+        ids = remaps[table][tokens[first_token:last_token]]
+        if drops:
+            kept = ids >= 0
+            ends = sent_ptr[first_row + 1 : last_row + 1]
+            ends[:] = n_tokens + offsets(kept)[ends - first_token]
+            ids = ids[kept]
+        tokens[n_tokens : n_tokens + len(ids)] = ids
+        n_tokens += len(ids)
     return n_tokens

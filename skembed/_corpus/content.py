@@ -59,11 +59,10 @@ class Content(NamedTuple):
             np.add.at(counts, tokens[a:b], 1)
         vocabulary = Vocabulary([], counts[:0])
         if len(tokens):
-            from .renumber import renumber_all  # numba takes a while to import
-
-            text, ptr = (array.copy() for array in old_vocabulary.packed)  # kernels are compiled for arrays to write to
+            text, ptr = old_vocabulary.packed
             vocabulary, remap = Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts)
-            renumber_all(tokens, remap)
+            for first, last in _row_blocks(sent_ptr):
+                tokens[sent_ptr[first] : sent_ptr[last]] = remap[tokens[sent_ptr[first] : sent_ptr[last]]]
         begins = np.zeros(len(old_sent_ptr), dtype=bool)
         begins[old_doc_ptr] = True
         border = np.ones(len(rows) + 1, dtype=bool)

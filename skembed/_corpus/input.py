@@ -17,15 +17,7 @@ SENTENCE_COLUMNS = ("sentence1", "sentence2")  # of a table of pairs, as in publ
 
 
 def as_sentences(X: Any, name: str = "X") -> list[Any] | SentenceCorpus:
-    """Return a corpus as it is, and any other collection of sentences as a list.
-
-    Raises
-    ------
-    TypeError
-        If a sentence is missing, or `X` has no order.
-    ValueError
-        If `X` is one string or a table.
-    """
+    """Return a corpus as it is, and any other collection of sentences as a list, none of them missing."""
     if isinstance(X, SentenceCorpus):
         return X
     sentences = list(iter_sentences(X, name=name))

@@ -48,15 +48,7 @@ _FILES = frozenset([HEADER, *(f"{name}.npy" for name in Arrays._fields)])
 
 
 def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
-    """Return a hexadecimal digest of everything that a corpus is.
-
-    Parameters
-    ----------
-    arrays : Arrays
-        The arrays.
-    settings : dict
-        The options, as they stand in the header.
-    """
+    """Return a hexadecimal digest of everything that a corpus is."""
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
     for name, array in arrays._asdict().items():
         digest.update(f"{name} {len(array)};".encode())
@@ -70,12 +62,7 @@ def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
 def new_folder(path: PathLike) -> Iterator[Path]:
     """Give a temporary folder to write a corpus to; rename it to `path` if all goes well, and remove it if not.
 
-    Raises
-    ------
-    FileExistsError
-        If there is something at `path` that is neither a saved corpus nor an empty folder.
-    OSError
-        If it cannot be written; names path and reason.
+    What stands at `path` must be a saved corpus or an empty folder. Errors name path and reason.
     """
     target = Path(os.path.realpath(user_path(path)))
     _check_replaceable(target)
@@ -123,15 +110,7 @@ class _NamedFile(io.FileIO):
 
 
 class GrowingArray:
-    """An array of a corpus that grows at its end: in memory, or as the file of a folder.
-
-    Parameters
-    ----------
-    name : str
-        Which array.
-    folder : Path or None
-        Where to make the file; None keeps the array in memory.
-    """
+    """An array of a corpus that grows at its end: in memory, or as the file of a folder."""
 
     def __init__(self, name: str, folder: Path | None) -> None:
         self._dtype = DTYPES[name]
@@ -189,17 +168,7 @@ class GrowingArray:
 
 
 def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None:
-    """Write the arrays that no :class:`GrowingArray` made there already, then the header.
-
-    Parameters
-    ----------
-    folder : Path
-        An existing folder.
-    arrays : Arrays
-        The arrays.
-    settings : dict
-        The options; JSON must be able to hold them.
-    """
+    """Write the arrays that no :class:`GrowingArray` made there already, then the header."""
     for name, array in arrays._asdict().items():
         if not (folder / f"{name}.npy").exists():
             with closing(GrowingArray(name, folder)) as file:
@@ -217,31 +186,9 @@ def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None
 
 
 def read_folder(path: PathLike, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
-    """Read what :func:`write_folder` wrote.
+    """Read what :func:`write_folder` wrote: read-only arrays, settings and digest; a ValueError names a damaged file.
 
-    Parameters
-    ----------
-    path : path-like
-        The folder.
-    mmap : bool
-        Map the arrays read-only instead of reading them.
-    verify : bool
-        Also check the contents of the arrays against the digest, which reads them once.
-
-    Returns
-    -------
-    arrays : Arrays
-        Read-only.
-    settings : dict
-        The options.
-    digest : str
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such folder.
-    ValueError
-        If a file is missing, damaged, or not what it should be; names the file.
+    `verify` also checks the contents of the arrays against the digest, which reads them once.
     """
     folder = user_path(path)
     if not folder.exists():

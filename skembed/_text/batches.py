@@ -48,51 +48,17 @@ class Column:
         return Column(self.data, self.offsets[sentences.start : sentences.stop + 1])
 
 
-@dataclass(frozen=True)
-class ListSlice:
-    """A slice of a list, not copied yet: the thread that reads the sentences copies them, into its core's cache."""
-
-    sentences: Sequence[Any]
-    start: int
-    stop: int
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    def take(self) -> list[Any]:
-        """Return the sentences."""
-        taken = self.sentences[self.start : self.stop]
-        return taken if type(taken) is list else list(taken)
+Batch = list[Any] | Text | Column
 
 
-Batch = list[Any] | ListSlice | Text | Column
+def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
+    """Have Python lower the sentences with a character that has no lowered character of its own.
 
-
-def rows_in_context(text: Text, ends: np.ndarray) -> np.ndarray:
-    """Return the indices of the sentences with a character that has no lowered character of its own."""
+    Returns the text, and the offsets of the line feeds after its sentences.
+    """
     data = text.data
     found = [np.flatnonzero((data[:-1] == first) & (data[1:] == last)) for first, last in map(str.encode, _IN_CONTEXT)]
-    return np.unique(np.searchsorted(ends, np.concatenate(found)))
-
-
-def lower_rows(text: Text, ends: np.ndarray, rows: np.ndarray) -> tuple[Text, np.ndarray]:
-    """Have Python lower some sentences.
-
-    Parameters
-    ----------
-    text : Text
-        The text.
-    ends : ndarray of shape (n_sentences,), dtype int64
-        Offsets of the line feeds after its sentences.
-    rows : ndarray of int
-        Indices of sentences, rising.
-
-    Returns
-    -------
-    text : Text
-        The other sentences are as they were.
-    ends : ndarray
-    """
+    rows = np.unique(np.searchsorted(ends, np.concatenate(found)))
     pieces, done = [], 0
     lengths = np.diff(ends, prepend=-1)
     for row in rows.tolist():
@@ -109,13 +75,10 @@ def lower_rows(text: Text, ends: np.ndarray, rows: np.ndarray) -> tuple[Text, np
 
 @functools.cache
 def lowered_characters() -> np.ndarray:
-    r"""Return what becomes of each character, as this version of Python knows Unicode.
+    r"""Return what becomes of each character, as this version of Python knows Unicode, (n_characters,) uint32.
 
-    Returns
-    -------
-    lowered : ndarray of shape (n_characters,), dtype uint32
-        Code point of the lowered character if that is of a word (``\w``), else 0; 0xFFFFFFFF where it depends on the
-        characters around or is more than one. 0x7F stands for "_", as in a table of words.
+    It is the code point of the lowered character if that is of a word (``\w``), else 0; 0xFFFFFFFF where it depends on
+    the characters around or is more than one. 0x7F stands for "_", as in a table of words.
     """
     points = np.arange(_N_CHARACTERS, dtype="<u4")
     in_context = [ord(character) for character in _IN_CONTEXT]
@@ -134,17 +97,7 @@ def lowered_characters() -> np.ndarray:
 def iter_columns(X: Any, size: int) -> Iterator[Column | list[Any]] | None:
     """Read a column of strings in Arrow's memory without making Python strings, up to `size` sentences at a time.
 
-    Parameters
-    ----------
-    X : object
-        A pandas or polars Series, or a pyarrow array.
-    size : int
-        The most sentences of a piece.
-
-    Returns
-    -------
-    columns : iterator or None
-        A piece with missing values is a list. None if `X` is none of these, not of strings, or pyarrow is missing.
+    A piece with missing values is a list. Returns None if `X` is no column of strings, or pyarrow is missing.
     """
     if not (hasattr(X, "to_pylist") or hasattr(X, "to_arrow") or hasattr(getattr(X, "array", None), "__arrow_array__")):
         return None
@@ -190,14 +143,9 @@ def _iter_slices(pyarrow: Any, chunks: list[Any], size: int) -> Iterator[Column 
 
 
 def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Pack words into one array of bytes; undone by :func:`decode_words`.
+    """Return the bytes of all words, and where they begin: word i is ``text[ptr[i]:ptr[i + 1]]``, in UTF-8.
 
-    Returns
-    -------
-    text : ndarray of shape (n_bytes,), dtype uint8
-        UTF-8 of all words; lone surrogates, which UTF-8 does not allow, are kept as three bytes.
-    ptr : ndarray of shape (n_words + 1,), dtype int64
-        Word i is ``text[ptr[i]:ptr[i + 1]]``.
+    Lone surrogates, which UTF-8 does not allow, are kept as three bytes.
     """
     ptr = offsets(np.fromiter(map(len, words), np.int64, count=len(words)))  # in characters
     text = np.frombuffer("".join(words).encode("utf-8", "surrogatepass"), np.uint8)
@@ -208,13 +156,7 @@ def encode_words(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
-    """Undo :func:`encode_words`.
-
-    Raises
-    ------
-    UnicodeDecodeError
-        If it is not UTF-8, or a word begins within a character.
-    """
+    """Undo :func:`encode_words`; a UnicodeDecodeError where a word is not UTF-8, or begins within a character."""
     packed = text.tobytes()
     return [packed[first:last].decode("utf-8", "surrogatepass") for first, last in pairwise(ptr.tolist())]
 

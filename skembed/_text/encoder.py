@@ -11,7 +11,7 @@ import numpy as np
 
 from .._compiled.threads import Threads
 from .._validation.messages import brief
-from .batches import Batch, ListSlice, Text, encode_words, offsets
+from .batches import Batch, Text, encode_words, offsets
 from .sources import wrong_row
 from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
@@ -38,21 +38,8 @@ class Encoded(NamedTuple):
 class WordIds(dict[str, int]):
     """Token -> word id. A new token is stemmed once, and a new stem gets the next id; a stop word has -1.
 
-    Threads may share it: a lock protects the lookup of a new token.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        Its stemmer and, where compiled code splits the text, its stop words.
-    words : list of str, default=()
-        Words, or stems, with the ids 0, 1, ...
-    lock : RLock or None, default=None
-        Held while a token is stemmed, because stemmers keep state. Objects that share a stemmer share its lock.
-
-    Attributes
-    ----------
-    words : list of str
-        Word, or stem, of each id.
+    `words` has the word, or stem, of each id. Threads may share it: the lock is held while a token is stemmed, because
+    stemmers keep state, and objects that share a stemmer share its lock.
     """
 
     max_words = 2**31 - 1  # ids are int32
@@ -111,22 +98,10 @@ class Encoder:
 
     Where the tokenizer has the default pattern, compiled code scans the text. Each thread then has a table of words of
     its own, and stemmer and stop words wait until all is read. Otherwise Python code does it all, in one thread.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        The options.
-    threads : Threads
-        For the work.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of sentences encoded so far.
     """
 
     def __init__(self, tokenizer: Tokenizer, threads: Threads) -> None:
-        self.n_rows = 0
+        self.n_rows = 0  # sentences encoded so far
         self._tokenizer, self._threads = tokenizer, threads
         self._word_ids = WordIds(tokenizer)
         self._scanners: list[Scanner] = []
@@ -137,35 +112,16 @@ class Encoder:
             self._scanners = [Scanner() for _ in range(threads.n_threads)]
 
     def read(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
-        """Encode batches of sentences as they come.
-
-        Parameters
-        ----------
-        batches : iterable of (sentences, starts)
-            As from :func:`iter_batches` or :func:`iter_text`.
-
-        Yields
-        ------
-        encoded : Encoded
-        """
+        """Encode batches as they come: sentences, and the indices of those at which a document begins."""
         read = self._scan_batches if self._scanners else self._encode_batches
         for encoded in read(batches):
             self.n_rows += len(encoded.ptr) - 1
             yield encoded
 
     def order_words(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
-        """Return the vocabulary of all that was read.
+        """Return the vocabulary of all that was read, and for each table of words the final id of each provisional id.
 
-        Parameters
-        ----------
-        min_count, max_features
-            Which words to keep.
-
-        Returns
-        -------
-        vocabulary : Vocabulary
-        remaps : list of ndarray of int32
-            For each table of words, the final id of each provisional id; -1 where the word was not kept.
+        That is -1 where the word was not kept.
         """
         limits = min_count, max_features
         if not self._scanners:
@@ -269,8 +225,8 @@ def scan_rows(scan: Callable[[Batch], Any], batch: Batch, first_row: int) -> Any
     try:
         return scan(batch)
     except TypeError:
-        if isinstance(batch, (list, ListSlice)):
-            _check_strings(batch if isinstance(batch, list) else batch.take(), first_row)
+        if isinstance(batch, list):
+            _check_strings(batch, first_row)
         raise
 
 

@@ -37,13 +37,6 @@ class KnownTokens:
     With a stemmer or stop words, Python code processes each distinct word once and caches it. If the tokenizer is
     compiled, compiled code then looks up the cached word. With neither, compiled code finds the words of the vocabulary
     itself, and nothing is cached.
-
-    Parameters
-    ----------
-    vocabulary : dict of str to int
-        Words, or stems, and their rows.
-    tokenizer : Tokenizer
-        How text is split.
     """
 
     # The cache is emptied when it has more than this many words beyond the vocabulary, plus twice the size of the

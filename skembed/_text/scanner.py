@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,15 +12,12 @@ from .batches import (
     PADDING,
     Batch,
     Column,
-    ListSlice,
     Text,
     lower_rows,
     lowered_characters,
-    rows_in_context,
 )
 from .files import decoding_message
 from .scan import N_IDS, SENTENCE, Scanned, new_piece, scan
-from .strings import Buffer, join_strings
 from .utf8 import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from .word_table import (
     ARENA_PADDING,
@@ -53,7 +50,6 @@ class Scanner:
         self.words = new_words()
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
-        self._text_buffer, self._id_buffer = Buffer(np.uint8), Buffer(np.int32)
 
     @property
     def n_words(self) -> int:
@@ -61,18 +57,10 @@ class Scanner:
         return int(self.words.state[N_WORDS])
 
     def scan(self, batch: Batch, known: Words | None = None) -> Scan:
-        """Return the ids of a text: a word of `known` has the one it has there, and new words follow on.
-
-        Raises
-        ------
-        TypeError
-            If a sentence is not a string.
-        ValueError
-            If a file or a column is not valid UTF-8.
-        """
-        text, ends = self._as_text(batch)
+        """Return the ids of a text: a word of `known` has the one it has there, and new words follow on."""
+        text, ends = _as_text(batch)
         ptr = np.zeros(len(ends) + 1, np.int64)
-        ids = self._id_buffer.take(text.n_bytes)  # enough for twice the bytes; lowered text grows by half at most
+        ids = np.empty(text.n_bytes, np.int32)  # enough for twice the bytes; lowered text grows by half at most
         n_ids = self._scan(text, ends, known, Scanned(np.zeros(5, np.int64), ids, ptr)) if len(ends) else 0
         blank = None if text.file is None else _blank_lines(text, ends, ptr)
         return Scan(ids[:n_ids].copy(), ptr, blank)
@@ -85,34 +73,20 @@ class Scanner:
             np.subtract.at(counts, ids, 1)
         return counts
 
-    def _as_text(self, batch: Batch) -> tuple[Text, np.ndarray]:
-        """Return the text, and the offsets of the line feeds after its sentences."""
-        if isinstance(batch, Text):
-            return batch, _find_lines(batch)
-        if isinstance(batch, Column):
-            data = self._text_buffer.take(int(batch.offsets[-1] - batch.offsets[0]) + len(batch) + len(PADDING))
-            ends = np.empty(len(batch), np.int64)
-            join_slices(batch.data, batch.offsets, data, ends)
-        else:
-            data, ends = join_strings(batch.take() if isinstance(batch, ListSlice) else batch, self._text_buffer)
-        data.flags.writeable = False
-        return Text(data), ends
-
     def _scan(self, text: Text, ends: np.ndarray, known: Words | None, scanned: Scanned) -> int:
         """Write the ids of a text and the offsets of its sentences; returns the number of ids."""
         progress, ids, ptr = scanned
         state = self.words.state
-        state[FAULTS] = n_stops = 0
+        state[FAULTS] = 0
         lowered = lowered_characters()
         while not scan(text.data, ends, lowered, known, self.words, scanned, self._piece):
             if not state[FAULTS] & CONTEXT:
                 self.words = with_capacity(self.words, self.words.slots.shape[0] // STRIDE, len(self.words.arena))
                 continue
-            # Python lowers this sentence, the second time all such ones; then the scan goes on at its beginning.
+            # Python lowers all such sentences; then the scan goes on at the beginning of this one.
             row = int(progress[SENTENCE])
-            n_stops += 1
             try:
-                text, ends = lower_rows(text, ends, np.array([row]) if n_stops == 1 else rows_in_context(text, ends))
+                text, ends = lower_rows(text, ends)
             except UnicodeDecodeError:
                 _complain(text)
                 raise
@@ -159,13 +133,7 @@ def pack_words(scanners: Sequence[Scanner]) -> tuple[PackedWords, list[np.ndarra
 
 
 class KnownWords:
-    """Scans texts for the words of a vocabulary; any number of threads may do so at once.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The vocabulary.
-    """
+    """Scans texts for the words of a vocabulary; any number of threads may do so at once."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._table = table_of(words)
@@ -225,6 +193,30 @@ def with_capacity(words: Words, n_words: int, n_bytes: int) -> Words:
         arena = np.empty(2 * (n_used + n_bytes + ARENA_PADDING), np.uint8)
         arena[:n_used] = words.arena[:n_used]
     return Words(slots, arena, state)
+
+
+def _as_text(batch: Batch) -> tuple[Text, np.ndarray]:
+    """Return the text, and the offsets of the line feeds after its sentences."""
+    if isinstance(batch, Text):
+        return batch, _find_lines(batch)
+    if isinstance(batch, Column):
+        data = np.empty(int(batch.offsets[-1] - batch.offsets[0]) + len(batch) + len(PADDING), np.uint8)
+        ends = np.empty(len(batch), np.int64)
+        join_slices(batch.data, batch.offsets, data, ends)
+        data.flags.writeable = False
+        return Text(data), ends
+    return join_strings(batch)
+
+
+def join_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
+    """Return strings as a text, and the offsets of the line feeds after them; TypeError if an item is not a string."""
+    joined = "\n".join([*sentences, PADDING.decode()])
+    text = Text(np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8))
+    ends = _find_lines(text)
+    if len(ends) == len(sentences):
+        return text, ends
+    # Within a sentence a line feed is like any other white space.
+    return join_strings([str.replace(sentence, "\n", " ") for sentence in sentences])
 
 
 def _find_lines(text: Text) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._validation.columns import is_missing
 from .._validation.messages import brief
-from .batches import Column, ListSlice, iter_columns
+from .batches import Column, iter_columns
 from .tokenizer import Tokenizer
 
 # The most sentences of a batch, and about how many characters or bytes: there are several batches for the threads,
@@ -23,25 +23,7 @@ BATCH_LENGTH = 1 << 19
 def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iterable[Any]:
     """Check that `X` is a one-dimensional collection of sentences and return something to iterate over.
 
-    Parameters
-    ----------
-    X : list, tuple, 1-D array, pandas or polars Series, pyarrow array, or any iterable
-        An iterator is not consumed here.
-    name : str, default="X"
-        What the error messages call it.
-    items : str, default="sentences"
-        What the error messages call its items.
-
-    Returns
-    -------
-    sentences : iterable
-
-    Raises
-    ------
-    ValueError
-        If `X` is a single string, or a table.
-    TypeError
-        If `X` cannot be iterated over, or has no order.
+    An iterator is not consumed here. `name` and `items` are what messages call `X` and its items.
     """
     if isinstance(X, (str, bytes, bytearray)):
         advice = f"Wrap it in a list: [{name}]." if items == "sentences" else "Pass one for each sentence, in a list."
@@ -138,9 +120,7 @@ def _filling_code(X: Any) -> str:
     return '[s if isinstance(s, str) else "" for s in X]'
 
 
-def iter_pieces(
-    X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 1
-) -> Iterator[list[Any] | ListSlice | Column]:
+def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 1) -> Iterator[list[Any] | Column]:
     """Yield batches of sentences: lists; or, if the tokenizer is compiled, slices of a list or of an Arrow column.
 
     A slice of a list is as long as `n_batches` batches. Longer slices change threads less often, but their ids should
@@ -160,9 +140,9 @@ def iter_pieces(
             stop = min(start + n_batches * BATCH_SIZE, len(X))
             sample = X[start:stop:64]
             n_sentences = n_batches * BATCH_LENGTH * len(sample) // (_n_characters(sample) + 1)
-            batch = ListSlice(X, start, min(start + max(n_sentences, 1), stop))
-            yield batch if tokenizer.is_compiled else batch.take()
-            start = batch.stop
+            batch = list(X[start : min(start + max(n_sentences, 1), stop)])
+            yield batch
+            start += len(batch)
     else:
         rest = iter(items)
         while piece := _take(rest):
@@ -199,7 +179,7 @@ def _take(items: Iterator[Any]) -> list[Any]:
 
 def iter_batches(
     sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer
-) -> Iterator[tuple[list[Any] | ListSlice | Column, list[int]]]:
+) -> Iterator[tuple[list[Any] | Column, list[int]]]:
     """Yield batches of sentences, with the indices in them at which a new document begins."""
     pieces = iter_pieces(sentences, tokenizer, name="sentences", n_batches=2)
     if groups is None:

@@ -47,13 +47,6 @@ class Tokenizer:
         A callable that maps a word to its stem, or the name of a language ("english", "german", ...) for the
         optional library snowballstemmer. It is called once for each distinct word, not once for each token.
 
-    Raises
-    ------
-    ValueError
-        If an option has a value that is not one of the above.
-    TypeError
-        If an option has the wrong type.
-
     Examples
     --------
     >>> from skembed._text.tokenizer import Tokenizer
@@ -165,15 +158,7 @@ class Tokenizer:
         return frozenset(ENGLISH_STOP_WORDS)
 
     def build_stemmer(self) -> _Stemmer | None:
-        """Return a callable from a word to its stem, or None.
-
-        Raises
-        ------
-        ImportError
-            If `stemmer` names a language and snowballstemmer is not installed.
-        ValueError
-            If snowballstemmer does not know that language.
-        """
+        """Return a callable from a word to its stem, or None."""
         if self.stemmer is None or not isinstance(self.stemmer, str):
             return self.stemmer
         try:
@@ -209,24 +194,7 @@ class Tokenizer:
         analyzer: _Analyzer | None = None,
         stemmer: _Stemmer | None = None,
     ) -> Tokenizer:
-        """Build a tokenizer from what :meth:`options` returned.
-
-        Parameters
-        ----------
-        options : dict
-            What :meth:`options` returned.
-        analyzer, stemmer : callable or None, default=None
-            The callables that were in use, which a dictionary cannot hold.
-
-        Returns
-        -------
-        tokenizer : Tokenizer
-
-        Raises
-        ------
-        ValueError
-            If a callable was in use and is not passed again, or one is passed where none was in use.
-        """
+        """Build a tokenizer from what :meth:`options` returned, and the callables that were in use, which it lacks."""
         known = dict(options)
         for name, given in (("analyzer", analyzer), ("stemmer", stemmer)):
             saved = known.get(name)

@@ -2,162 +2,103 @@
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import njit, types
 
 from .._compiled.compile import INLINE, LEAN, lean_kernel
+from .._compiled.intrinsic import ARRAY, intrinsic, item_pointer
 
 NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # faults of a character; CONTEXT: only Python can lower it
 ENDS = 8  # no fault: a word ends after the character
 IN_CONTEXT = 0xFFFFFFFF  # instead of a lowered character that is two characters, or depends on those around
 _DOTTED_I, _SMALL_I, _SIGMA = 0x130, 0x69, 0x3C3
 _LINE_FEED = 10
-_BLOCK = ir.VectorType(ir.IntType(8), 64)
+_BLOCK, _EIGHT_BYTES = ir.VectorType(ir.IntType(8), 64), ir.IntType(64)
 
 
-def _pointer(context, builder, signature, args):
-    """Address of an element of an array; the arguments of the intrinsic begin with the array and the index."""
-    item = context.make_array(signature.args[0])(context, builder, args[0])
-    return cgutils.get_item_pointer(context, builder, signature.args[0], item, [args[1]], wraparound=False)
+def _bytes_of(byte):
+    return ir.Constant(_BLOCK, [byte] * 64)
 
 
-def _load_block(context, builder, signature, args):
-    return builder.load(builder.bitcast(_pointer(context, builder, signature, args), _BLOCK.as_pointer()), align=1)
+def _load_block(builder, array, index):
+    return builder.load(item_pointer(builder, array, index, _BLOCK), align=1)
 
 
-@intrinsic
-def load_bytes(typingctx, array, index):
+def _as_bits(mask):
+    return np.uint64(int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little"))
+
+
+def _store_bytes(array, index, bits):
+    array[index : index + 8] = np.frombuffer(int(bits).to_bytes(8, "little"), np.uint8)
+
+
+def _word_mask(array, index):
+    block = array[index : index + 64]
+    lower = block | 32
+    return _as_bits((lower >= 97) & (lower <= 122) | (block >= 48) & (block <= 57) | (block > 127) | (block == 95))
+
+
+def _fold_product(a, b):
+    product = int(a) * int(b)
+    return np.uint64((product ^ (product >> 64)) & 0xFFFFFFFFFFFFFFFF)
+
+
+@intrinsic(
+    types.uint64,
+    ARRAY,
+    types.intp,
+    python=lambda array, i: np.uint64(int.from_bytes(array[i : i + 8].tobytes(), "little")),
+)
+def load_bytes(builder, array, index):
     """The eight bytes from ``array[index]`` on as one uint64, aligned or not."""
-
-    def codegen(context, builder, signature, args):
-        pointer = _pointer(context, builder, signature, args)
-        return builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()), align=1)
-
-    return types.uint64(array, types.intp), codegen
+    return builder.load(item_pointer(builder, array, index, _EIGHT_BYTES), align=1)
 
 
-@intrinsic
-def store_bytes(typingctx, array, index, bits):
+@intrinsic(types.void, ARRAY, types.intp, types.uint64, python=_store_bytes)
+def store_bytes(builder, array, index, bits):
     """Write a uint64 to the eight bytes from ``array[index]`` on, aligned or not."""
-
-    def codegen(context, builder, signature, args):
-        pointer = builder.bitcast(_pointer(context, builder, signature, args), ir.IntType(64).as_pointer())
-        builder.store(args[2], pointer, align=1)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, types.uint64), codegen
+    builder.store(bits, item_pointer(builder, array, index, _EIGHT_BYTES), align=1)
 
 
-@intrinsic
-def word_mask(typingctx, array, index):
+@intrinsic(types.uint64, ARRAY, types.intp, python=_word_mask)
+def word_mask(builder, array, index):
     """One bit for each of the 64 bytes from ``array[index]`` on: whether it is of [0-9A-Za-z_] or above 127."""
-
-    def codegen(context, builder, signature, args):
-        def all_of(byte):
-            return ir.Constant(_BLOCK, [byte] * 64)
-
-        block = _load_block(context, builder, signature, args)
-        letter = builder.icmp_unsigned("<", builder.sub(builder.or_(block, all_of(32)), all_of(ord("a"))), all_of(26))
-        digit = builder.icmp_unsigned("<", builder.sub(block, all_of(ord("0"))), all_of(10))
-        other = builder.icmp_unsigned(">", block, all_of(127))
-        underscore = builder.icmp_unsigned("==", block, all_of(ord("_")))
-        word = builder.or_(builder.or_(letter, digit), builder.or_(other, underscore))
-        return builder.bitcast(word, ir.IntType(64))
-
-    return types.uint64(array, types.intp), codegen
+    block = _load_block(builder, array, index)
+    letter = builder.icmp_unsigned(
+        "<", builder.sub(builder.or_(block, _bytes_of(32)), _bytes_of(ord("a"))), _bytes_of(26)
+    )
+    digit = builder.icmp_unsigned("<", builder.sub(block, _bytes_of(ord("0"))), _bytes_of(10))
+    other = builder.icmp_unsigned(">", block, _bytes_of(127))
+    underscore = builder.icmp_unsigned("==", block, _bytes_of(ord("_")))
+    word = builder.or_(builder.or_(letter, digit), builder.or_(other, underscore))
+    return builder.bitcast(word, _EIGHT_BYTES)
 
 
-@intrinsic
-def line_feed_mask(typingctx, array, index):
+@intrinsic(types.uint64, ARRAY, types.intp, python=lambda array, i: _as_bits(array[i : i + 64] == _LINE_FEED))
+def line_feed_mask(builder, array, index):
     """One bit for each of the 64 bytes from ``array[index]`` on: whether it is a line feed."""
-
-    def codegen(context, builder, signature, args):
-        block = _load_block(context, builder, signature, args)
-        return builder.bitcast(builder.icmp_unsigned("==", block, ir.Constant(_BLOCK, [10] * 64)), ir.IntType(64))
-
-    return types.uint64(array, types.intp), codegen
+    is_line_feed = builder.icmp_unsigned("==", _load_block(builder, array, index), _bytes_of(_LINE_FEED))
+    return builder.bitcast(is_line_feed, _EIGHT_BYTES)
 
 
-@intrinsic
-def lowest_bit(typingctx, bits):
+@intrinsic(types.intp, types.uint64, python=lambda bits: (int(bits) & -int(bits)).bit_length() - 1 if bits else 64)
+def lowest_bit(builder, bits):
     """Position of the lowest set bit of a uint64; 64 if there is none."""
-
-    def codegen(context, builder, signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.intp(types.uint64), codegen
+    return builder.cttz(bits, ir.Constant(ir.IntType(1), 0))
 
 
-@intrinsic
-def bit_count(typingctx, bits):
+@intrinsic(types.uint64, types.uint64, python=lambda bits: np.uint64(int(bits).bit_count()))
+def bit_count(builder, bits):
     """Number of set bits of a uint64."""
-
-    def codegen(context, builder, signature, args):
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), codegen
+    return builder.ctpop(bits)
 
 
-@intrinsic
-def fold_product(typingctx, a, b):
+@intrinsic(types.uint64, types.uint64, types.uint64, python=_fold_product)
+def fold_product(builder, a, b):
     """The xor of the two halves of the 128-bit product of two uint64: a fast hash."""
-
-    def codegen(context, builder, signature, args):
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(factor, wide) for factor in args))
-        high = builder.lshr(product, ir.Constant(wide, 64))
-        return builder.trunc(builder.xor(product, high), ir.IntType(64))
-
-    return types.uint64(types.uint64, types.uint64), codegen
-
-
-@intrinsic
-def prefetch(typingctx, array, index):
-    """Prefetch the cache line of ``array[index]``."""
-
-    def codegen(context, builder, signature, args):
-        byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
-        instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        address = builder.bitcast(_pointer(context, builder, signature, args), byte)
-        # 0, 3, 1: to read, into all caches, data.
-        builder.call(instruction, [address, *(ir.Constant(i32, n) for n in (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), codegen
-
-
-if config.DISABLE_JIT:
-
-    def load_bytes(array, index):  # noqa: F811
-        return np.uint64(int.from_bytes(array[index : index + 8].tobytes(), "little"))
-
-    def store_bytes(array, index, bits):  # noqa: F811
-        array[index : index + 8] = np.frombuffer(int(bits).to_bytes(8, "little"), np.uint8)
-
-    def word_mask(array, index):  # noqa: F811
-        block = array[index : index + 64]
-        lower = block | 32
-        word = (lower >= 97) & (lower <= 122) | (block >= 48) & (block <= 57) | (block > 127) | (block == 95)
-        return np.uint64(int.from_bytes(np.packbits(word, bitorder="little").tobytes(), "little"))
-
-    def line_feed_mask(array, index):  # noqa: F811
-        line_feed = np.packbits(array[index : index + 64] == 10, bitorder="little")
-        return np.uint64(int.from_bytes(line_feed.tobytes(), "little"))
-
-    def lowest_bit(bits):  # noqa: F811
-        return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
-
-    def bit_count(bits):  # noqa: F811
-        return np.uint64(int(bits).bit_count())
-
-    def fold_product(a, b):  # noqa: F811
-        product = int(a) * int(b)
-        return np.uint64((product ^ (product >> 64)) & 0xFFFFFFFFFFFFFFFF)
-
-    def prefetch(array, index):  # noqa: F811
-        pass
+    wide = ir.IntType(128)
+    product = builder.mul(builder.zext(a, wide), builder.zext(b, wide))
+    high = builder.lshr(product, ir.Constant(wide, 64))
+    return builder.trunc(builder.xor(product, high), _EIGHT_BYTES)
 
 
 @njit(**INLINE)

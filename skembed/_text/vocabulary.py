@@ -8,10 +8,14 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from .._validation.messages import brief
 from .batches import decode_words, encode_words, offsets
+
+_KEY_BYTES = 8
+_CHUNK = 65_536  # words that are copied at once
 
 
 class Vocabulary:
@@ -83,46 +87,28 @@ class Vocabulary:
     ) -> tuple[Vocabulary, np.ndarray]:
         """Order words by falling count and keep the frequent ones.
 
-        Parameters
-        ----------
-        text, starts, ends : ndarray
-            Distinct words in UTF-8: word i, its provisional id, is ``text[starts[i]:ends[i]]``.
-        counts : array-like of shape (n_words,)
-            How often each occurs.
-        min_count : int, default=1
-            Keep words that occur at least this often.
-        max_features : int or None, default=None
-            Keep at most this many words.
-
-        Returns
-        -------
-        vocabulary : Vocabulary
-        remap : ndarray of shape (n_words,), dtype int32
-            New id of each provisional id; -1 where the word was not kept.
+        Word i, its provisional id, is ``text[starts[i]:ends[i]]``, in UTF-8. Also returns the new id of each, int32; -1
+        where the word was not kept.
 
         Raises
         ------
         ValueError
             If no word is left.
         """
-        # numba takes a while to import
-        from .word_order import PADDING, gather_words, sort_ties, write_keys
-
-        text, counts = np.append(text, np.zeros(PADDING, np.uint8)), np.asarray(counts, dtype=np.int64)
-        keys = np.empty(len(counts), np.uint64)
-        write_keys(text, starts, ends, counts, keys)
-        order = np.argsort(keys)
-        sort_ties(text, starts, ends, counts, keys, order, np.empty_like(order))
-        counts = counts[order]
-        n_kept = _n_kept(counts, min_count, max_features)
+        given = np.asarray(counts, dtype=np.int64)
+        order = _by_count(text, starts, ends, given)
+        falling = given[order]
+        n_kept = _n_kept(falling, min_count, max_features)
         kept = order[:n_kept]
         remap = np.full(len(order), -1, np.int32)
         remap[kept] = np.arange(n_kept, dtype=np.int32)
         ptr = offsets(ends[kept] - starts[kept])
-        packed = np.empty(ptr[-1] + PADDING, np.uint8)
-        gather_words(text, starts[kept], packed, ptr)
-        packed = packed[:-PADDING]
-        return cls.from_packed(packed, ptr, counts[:n_kept]), remap
+        packed = np.empty(ptr[-1], np.uint8)
+        for first in range(0, n_kept, _CHUNK):  # an index of each byte would take much memory
+            bounds = ptr[first : first + _CHUNK + 1]
+            shifts = np.repeat(starts[kept[first : first + _CHUNK]] - bounds[:-1], np.diff(bounds))
+            packed[bounds[0] : bounds[-1]] = text[np.arange(bounds[0], bounds[-1]) + shifts]
+        return cls.from_packed(packed, ptr, falling[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
         """Return the vocabulary of the words that occur at least `min_count` times, at most `max_features` of them.
@@ -168,6 +154,26 @@ class Vocabulary:
 
     def __repr__(self) -> str:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
+
+
+def _by_count(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the order of words by falling count, and then by the bytes of UTF-8, which is that of code points."""
+    if not len(counts):
+        return np.zeros(0, np.int64)
+    padded = np.append(text, np.zeros(_KEY_BYTES, np.uint8))
+    is_inside = np.arange(_KEY_BYTES) < (ends - starts)[:, None]
+    first_bytes = np.where(is_inside, sliding_window_view(padded, _KEY_BYTES)[starts], np.uint8(0)).view(">u8")[:, 0]
+    # A key of two bytes for the count and of the first six of the word orders most words; larger counts are ties.
+    keys = (0xFFFF - np.minimum(counts, 0xFFFF)).astype(np.uint64) << np.uint64(48) | first_bytes >> np.uint64(16)
+    keys[counts >= 0xFFFF] = 0
+    order = np.argsort(keys)
+    is_tie = np.diff(keys[order]) == 0
+    ties = np.flatnonzero(np.append(is_tie, False) | np.append(False, is_tie))
+    tied, data = order[ties], text.tobytes()
+    words = [data[start:end] for start, end in zip(starts[tied].tolist(), ends[tied].tolist())]
+    tied = tied[sorted(range(len(words)), key=words.__getitem__)]
+    order[ties] = tied[np.lexsort((-counts[tied], keys[tied]))]
+    return order
 
 
 def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | None]:

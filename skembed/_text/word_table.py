@@ -15,13 +15,13 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE, LEAN, lean_kernel
-from .utf8 import fold_product, load_bytes, prefetch, store_bytes
+from .._compiled.simd import prefetch_item
+from .utf8 import fold_product, load_bytes, store_bytes
 
 ARENA_PADDING = 16  # bytes that may be read and written beyond the end of an arena
 STRIDE = 4  # integers of a slot: first bytes or hash, last bytes or offset in the arena, length and id, count
 SHORT = 16  # bytes of a word that fit into its slot
 N_WORDS, N_BYTES, FAULTS = 0, 1, 2  # `state` of a table
-_AHEAD = 16  # words: the slot of this one is prefetched
 
 _LINE_FEED = 10
 _U0, _U1, _U2, _U3, _U32 = (np.uint64(n) for n in (0, 1, 2, 3, 32))
@@ -105,7 +105,7 @@ def _next_slot(slots, slot):
 
 @njit(**INLINE)
 def prefetch_slot(slots, key):
-    prefetch(slots, np.int64(_first_slot(slots, key)))
+    prefetch_item(slots, np.int64(_first_slot(slots, key)))
 
 
 @njit(**INLINE)
@@ -211,16 +211,11 @@ def merge_words(source, ends, table, ids):
     ``source`` (n_bytes + ARENA_PADDING,) uint8 has the bytes of the words, each followed by one more
     ``ends`` (n_words,) int64, where they end in it
     """
-    slots, arena, state = table
-    n_words = ends.shape[0]
     start = 0
-    for word in range(n_words):
-        if word + _AHEAD < n_words:
-            ahead = ends[word + _AHEAD - 1] + 1
-            prefetch_slot(slots, _slot_contents(source, ahead, ends[word + _AHEAD] - ahead)[2])
+    for word in range(ends.shape[0]):
         n = ends[word] - start
         for i in range(0, n, 8):
-            store_bytes(arena, state[N_BYTES] + i, load_bytes(source, start + i))
+            store_bytes(table.arena, table.state[N_BYTES] + i, load_bytes(source, start + i))
         ids[word] = id_of_last(None, table, n)
         start = ends[word] + 1
 

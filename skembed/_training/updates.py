@@ -114,9 +114,6 @@ def sort_by_owner(gradient, owner, first, last, team):
     for o in range(team.n_threads + 1):
         bounds[thread, o] = 0
     if team.n_threads == 1:
-        # The only list, also where several threads have written lists before.
-        for other in range(1, bounds.shape[0]):
-            bounds[other, 0] = bounds[other, 1] = 0
         bounds[thread, 0], bounds[thread, 1] = first, last
         return
     for k in range(np.uint64(first), np.uint64(last)):

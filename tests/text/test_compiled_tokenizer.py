@@ -1,10 +1,8 @@
 """The compiled tokenizer and its Python twin: the same words, ids and documents for any text and number of threads."""
 
 import gzip
-import importlib.util
 import sys
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,13 +13,11 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import skembed._text.files as text_files_module
 import skembed._text.sources as sentences_module
-import skembed._text.strings as strings_module
 from skembed._corpus.corpus import SentenceCorpus
 from skembed._corpus.storage import HEADER, Arrays
 from skembed._text.batches import _N_CHARACTERS, PADDING, lowered_characters
 from skembed._text.known_words import KnownTokens
-from skembed._text.scanner import KnownWords, Scanner, pack_words, table_of, words_of
-from skembed._text.strings import Buffer, encode_strings, join_strings
+from skembed._text.scanner import KnownWords, Scanner, join_strings, pack_words, table_of, words_of
 from skembed._text.tokenizer import TOKEN_PATTERN, Tokenizer
 from skembed._text.utf8 import line_feeds
 from skembed._text.word_table import new_words
@@ -164,8 +160,7 @@ def test_threads_change_nothing(sentences, n_threads, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentences_module, "BATCH_SIZE", size)
         patch.setattr(sentences_module, "BATCH_LENGTH", 30)
-        for module in ("_text.encoder", "_corpus.build"):
-            patch.setattr(f"skembed.{module}.LEAST_BATCHES", 1)
+        patch.setattr("skembed._text.encoder.LEAST_BATCHES", 1)
         patch.setattr("skembed._corpus.build.count_threads", lambda n_jobs: n_jobs or 1)
         assert_twins(sentences, n_threads)
 
@@ -328,7 +323,7 @@ def test_words_of_a_vocabulary_are_found():
 
 @pytest.mark.kernel
 def test_line_feeds():
-    data, _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70], Buffer(np.uint8))
+    data = np.frombuffer(b"a\nb\n\n" + b"c" * 100 + b"\n" * 71 + PADDING, np.uint8)
     ends = np.empty(3, np.int64)
     n_lines = line_feeds(data, len(data) - len(PADDING), ends)
     assert n_lines == bytes(data).count(b"\n") - len(PADDING)
@@ -352,88 +347,26 @@ class Odd(str):
     "sentences",
     [
         [],
-        ["", "plain", "\n", ""],
+        ["", "plain", "\n", "", "a\n\nb\n"],
         ["é" * n + "plain" * 3 + "ÿ" + "x" * n for n in range(18)],  # a byte a character
         ["€" + "plain" * n + "Ω–" + "x" * n for n in range(9)],  # two
         ["\U0001f600" + "plain é €" * n for n in range(3)],  # four
         ["\ud800a", "\x00", "\x7f\x80\xff\u0100\u07ff\u0800\uffff\U00010000\U0010ffff"],
-        ["a", np.str_("of a derived type é"), Odd("abc")],
+        ["a", np.str_("of a derived type é"), Odd("abc"), Odd("a\nb")],
     ],
 )
-@pytest.mark.parametrize("copies", [strings_module.COPIES, False])
-def test_strings_are_joined(sentences, copies, monkeypatch):
-    monkeypatch.setattr(strings_module, "COPIES", copies)
-    buffer = Buffer(np.uint8)
-    for _ in range(2):  # the second time in the memory of the first
-        data, ends = join_strings(sentences, buffer)
-        pieces = [str.encode(sentence, "utf-8", "surrogatepass") + b"\n" for sentence in sentences]
-        assert bytes(data) == b"".join(pieces) + PADDING
-        assert ends.tolist() == (np.cumsum([len(piece) for piece in pieces]) - 1).tolist()
+def test_strings_are_joined(sentences):
+    (data, _), ends = join_strings(sentences)
+    pieces = [str.encode(sentence, "utf-8", "surrogatepass").replace(b"\n", b" ") + b"\n" for sentence in sentences]
+    assert bytes(data) == b"".join(pieces) + PADDING
+    assert ends.tolist() == (np.cumsum([len(piece) for piece in pieces]) - 1).tolist()
 
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("wrong", [None, 1, b"bytes", ["x"]])
-@pytest.mark.parametrize("copies", [strings_module.COPIES, False])
-def test_only_strings_are_joined(wrong, copies, monkeypatch):
-    monkeypatch.setattr(strings_module, "COPIES", copies)
+def test_only_strings_are_joined(wrong):
     with pytest.raises(TypeError):
-        join_strings(["a", wrong], Buffer(np.uint8))
-
-
-REFUSED = [
-    ("sys.implementation", SimpleNamespace(name="pypy")),
-    ("sys.version_info", (3, 15, 0)),
-    ("sys.version_info", (3, 10, 9)),
-    ("sys.gettotalrefcount", lambda: 0),
-    ("sys.getobjects", lambda: []),
-    ("sysconfig.get_config_var", {"Py_GIL_DISABLED": 1}.get),
-]
-
-
-def test_strings_are_copied_on_a_tested_interpreter():
-    assert strings_module.is_tested()
-
-
-@pytest.mark.parametrize(("name", "value"), REFUSED)
-def test_strings_are_not_copied_on_other_interpreters(name, value, monkeypatch):
-    monkeypatch.setattr(f"skembed._text.strings.{name}", value, raising=False)
-    assert not strings_module.is_tested()
-
-
-def wrong_copy(sentences, buffer):
-    data, ends = encode_strings(sentences)
-    return np.roll(data, 1), ends
-
-
-def failing_copy(sentences, buffer):
-    raise SystemError("no string")
-
-
-@pytest.mark.parametrize("copy", [wrong_copy, failing_copy])
-def test_strings_are_not_copied_where_the_check_fails(copy, monkeypatch):
-    monkeypatch.setattr(strings_module, "copy_strings", copy)
-    assert not strings_module.copies_well()
-
-
-def test_the_check_decides_when_the_module_is_loaded(monkeypatch):
-    """Loaded anew where the interpreter is refused, it makes the same corpus."""
-    sentences = ["plain", "\u00e9t\u00e9", "\U0001f600 \u20ac", "", np.str_("x"), "\ud800a"]
-    expected = SentenceCorpus.from_sentences(sentences)
-    monkeypatch.setattr("sys.gettotalrefcount", lambda: 0, raising=False)
-    spec = importlib.util.find_spec("skembed._text.strings")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    assert not loaded.COPIES
-    monkeypatch.setattr(loaded, "copy_strings", None)
-    monkeypatch.setattr("skembed._text.scanner.join_strings", loaded.join_strings)
-    assert SentenceCorpus.from_sentences(sentences) == expected
-
-
-def test_a_buffer_of_any_length():
-    buffer = Buffer(np.uint8)
-    few, many = buffer.take(10), buffer.take(Buffer.most + 1)
-    assert len(few) == 10 and len(many) == Buffer.most + 1
-    assert np.shares_memory(few, buffer.take(9)) and not np.shares_memory(many, buffer.take(10))
+        join_strings(["a", wrong])
 
 
 @pytest.mark.kernel

@@ -54,7 +54,7 @@ def test_order_of_words_that_begin_alike(n_words):
         "twentybytesandmore",
     ]
     words = list({"".join(rng.choice(stems, rng.integers(0, 9), p=[0.1] * 10)) for _ in range(n_words)})
-    counts = rng.choice([0, 1, 2, 2047, 2048, 10**12], len(words)).tolist()
+    counts = rng.choice([0, 1, 2, 65534, 65535, 65536, 10**12], len(words)).tolist()
     counts[0] = 1
     vocabulary, remap = from_counts(words, counts)
     expected = sorted(((word, n) for word, n in zip(words, counts) if n), key=lambda pair: (-pair[1], pair[0]))

@@ -11,7 +11,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import below, bits, block_of_targets, draw_targets, encode, for_python, one_thread, uniform
+from kernel_cases import below, bits, block_of_targets, draw_targets, encode, for_python, uniform
 from numpy.testing import assert_allclose
 from scipy import stats
 
@@ -249,14 +249,6 @@ def test_each_owner_takes_the_steps_of_its_rows():
         assert not rows.accumulator[:, COUNT].any()
         results.append(rows.weights.tobytes() + rows.accumulator.tobytes())
     assert results[0] == results[1] == results[2]
-
-
-@pytest.mark.parametrize("n_threads", [2, 3, 4, 5])
-def test_one_thread_forgets_the_lists_of_several(n_threads):
-    gradient = make_gradient(40, np.zeros((4, 20), np.float32), n_threads)
-    gradient.bounds[:, : n_threads + 1] = 7
-    sort_by_owner(gradient, np.zeros(9, np.int16), 5, 30, one_thread())
-    assert gradient.bounds[:, :2].tolist() == [[5, 30]] + [[0, 0]] * (n_threads - 1)
 
 
 @pytest.mark.parametrize("mean", [False, True])
