@@ -11,7 +11,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import below, bits, block_of_targets, draw_targets, encode, for_python, uniform
+from kernel_cases import below, bits, block_of_targets, draw_targets, encode, for_python, one_thread, uniform
 from numpy.testing import assert_allclose
 from scipy import stats
 
