@@ -73,15 +73,15 @@ def use_an_estimator(corpus: SentenceCorpus) -> CBOSVectorizer:
 
 
 def use_the_others(corpus: SentenceCorpus) -> None:
-    sent2vec = Sent2VecVectorizer(8, ngram_range=(1, 2), n_buckets=100).fit(corpus)
+    sent2vec = Sent2VecVectorizer(8, ngram_range=(1, 2), n_buckets=100, random_state=0).fit(corpus)
     assert_type(sent2vec.word_vectors_, NDArray[np.float32])
     assert_type(sent2vec.ngram_vectors_, NDArray[np.float32])
     assert_type(sent2vec.target_vectors_, NDArray[np.float32])
-    assert_type(SiameseCBOWVectorizer(8).fit(corpus).transform(corpus), NDArray[np.float32])
+    assert_type(SiameseCBOWVectorizer(8, random_state=0).fit(corpus).transform(corpus), NDArray[np.float32])
     mean = MeanEmbeddingVectorizer(word_vectors=sent2vec, n_removed_components=1).fit(SENTENCES)
     assert_type(mean.components_, NDArray[np.float32])
     assert_type(mean.word2vec_, Word2VecVectorizer | None)
-    assert_type(Word2VecVectorizer(8).fit(corpus).target_vectors_, NDArray[np.float32])
+    assert_type(Word2VecVectorizer(8, random_state=0).fit(corpus).target_vectors_, NDArray[np.float32])
     joined = MetaEmbeddingVectorizer([sent2vec, mean], 8)
     assert_type(joined.fit_transform(SENTENCES), NDArray[np.float32])
     bags = BOWPCA(2).fit(SENTENCES)

@@ -32,7 +32,7 @@ class CBOSVectorizer(ContextVectorizer):
         Sentences on each side that make the context, k in the paper, which uses 1. It never leaves a document.
     ngram_range : tuple of (1, n), default=(1, 1)
         Word n-grams of up to n words are learned beside the words: (1, 2) adds pairs of adjacent words.
-    n_buckets : int, default=100_000
+    n_buckets : int, default=500_000
         Rows that the n-grams share, by hashing. Not used for words alone.
     negative : int, default=10
         Random sentences that the true one is compared with, m in the paper, which uses 2.
@@ -200,7 +200,7 @@ class CBOSVectorizer(ContextVectorizer):
         context: str = "auto",
         window: int = 1,
         ngram_range: tuple[int, int] = (1, 1),
-        n_buckets: int = 100_000,
+        n_buckets: int = 500_000,
         negative: int = 10,
         word_dropout: float = 0.0,
         pooling: str = "auto",

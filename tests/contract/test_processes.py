@@ -198,7 +198,7 @@ def test_compiled_code_belongs_to_all_its_sources(tmp_path, monkeypatch):
     digests = [compiling._digest_of_sources()]
     with_kernels = {}
     for path in sorted(package.rglob("*.py")):
-        if re.search(r"^@(njit|kernel|lean_kernel)\b|\bintrinsic\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+        if re.search(r"^@(njit|kernel|lean_kernel|intrinsic)\b", path.read_text(encoding="utf-8"), re.MULTILINE):
             with_kernels.setdefault(path.relative_to(package).parts[0], path)
     assert {"_compiled", "_text", "_encoders", "_training", "_objectives"} <= set(with_kernels)
     for path in with_kernels.values():
