@@ -32,6 +32,7 @@ from skembed import (
     SiameseCBOWVectorizer,
     Word2VecVectorizer,
 )
+from skembed.evaluation._compared import tfidf_of_compared
 from skembed.evaluation._methods import random_vectors
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
@@ -50,8 +51,8 @@ TASKS = {
 }
 
 
-# Of no use for a size of text: it knows the sentences of the task and nothing else.
-OWN = "tf-idf of the task"
+# The same for any size of text: it knows the sentences of the task and nothing else.
+OWN = "tf-idf on stems of the task"
 
 
 def make_methods(corpus):
@@ -158,9 +159,8 @@ def in_words(n):
 
 def as_rst(rows):
     """A table a task: methods down, words across; the best of each column in bold, but not of the times."""
-    own = rows[0, OWN]
-    rows = {key: row for key, row in rows.items() if key[0]}
-    words = sorted({n_words for n_words, _ in rows})
+    words = sorted({n_words for n_words, _ in rows} - {0})
+    rows = {(n_words, OWN): rows[0, OWN] for n_words in words} | rows
     methods = list(dict.fromkeys(method for _, method in rows))
     text = []
     for task, title in TASKS.items():
@@ -178,9 +178,7 @@ def as_rst(rows):
             best = int(np.nanargmax(table[:, column]))
             if task != "seconds":
                 shown[best][column] = f"**{shown[best][column]}**"
-        text += [f'   "{method}", ' + ", ".join(line) for method, line in zip(methods, shown)] + [""]
-        if np.isfinite(own[task]):
-            text += [f"Tf-idf fitted on the sentences of the task itself: {own[task]:.1f}.", ""]
+        text += [f'   "{method}", ' + ", ".join(line) for method, line in zip(methods, shown) if any(line)] + [""]
     return "\n".join(text) + (
         f"\nMeasured {time.strftime('%Y-%m-%d')} on "
         + how_measured(
@@ -221,9 +219,8 @@ def main():
     options = parser.parse_args()
     rows = read_rows(options.csv)
     if (0, OWN) not in rows:
-        nothing = dict.fromkeys(TASKS, float("nan"))
-        own = BOWPCA(n_components=None, weighting="idf")
-        rows[0, OWN] = nothing | measure_labelled(own.fit_transform, options.data)
+        rows[0, OWN] = {"seconds": float("nan")} | measure(tfidf_of_compared("english"), options.data)
+        write_rows(options.csv, rows)
     for n_words, corpus in parts_of(options.data, options.words):
         print(corpus, flush=True)
         for name, model in make_methods(corpus).items():

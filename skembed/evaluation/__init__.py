@@ -1,6 +1,7 @@
 """The protocols of the papers: estimators in, tidy results out."""
 
 from skembed.evaluation._classification import nested_classification, pair_classification, split_classification
+from skembed.evaluation._documents import document_comparison, document_scores
 from skembed.evaluation._mteb import MTEBEncoder
 from skembed.evaluation._pairs import pair_features
 from skembed.evaluation._relatedness import RelatednessRegressor
@@ -12,6 +13,8 @@ from skembed.evaluation._tables import published_results
 __all__ = [
     "MTEBEncoder",
     "RelatednessRegressor",
+    "document_comparison",
+    "document_scores",
     "error_agreement",
     "nested_classification",
     "pair_classification",

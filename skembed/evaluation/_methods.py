@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._methods.word2vec import Word2VecVectorizer
+from ._compared import tfidf_of_compared
 
 ALL = ("sts", "sick", "senteval", "semantic")
 
@@ -43,6 +45,10 @@ def _tfidf(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b")
+
+
+def _tfidf_of_stems(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
+    return tfidf_of_compared("english")
 
 
 def _random(**settings: Any) -> Maker:
@@ -125,6 +131,9 @@ def _rows_of(cls: Any) -> dict[str, Method]:
 
 METHODS: dict[str, Method] = {
     "tf-idf cosine": Method(_tfidf, make_in_fold=_tfidf),
+    "tf-idf on stems of the compared sentences": Method(
+        _tfidf_of_stems, ("sts", "sick"), by_default=find_spec("snowballstemmer") is not None
+    ),
     "random vectors": Method(_random(), by_default=False),
     "random vectors, SIF": Method(_random(weighting="sif"), by_default=False),
     **{name: row for cls in _classes() for name, row in (_ROWS.get(cls) or _rows_of(cls)).items()},

@@ -3,7 +3,7 @@
 import pytest
 from estimators import TRAINED_CLASSES, corpus, make
 
-from skembed.evaluation._methods import DEFAULT_METHODS, METHODS
+from skembed.evaluation._methods import DEFAULT_METHODS, METHODS, learn
 
 
 @pytest.mark.parametrize("name", TRAINED_CLASSES)
@@ -15,3 +15,12 @@ def test_method_is_in_the_tables(name):
     assert any(model.get_params() == cls(random_state=7, n_jobs=1).get_params() for model in made)
     assert len(rows) >= 1 + bool(cls._paper_settings)
     assert all(model.random_state == 7 and model.stemmer is None for model in made)
+
+
+def test_tfidf_of_the_compared_sentences_is_in_the_tables_of_similarity():
+    pytest.importorskip("snowballstemmer")
+    name = "tf-idf on stems of the compared sentences"
+    assert name in DEFAULT_METHODS and METHODS[name].tables == ("sts", "sick")
+    model = learn(METHODS[name].make(corpus(), 0, 1), corpus())
+    rows = model.transform(["unseen words here", "an unseen word"]).toarray()
+    assert rows.shape == (2, 4) and rows[0] @ rows[1] > 0.4  # two of four stems are shared

@@ -1,0 +1,253 @@
+"""Own text of a few thousand sentences or of many: which method is the best advice, and is it better than tf-idf?
+
+    python benchmarks/quality/own_text.py --data DATA [--sizes 2000 20000 160000] [--csv FILE] [--out FOLDER]
+
+Everything learns from stems of whole documents drawn at random from DATA/corpora/simplewiki.txt.gz, or from
+books_small.txt.gz, each size inside the next larger one. Documents of 20,000 other sentences are kept aside for the two
+tasks of `document_scores`: the true next sentence among 20, and the same document or not. DATA/eval/sts/2012, 2013 and
+2014 are scored as in sts_table.py. Tf-idf is fitted on the compared sentences: those of one STS set, or those that the
+two tasks draw. Rows that FILE has are not measured again. One seed.
+"""
+
+import argparse
+import csv
+import gzip
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import normalize
+
+from skembed import (
+    CBOSVectorizer,
+    MeanEmbeddingVectorizer,
+    MetaEmbeddingVectorizer,
+    Sent2VecVectorizer,
+    SentenceCorpus,
+    SiameseCBOWVectorizer,
+)
+from skembed._encoders.bag import hash_vectors
+from skembed.evaluation import document_scores
+from skembed.evaluation._compared import FittedOnCompared, tfidf_of_compared
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
+
+from reporting import as_csv_table, how_measured
+from yardsticks import mean_score
+
+TEXTS = {"simplewiki": "wiki", "books_small": "books"}
+SIZES = [2_000, 20_000, 160_000]
+N_TEST = 20_000
+TASKS = {
+    "sts": "Similarity: mean Pearson correlation, times 100, over the 14 sets of STS 2012 to 2014",
+    "next": "The true next sentence among 20 of documents kept aside: accuracy in per cent",
+    "document": "The same document or not: area under the ROC curve, times 100",
+    "seconds": "CPU seconds to learn",
+}
+TFIDF = "tf-idf of the compared sentences"
+
+
+class WordsAndVectors(TransformerMixin, BaseEstimator):
+    """Tf-idf of the compared sentences beside learned vectors: the more often own text has a word, the more they count.
+
+    A word of count n has the weight idf * sqrt(SIF), with idf of the compared sentences and SIF of own text. Of its
+    squared length n / (n + half) is its learned vector, of length one, and the rest a column of its own.
+    """
+
+    def __init__(self, sources, text, half=200, n_hashed=None):
+        self.sources, self.text, self.half, self.n_hashed = sources, text, half, n_hashed
+
+    def transform(self, X):
+        compared = SentenceCorpus.from_sentences(X, stemmer="english")
+        words = compared.vocabulary.words
+        bags = sparse.csr_array((np.ones(compared.n_tokens), compared.tokens, compared.sent_ptr), copy=True)
+        bags.sum_duplicates()
+        bags.data[:] = 1
+        idf = np.log((1 + len(X)) / (1 + compared.sentence_frequencies())) + 1
+        ids = self.text.vocabulary.ids_of(words)
+        counts = np.where(ids >= 0, np.append(self.text.vocabulary.counts, 0)[ids], 0)
+        vectors = [normalize(_vectors_of(source, words)) for source in self.sources]
+        vectors = normalize(np.hstack([np.zeros((len(words), 1)), *vectors]))
+        learned = vectors.any(axis=1) * counts / (counts + self.half)
+        weights = idf * np.sqrt(1e-3 / (1e-3 + counts / self.text.n_tokens))
+        own = sparse.diags_array(weights * np.sqrt(1 - learned)).tocsr()
+        sums = bags @ (vectors * (weights * np.sqrt(learned))[:, None])
+        if self.n_hashed:
+            return np.hstack([bags @ (own @ hash_vectors(words, self.n_hashed)), sums])
+        return sparse.hstack([bags @ own, sparse.csr_array(sums)], format="csr")
+
+
+def _vectors_of(source, words):
+    rows = np.array([source.vocabulary_.get(word, -1) for word in words])
+    return np.where(rows[:, None] >= 0, source.word_vectors_[rows], 0)
+
+
+def make_methods(corpus, fitted):
+    """Name -> function that fits; `fitted` fits a model that several rows share once."""
+    common = {"random_state": 0}
+
+    def cbos():
+        return fitted(CBOSVectorizer(300, max_sentence_length=32, **common))
+
+    def sent2vec():
+        return fitted(Sent2VecVectorizer(300, **common))
+
+    def siamese():
+        return fitted(SiameseCBOWVectorizer(300, **common))
+
+    def whitened(*more):
+        weighted = [MetaEmbeddingVectorizer([model()], 300, weighting="sif") for model in (cbos, *more)]
+        return MetaEmbeddingVectorizer([*weighted, sent2vec()], 300, whiten=True)
+
+    def recipe(*more, spelling_weight=0.0):
+        options = {"binary": True, "hash_numbers": True, "spelling_weight": spelling_weight}
+        return MeanEmbeddingVectorizer(word_vectors=whitened(*more), **options).fit(corpus)
+
+    def refitted():
+        models = [MetaEmbeddingVectorizer([FrozenEstimator(cbos())], 300, weighting="sif"), FrozenEstimator(sent2vec())]
+        models = MetaEmbeddingVectorizer(models, 300, whiten=True)
+        options = {"binary": True, "hash_numbers": True, "stemmer": "english"}
+        return FittedOnCompared(MeanEmbeddingVectorizer(word_vectors=models, **options))
+
+    def joined():
+        return MeanEmbeddingVectorizer(300, word_vectors=[cbos(), sent2vec()], weighting="sif").fit(corpus)
+
+    return {
+        TFIDF: lambda: tfidf_of_compared("english"),
+        "tf-idf with SIF weights of own text": lambda: WordsAndVectors([], corpus),
+        "CBOS(100)": lambda: fitted(CBOSVectorizer(**common)),
+        "Siamese CBOW(100)": lambda: fitted(SiameseCBOWVectorizer(**common)),
+        "Sent2Vec(100)": lambda: fitted(Sent2VecVectorizer(**common)),
+        "CBOS and Sent2Vec joined, 300": joined,
+        "the recipe, spelling 0.8": lambda: recipe(spelling_weight=0.8),
+        "the recipe without spelling": recipe,
+        "the recipe without spelling, last stage fitted on the compared sentences": refitted,
+        "the recipe without spelling, Siamese CBOW as a third": lambda: recipe(siamese),
+        "tf-idf and Siamese CBOW(300)": lambda: WordsAndVectors([siamese()], corpus),
+        "tf-idf hashed to 724 numbers, and Siamese CBOW(300)": lambda: WordsAndVectors(
+            [siamese()], corpus, n_hashed=724
+        ),
+    }
+
+
+def read_documents(path):
+    """List of documents, each a list of sentences."""
+    with gzip.open(path, "rt", encoding="utf8") as file:
+        return [document.split("\n") for document in file.read().strip("\n").split("\n\n")]
+
+
+def draw_documents(documents, sizes):
+    """Documents to test on, and own text of each size as a corpus of stems: whole documents at random."""
+    order = np.random.default_rng(0).permutation(len(documents))
+    held = np.cumsum([len(documents[d]) for d in order])
+    first = int(np.searchsorted(held, N_TEST)) + 1
+
+    def text_of(chosen):
+        chosen = np.sort(chosen)
+        sentences = [sentence for d in chosen for sentence in documents[d]]
+        return sentences, np.repeat(chosen, [len(documents[d]) for d in chosen])
+
+    lasts = {size: int(np.searchsorted(held, held[first - 1] + size, "right")) for size in sizes}
+    parts = {size: text_of(order[first:last]) for size, last in lasts.items()}
+    return text_of(order[:first]), {n: SentenceCorpus.from_sentences(*p, stemmer="english") for n, p in parts.items()}
+
+
+def measure(model, test, data):
+    sentences, groups = test
+    scores = document_scores(model, sentences, groups=groups)
+    return {
+        "sts": mean_score(model.transform, data),
+        "next": 100 * scores.next_sentence,
+        "document": 100 * scores.same_document,
+    }
+
+
+class FittedOnce:
+    """Fits a model that several rows share once; `reused` are CPU seconds that a row did not spend again."""
+
+    def __init__(self, corpus):
+        self.corpus, self.fitted, self.reused = corpus, {}, 0.0
+
+    def __call__(self, model):
+        key = repr(model)
+        if key in self.fitted:
+            self.reused += self.fitted[key][1]
+        else:
+            start = time.process_time()
+            self.fitted[key] = model.fit(self.corpus), time.process_time() - start
+        return self.fitted[key][0]
+
+
+def measure_text(text, options, rows):
+    test, parts = draw_documents(read_documents(options.data / "corpora" / f"{text}.txt.gz"), options.sizes)
+    for size, corpus in parts.items():
+        print(text, size, corpus, flush=True)
+        fitted = FittedOnce(corpus)
+        for name, make in make_methods(corpus, fitted).items():
+            if (text, size, name) in rows:
+                continue
+            fitted.reused, start = 0.0, time.process_time()
+            model = make()
+            row = {"seconds": time.process_time() - start + fitted.reused} | measure(model, test, options.data)
+            print(f"{name:54s}", *(f"{row[task]:6.1f}" for task in TASKS), flush=True)
+            rows[text, size, name] = row
+            write_rows(options.csv, rows)
+
+
+def read_rows(path):
+    if not path.exists():
+        return {}
+    with open(path, encoding="utf8", newline="") as file:
+        return {
+            (row["text"], int(row["size"]), row["method"]): {task: float(row[task]) for task in TASKS}
+            for row in csv.DictReader(file)
+        }
+
+
+def write_rows(path, rows):
+    with open(path, "w", encoding="utf8", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["text", "size", "method", *TASKS])
+        out.writerows([*key, *(f"{row[task]:.3f}" for task in TASKS)] for key, row in rows.items())
+
+
+def as_rst(rows):
+    """A table a task: methods down, texts and sizes across; in bold what is not behind tf-idf."""
+    columns = sorted({key[:2] for key in rows}, key=lambda column: (list(TEXTS).index(column[0]), column[1]))
+    methods = [m for m in dict.fromkeys(key[2] for key in rows) if all((*column, m) in rows for column in columns)]
+    tables = []
+    for task, title in TASKS.items():
+        lines = [["sentences of own text", *(f"{TEXTS[text]} {size:,}" for text, size in columns)]]
+        for method in methods:
+            values = [rows[(*column, method)][task] for column in columns]
+            level = [rows[(*column, TFIDF)][task] for column in columns]
+            ahead = [task != "seconds" and round(v, 1) >= round(t, 1) for v, t in zip(values, level)]
+            lines.append([method, *(f"**{v:.1f}**" if bold else f"{v:.1f}" for v, bold in zip(values, ahead))])
+        tables.append(as_csv_table(title, lines))
+    return "\n".join(tables)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--csv", type=Path, default=Path("own_text.csv"))
+    parser.add_argument("--out", type=Path, help="folder for the tables, own_text.inc")
+    options = parser.parse_args()
+    rows = read_rows(options.csv)
+    for text in TEXTS:
+        measure_text(text, options, rows)
+    tables = as_rst(rows)
+    print(tables)
+    if options.out is not None:
+        note = f"In bold what is not behind tf-idf. One seed. Measured {time.strftime('%Y-%m-%d')} on "
+        note += how_measured("python benchmarks/quality/own_text.py --data DATA --out doc/_results/quality")
+        (options.out / "own_text.inc").write_text(f"{tables}\n{note}", encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()

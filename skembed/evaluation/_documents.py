@@ -1,0 +1,262 @@
+"""Two tasks that need no labels, on documents kept aside: the next sentence, and sentences of the same document."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupShuffleSplit
+from sklearn.utils import Bunch, check_random_state, check_scalar
+from sklearn.utils.random import sample_without_replacement
+
+from .._corpus.corpus import SentenceCorpus
+from .._corpus.input import as_sentences, iter_texts, take_rows, takes_corpus
+from .._validation.columns import as_labels, as_named, check_same_length, describe
+from .._validation.messages import brief
+from ..metrics import paired_cosine_similarity
+from ._compared import tfidf_of_compared
+from ._pairs import embed
+
+__all__ = ["document_comparison", "document_scores"]
+
+BASELINE = "tf-idf of the compared sentences"
+
+
+def document_scores(
+    model: Any, X: Any, *, groups: Any = None, n_questions: int = 2000, n_candidates: int = 20, random_state: Any = 0
+) -> Bunch:
+    """Test a fitted model on ordered text without labels: the next sentence, and the same document or not.
+
+    Each question is a sentence drawn from the text. Its cosine is taken with the sentence after it, with another
+    sentence of its document, and with `n_candidates` - 1 sentences of other documents. Give documents that the model
+    has not learned from; :func:`document_comparison` keeps some aside by itself.
+
+    Parameters
+    ----------
+    model : object with `transform`
+        A fitted estimator, or anything else that makes rows of sentences, dense or sparse.
+    X : iterable of str, or SentenceCorpus, of length n_sentences
+        Sentences in reading order, other forms as of :func:`semantic_classification`.
+    groups : array-like of shape (n_sentences,), default=None
+        Document of each sentence. None is for a corpus, which knows its documents, and for lines of text with a blank
+        line between documents.
+    n_questions : int, default=2000
+        Number of questions; as many as there are sentences with a next one, if these are fewer. With 2000 the standard
+        error of `next_sentence` is at most 0.011.
+    n_candidates : int, default=20
+        Number of sentences from which the next one is chosen.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the questions and the candidates. Models that are compared need the same.
+
+    Returns
+    -------
+    scores : :class:`~sklearn.utils.Bunch`
+        next_sentence : float
+            Share of the questions whose true next sentence has the highest cosine of the `n_candidates`. Of k equal
+            cosines each counts 1 / k, so chance is 1 / `n_candidates`.
+        same_document : float
+            Area under the ROC curve of the cosine: how often a sentence of the same document, not always the next, is
+            closer than one of another document. Chance is 0.5.
+        n_questions : int
+            Number of questions.
+        n_unknown : int
+            Sentences compared whose vector is zero, because they have no known word. Their cosine is 0.
+
+    Raises
+    ------
+    ValueError
+        If there are no documents, no document has two sentences in a row, or the other documents have too few
+        sentences; or `X` and `groups` differ in length.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from skembed.evaluation import document_scores
+    >>> text = ["The cat sat.", "The cat ran.", "", "Shares fell.", "All shares rose.", "", "Rain came.", "More rain."]
+    >>> scores = document_scores(TfidfVectorizer().fit(text), text, n_candidates=3)
+    >>> scores.n_questions, scores.next_sentence, scores.same_document
+    (3, 1.0, 1.0)
+    """
+    sentences, documents = _read_documents(X, groups)
+    questions = _draw(documents, n_questions, n_candidates, random_state)
+    return _score(model, sentences, questions)
+
+
+def document_comparison(
+    models: Any,
+    X: Any,
+    *,
+    groups: Any = None,
+    test_size: Any = 0.2,
+    stemmer: Any = None,
+    n_questions: int = 2000,
+    n_candidates: int = 20,
+    random_state: Any = 0,
+) -> list[dict[str, Any]]:
+    """Choose a method on your own text: fit each on some of its documents, and test it on the others.
+
+    All models get the same documents and the same questions, those of :func:`document_scores`. One row more is tf-idf,
+    each word once, fitted on the compared sentences themselves. It needs no text to learn from, and is hard to beat
+    where there is little.
+
+    Parameters
+    ----------
+    models : mapping of name to estimator, or (name, estimator) tuples
+        A clone of each is fitted: an estimator of this package with the documents, any other with the sentences as
+        text. Keep what was learned from other text in a :class:`~sklearn.frozen.FrozenEstimator`; what has no `fit`
+        is used as it is.
+    X : iterable of str, or SentenceCorpus, of length n_sentences
+        Sentences in reading order, as of :func:`document_scores`.
+    groups : array-like of shape (n_sentences,), default=None
+        Document of each sentence, as of :func:`document_scores`.
+    test_size : float or int, default=0.2
+        Share or number of the documents that are kept aside.
+    stemmer : str, callable or None, default=None
+        Stemmer of the tf-idf row, such as "english"; it makes the row some points better. As of :class:`BOWPCA`.
+    n_questions, n_candidates : int
+        As of :func:`document_scores`.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the documents kept aside and of the questions, not of the models.
+
+    Returns
+    -------
+    rows : list of dict
+        `method`, `next_sentence`, `same_document`, `n_questions` and `n_unknown` of each model, then of tf-idf. A
+        :class:`pandas.DataFrame` takes it as it is.
+
+    Raises
+    ------
+    ValueError
+        As :func:`document_scores`, of the documents kept aside; or if a model has a parameter `corpus`, which may hold
+        them.
+    TypeError
+        If `models` is no mapping of names to estimators.
+
+    Examples
+    --------
+    >>> from skembed import CBOSVectorizer, Sent2VecVectorizer
+    >>> from skembed.datasets import load_docstrings
+    >>> from skembed.evaluation import document_comparison
+    >>> text = load_docstrings()
+    >>> models = {"CBOS": CBOSVectorizer(20, max_iter=1), "Sent2Vec": Sent2VecVectorizer(20, max_iter=1)}
+    >>> rows = document_comparison(models, text.data[:3000], groups=text.groups[:3000])
+    >>> [row["method"] for row in rows]
+    ['CBOS', 'Sent2Vec', 'tf-idf of the compared sentences']
+    """
+    names, estimators = as_named(models, "models")
+    if names is None:
+        raise TypeError(f"models must be a mapping of names to estimators, got {describe(models)}.")
+    for name, estimator in zip(names, estimators):
+        _check_learns_from_fit(estimator, name)
+    sentences, documents = _read_documents(X, groups)
+    random = check_random_state(random_state)
+    split = GroupShuffleSplit(1, test_size=test_size, random_state=random)
+    train, test = next(split.split(documents, groups=documents))
+    questions = _draw(documents[test], n_questions, n_candidates, random)
+    text, kept_aside = take_rows(sentences, train), take_rows(sentences, test)
+    rows = []
+    for name, estimator in zip(names, estimators):
+        learned = _learn(estimator, text, documents[train])
+        rows.append({"method": name, **_score(learned, kept_aside, questions)})
+    return [*rows, {"method": BASELINE, **_score(tfidf_of_compared(stemmer), kept_aside, questions)}]
+
+
+def _read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, NDArray[np.int64]]:
+    """Return sentences and the document of each, ascending."""
+    sentences = as_sentences(X)
+    if isinstance(sentences, SentenceCorpus):
+        if groups is not None:
+            raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
+        documents = sentences.doc_of()
+    elif groups is not None:
+        labels = as_labels(groups, "groups")
+        check_same_length({"X": sentences, "groups": labels})
+        documents = np.cumsum(np.append(False, labels[1:] != labels[:-1])[: len(labels)])
+    else:
+        blank = np.array([isinstance(sentence, str) and not sentence.strip() for sentence in sentences], bool)
+        documents = np.cumsum(blank)[~blank]
+        sentences = take_rows(sentences, np.flatnonzero(~blank))
+    n_documents = len(np.unique(documents))
+    if n_documents < 2:
+        raise ValueError(
+            f"X must have two documents or more, got {n_documents}. Pass groups, the document of each sentence; or a "
+            "corpus with documents; or lines of text with a blank line between documents."
+        )
+    return sentences, documents
+
+
+def _draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_state: Any) -> NDArray[np.int64]:
+    """Draw questions: row of a sentence, of the next, of any other of its document, and of those of other documents."""
+    check_scalar(n_questions, "n_questions", Integral, min_val=1)
+    check_scalar(n_candidates, "n_candidates", Integral, min_val=2)
+    random = check_random_state(random_state)
+    n_sentences = len(documents)
+    have_next = np.flatnonzero(documents[1:] == documents[:-1])
+    if not len(have_next):
+        raise ValueError(f"None of {n_sentences} sentences has a next one in its document. Give sentences in order.")
+    sizes = np.bincount(documents)
+    n_others = n_sentences - int(sizes.max())
+    if n_others < n_candidates - 1:
+        raise ValueError(
+            f"The documents to test on have {n_sentences} sentences, {sizes.max()} of them in the largest document. "
+            f"That leaves {n_others} of other documents, too few for n_candidates={n_candidates}. Give more documents, "
+            "or fewer candidates."
+        )
+    n_questions = min(int(n_questions), len(have_next))
+    first = np.sort(have_next[sample_without_replacement(len(have_next), n_questions, random_state=random)])
+    start, size = (np.cumsum(sizes) - sizes)[documents[first]], sizes[documents[first]]
+    same = start + (first - start + 1 + random.randint(size - 1)) % size
+    # The sentences of other documents are one range, from the end of the document round to its start.
+    draws = [sample_without_replacement(n_sentences - n, n_candidates - 1, random_state=random) for n in size]
+    others = ((start + size)[:, None] + draws) % n_sentences
+    return np.column_stack([first, first + 1, same, others])
+
+
+def _score(model: Any, sentences: list[Any] | SentenceCorpus, questions: NDArray[np.int64]) -> Bunch:
+    rows, index = np.unique(questions, return_inverse=True)
+    vectors = embed(model, take_rows(sentences, rows))
+    first, *candidates = index.reshape(questions.shape).T
+    cosines = np.array([paired_cosine_similarity(vectors[first], vectors[candidate]) for candidate in candidates])
+    # Equal cosines may differ in their last bits.
+    following, same, others = (part.round(12) for part in (cosines[0], cosines[1], cosines[2:]))
+    n_equal = 1 + (others == following).sum(axis=0)
+    is_first = (others <= following).all(axis=0)
+    is_same = np.repeat([True, False], [same.size, others.size])
+    return Bunch(
+        next_sentence=float(np.mean(is_first / n_equal)),
+        same_document=float(roc_auc_score(is_same, np.append(same, others))),
+        n_questions=len(questions),
+        n_unknown=int(np.count_nonzero(np.asarray(abs(vectors).sum(axis=1)).ravel() == 0)),
+    )
+
+
+def _check_learns_from_fit(model: Any, name: str) -> None:
+    """A parameter `corpus`, also of a step or of a model that is joined, would replace the text of `fit`."""
+    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    for parameter, value in parameters.items():
+        if parameter.split("__")[-1] == "corpus" and value is not None:
+            raise ValueError(
+                f"The model {brief(name)} has {parameter}={brief(value)}, which may hold documents that are kept aside "
+                "for the test. Leave it out: the models learn from X."
+            )
+
+
+def _learn(model: Any, text: list[Any] | SentenceCorpus, documents: np.ndarray) -> Any:
+    """Fit a clone; an estimator of this package, also as the first step of a pipeline, gets the documents."""
+    if isinstance(model, FrozenEstimator) or not hasattr(model, "fit"):
+        return model
+    learned = clone(model, safe=False)
+    if not takes_corpus(model):
+        return learned.fit(list(iter_texts(text)) if isinstance(text, SentenceCorpus) else text)
+    if isinstance(text, SentenceCorpus):
+        return learned.fit(text)
+    prefix = ""
+    while steps := getattr(model, "steps", None):
+        name, model = steps[0]
+        prefix += f"{name}__"
+    return learned.fit(text, **{f"{prefix}groups": documents})
