@@ -6,8 +6,9 @@ Cross-validation draws sentences out of their text. How can a model that learns 
 with it?
 
 By giving it the ordered text apart: with ``corpus=`` every fold learns its embedding from the whole text in reading
-order, and ``X`` only trains the classifier. Labels never reach the embedding, so nothing leaks. Below, the same grid
-search is done wrong, wrong again, and right.
+order, and ``X`` only trains the classifier. Or by the labels: without ``corpus`` the sentences of a class are neighbours,
+and each fold learns from the labels of its own training sentences. Below, the same grid search is done wrong, wrong
+again, and right in these two ways.
 """
 
 # %%
@@ -33,12 +34,12 @@ shuffled = SentenceCorpus.from_sentences([docstrings.data[i] for i in rng.permut
 print(ordered)
 
 # %%
-# Three grid searches
-# -------------------
-# They differ in ``corpus`` alone. None is the mistake: each fold learns from its own labelled sentences, and each fit
-# warns. The shuffled corpus has the same words as the right one and shows that order matters, not only the amount of
-# text. Test folds hold whole documents (``GroupKFold``), since sentences of one docstring are too
-# much alike to be a test.
+# Four grid searches
+# ------------------
+# They differ in what CBOS learns from. ``context="order"`` without a corpus is the mistake: each fold learns from the order
+# of its own sample, and each fit warns. The shuffled corpus has the same words as the right one and shows that order
+# matters, not only the amount of text. Test folds hold whole documents (``GroupKFold``), since sentences of one docstring
+# are too much alike to be a test.
 
 import warnings
 
@@ -53,8 +54,14 @@ cv = GroupKFold(3)
 classifier = LinearSVC(random_state=0)
 windows = [1, 3, 9]
 searches = {}
-for name, corpus in [("no corpus", None), ("shuffled corpus", shuffled), ("corpus in reading order", ordered)]:
-    embedding = CBOSVectorizer(corpus=corpus, random_state=0)
+sources = {
+    "order of the sample": {"context": "order"},
+    "shuffled corpus": {"corpus": shuffled},
+    "corpus in reading order": {"corpus": ordered},
+    "labels": {},
+}
+for name, source in sources.items():
+    embedding = CBOSVectorizer(random_state=0, **source)
     pipeline = Pipeline([("emb", embedding), ("svm", classifier)])
     with warnings.catch_warnings(record=True) as caught:
         search = GridSearchCV(pipeline, {"emb__window": windows}, cv=cv, refit=False).fit(X, y, groups=groups)
@@ -74,9 +81,10 @@ import matplotlib.pyplot as plt
 
 figure, ax = plt.subplots(layout="constrained")
 looks = {
-    "no corpus": ("#D55E00", "s"),
+    "order of the sample": ("#D55E00", "s"),
     "shuffled corpus": ("#E69F00", "^"),
     "corpus in reading order": ("#0072B2", "o"),
+    "labels": ("#009E73", "D"),
 }
 for name, results in searches.items():
     color, marker = looks[name]
@@ -90,10 +98,13 @@ ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# Look at the distance between the lines. Without ``corpus`` the search sees 36 % at best and would end in the belief
-# that the method is no good; the right text is worth fifteen to twenty points. The shuffled corpus is *worse* than a
-# few thousand sentences of the right topics: it taught CBOS that strangers are neighbours. And the best window is
+# Look at the distance between the lines. From the order of the sample the search sees 36 % at best and would end in the
+# belief that the method is no good; the right text is worth fifteen to twenty points. The shuffled corpus is *worse* than
+# a few thousand sentences of the right topics: it taught CBOS that strangers are neighbours. And the best window is
 # another one, so that the wrong search also picks the wrong parameter.
+#
+# From the labels of 2,400 sentences alone, CBOS is within two points of tf-idf, and four below what it learns from the
+# 75,000 sentences of the whole text without labels.
 #
 # The honest end: tf-idf, at no cost, is level with CBOS as it comes on this task of names and terms; only the best
 # window puts CBOS three or four points ahead, with 100 columns where tf-idf has thousands. Sentence vectors shine
