@@ -6,9 +6,9 @@ Cross-validation draws sentences out of their text. How can a model that learns 
 with it?
 
 By giving it the ordered text apart: with ``corpus=`` every fold learns its embedding from the whole text in reading
-order, and ``X`` only trains the classifier. Or by the labels: without ``corpus`` the sentences of a class are neighbours,
-and each fold learns from the labels of its own training sentences. Below, the same grid search is done wrong, wrong
-again, and right in these two ways.
+order, and ``X`` only trains the classifier. Or by the labels: without ``corpus`` the sentences of a class are
+neighbours, and each fold learns from the labels of its own training sentences. Below, the same grid search is done
+wrong, wrong again, and right in these two ways.
 """
 
 # %%
@@ -36,10 +36,10 @@ print(ordered)
 # %%
 # Four grid searches
 # ------------------
-# They differ in what CBOS learns from. ``context="order"`` without a corpus is the mistake: each fold learns from the order
-# of its own sample, and each fit warns. The shuffled corpus has the same words as the right one and shows that order
-# matters, not only the amount of text. Test folds hold whole documents (``GroupKFold``), since sentences of one docstring
-# are too much alike to be a test.
+# They differ in what CBOS learns from. ``context="order"`` without a corpus is the mistake: each fold learns from the
+# order of its own sample, and each fit warns. The shuffled corpus has the same words as the right one and shows that
+# order matters, not only the amount of text. Test folds hold whole documents (``GroupKFold``), since sentences of one
+# docstring are too much alike to be a test.
 
 import warnings
 
@@ -98,13 +98,13 @@ ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# Look at the distance between the lines. From the order of the sample the search sees 36 % at best and would end in the
-# belief that the method is no good; the right text is worth fifteen to twenty points. The shuffled corpus is *worse* than
-# a few thousand sentences of the right topics: it taught CBOS that strangers are neighbours. And the best window is
-# another one, so that the wrong search also picks the wrong parameter.
+# Look at the distance between the lines. From the order of the sample the search sees 36 % at best and would end in
+# the belief that the method is no good; the right text is worth fifteen to twenty points. The shuffled corpus is
+# *worse* than a few thousand sentences of the right topics: it taught CBOS that strangers are neighbours. And the
+# best window is another one, so that the wrong search also picks the wrong parameter.
 #
-# From the labels of 2,400 sentences alone, CBOS is within two points of tf-idf, and four below what it learns from the
-# 75,000 sentences of the whole text without labels.
+# From the labels of 2,400 sentences alone, CBOS is within two points of tf-idf, and four below what it learns from
+# the 75,000 sentences of the whole text without labels.
 #
 # The honest end: tf-idf, at no cost, is level with CBOS as it comes on this task of names and terms; only the best
 # window puts CBOS three or four points ahead, with 100 columns where tf-idf has thousands. Sentence vectors shine
