@@ -25,10 +25,10 @@ collect_ignore = ["tests/typed_program.py"]  # tests/docs/test_typing.py runs it
 
 
 def compiled_kernels():
-    """Names of the kernels that this process has called, but for those that check themselves when they are imported."""
+    """Names of the kernels that this process has called."""
     called = set()
     for name, module in list(sys.modules.items()):
-        if name.startswith("skembed.") and not name.startswith("skembed._text"):
+        if name.startswith("skembed."):
             for value in vars(module).values():
                 if getattr(value, "overloads", None) and value.__module__ == name:
                     called.add(f"{name}.{value.__name__}")

@@ -201,7 +201,6 @@ def test_estimator_fitted_on_the_compared_sentences_leaves_its_estimator_alone()
         ),
         (TEXT, GROUPS, {"n_candidates": 1}, "n_candidates == 1, must be >= 2"),
         (TEXT, GROUPS, {"n_questions": 0}, "n_questions == 0, must be >= 1"),
-        (SentenceCorpus.from_sentences(TEXT, GROUPS), GROUPS, {}, "groups must be None when X is a SentenceCorpus"),
         (TEXT, [None, *GROUPS[1:]], {}, "groups has no label in row 0"),
     ],
 )
@@ -212,6 +211,15 @@ def test_what_cannot_be_tested_is_named(X, groups, options, message):
         document_scores(model, X, groups=groups, **options)
     with pytest.raises(ValueError):
         document_comparison({"model": model}, X, groups=groups, **options)
+
+
+def test_a_corpus_knows_its_documents_itself():
+    corpus = SentenceCorpus.from_sentences(TEXT, GROUPS)
+    model = CountVectorizer().fit(TEXT)
+    with pytest.raises(ValueError, match="groups must be None when X is a SentenceCorpus"):
+        document_scores(model, corpus, groups=GROUPS, **OPTIONS)
+    with pytest.raises(ValueError, match="groups must be None when X is a SentenceCorpus"):
+        document_comparison({"model": model}, corpus, groups=GROUPS, **OPTIONS)
 
 
 def test_models_need_names_and_must_learn_from_the_text():

@@ -161,7 +161,7 @@ def test_partial_fit_and_warm_start_go_on_with_labels(cls):
     ("options", "y", "message"),
     [
         ({"context": "labels"}, None, "context='labels' learns from classes y, but y is None"),
-        ({"context": "labels", "corpus": corpus()}, TOPIC, "learns from X and y. Leave corpus=None"),
+        ({"context": "labels", "corpus": corpus}, TOPIC, "learns from X and y. Leave corpus=None"),
         ({"context": "labels"}, TOPIC + 0.5, "but y is continuous. Pass a class for each sentence"),
         ({}, np.zeros(90, int), "y holds one class only, so there is nothing to tell apart"),
         ({}, np.zeros((90, 3), int), "y holds one class only"),
@@ -170,6 +170,7 @@ def test_partial_fit_and_warm_start_go_on_with_labels(cls):
     ],
 )
 def test_clear_errors(cls, options, y, message):
+    options = {name: value() if callable(value) else value for name, value in options.items()}
     model = cls(**options, **SMALL)
     with pytest.raises(ValueError, match=message):
         model.fit(TEXT, y)
