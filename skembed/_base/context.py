@@ -36,6 +36,7 @@ class ContextVectorizer(NgramVectorizer):
         value = super()._option(name)
         if not isinstance(value, str) or value != "auto":
             return value
+        # Of the first fit: what "auto" stands for does not change with a later one that goes on.
         first_from_labels = (vars(self) if fitted is None else fitted).get("_first_from_labels", False)
         return self._automatic[name][first_from_labels]
 
@@ -50,6 +51,11 @@ class ContextVectorizer(NgramVectorizer):
             return None
         with np.errstate(invalid="ignore"):  # it checks for NaN after a cast
             kind = type_of_target(y, input_name="y")
+        if kind == "unknown":
+            raise ValueError(
+                "y holds no classes: a value is missing, or they are not all numbers or all strings. Pass a class for "
+                "each sentence, or context='order' to learn from the order of the sentences."
+            )
         if kind in ("binary", "multiclass"):
             classes = LabelEncoder().fit_transform(np.asarray(y).ravel())[:, None]
         elif kind == "multilabel-indicator":
@@ -61,10 +67,21 @@ class ContextVectorizer(NgramVectorizer):
                 f"context='labels' learns from classes, but y is {kind}. Pass a class for each sentence, or a matrix "
                 "of 0 and 1 with a column for each class, or context='order'."
             )
-        if len(np.unique(classes[classes != NO_CLASS])) < 2:
+        return self._checked_classes(classes)
+
+    def _checked_classes(self, classes: np.ndarray) -> np.ndarray | None:
+        """Classes of which there are several, and one with two sentences; else an error, or None for the order."""
+        sizes = np.bincount(classes[classes != NO_CLASS])
+        if len(classes) and np.count_nonzero(sizes) < 2:
             raise ValueError(
                 "y holds one class only, so there is nothing to tell apart. Pass sentences of two classes or more, or "
                 "context='order' to learn from the order of the sentences."
+            )
+        if sizes.max(initial=0) < 2:  # whole numbers of a regression, each its own
+            if self.context == "auto":
+                return None
+            raise ValueError(
+                "context='labels' compares a sentence with others of its class, but every class of y has one sentence."
             )
         return np.ascontiguousarray(classes, np.int64)
 

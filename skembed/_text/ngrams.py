@@ -1,11 +1,21 @@
 """Word n-grams, hashed to rows."""
 
 import numpy as np
+from numba import njit
 
-from .._compiled.compile import lean_kernel
+from .._compiled.compile import INLINE, lean_kernel
 from .batches import offsets
 
 NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program of Sent2Vec, so that equal ids share a bucket
+
+
+@njit(**INLINE)
+def ngram_row(words, first, order, n_words, n_buckets):
+    """The row of the n-gram of ``order`` words from ``first`` on: rows of n-grams follow those of the words."""
+    bits = np.uint64(words[first])
+    for i in range(first + 1, first + order):
+        bits = bits * NGRAM_MULTIPLIER + np.uint64(words[i])
+    return n_words + np.int64(bits % np.uint64(n_buckets))
 
 
 def add_ngrams(

@@ -7,7 +7,7 @@ from numba import njit
 
 from .._compiled.compile import INLINE
 from .._compiled.random import below, random_bits
-from .._text.ngrams import NGRAM_MULTIPLIER
+from .._text.ngrams import ngram_row
 from .trainer import Matrix
 
 
@@ -47,11 +47,9 @@ def list_features(s, word_weight, options, seed, work):
                 weight = word_weight[words[i]]
                 row = np.int64(words[i])
                 if order > 1:
-                    bits = np.uint64(words[i])
+                    row = ngram_row(words, i, order, n_words, options.n_buckets)
                     for j in range(i + 1, i + order):
-                        bits = bits * NGRAM_MULTIPLIER + np.uint64(words[j])
                         weight += word_weight[words[j]]
-                    row = n_words + np.int64(bits % np.uint64(options.n_buckets))
                 source.row[e], source.scale[e] = row, weight / np.float32(order)
                 feature[f] = e
                 e += 1

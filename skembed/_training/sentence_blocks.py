@@ -13,7 +13,7 @@ from .._compiled.compile import INLINE, LEAN
 from .._compiled.random import below, random_bits
 from .._compiled.rows import ONE, combine, prefetch_row
 from .._compiled.sync import aborted, barrier
-from .._text.ngrams import NGRAM_MULTIPLIER
+from .._text.ngrams import ngram_row
 from .encoded_text import longest_sentence, prefetch_run, runs_of_thread
 from .updates import AHEAD, SparseGradient, make_gradient, sort_by_owner, update_rows
 
@@ -107,7 +107,7 @@ def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, 
 
 
 @njit(**INLINE)
-def list_features(text, bag, max_order, slot, sentence, gradient, first):
+def list_words_and_ngrams(text, bag, max_order, slot, sentence, gradient, first):
     """List the words of a sentence, then its n-grams, as entries from ``first`` on; returns their number.
 
     The weight of an n-gram is the mean of those of its words.
@@ -122,11 +122,10 @@ def list_features(text, bag, max_order, slot, sentence, gradient, first):
     last_word = k
     for order in range(2, max_order + 1):
         for i in range(first, last_word - order + 1):
-            bits, weight = np.uint64(gradient.row[i]), gradient.scale[i]
+            weight = gradient.scale[i]
             for j in range(i + 1, i + order):
-                bits = bits * NGRAM_MULTIPLIER + np.uint64(gradient.row[j])
                 weight += gradient.scale[j]
-            gradient.row[k] = n_words + np.int64(bits % np.uint64(bag.n_buckets))
+            gradient.row[k] = ngram_row(gradient.row, i, order, n_words, bag.n_buckets)
             gradient.vector[k], gradient.scale[k] = slot, weight / np.float32(order)
             k += 1
     return k - first
@@ -156,7 +155,7 @@ def list_entries(text, bag, max_order, seed, slot, sentence, gradient, first):
 
     The gradient of the sentence goes to its words and n-grams with the same weights.
     """
-    n = list_features(text, bag, max_order, slot, sentence, gradient, first)
+    n = list_words_and_ngrams(text, bag, max_order, slot, sentence, gradient, first)
     if bag.kept < 1.0:
         n = drop_features(bag, seed, text.sent_ptr[sentence] * max_order, gradient, first, n)
     if bag.mean and n > 1:

@@ -98,6 +98,8 @@ class BlockLoop(ABC):
         The learning rate falls with the blocks from `rates[0]` to `rates[1]`; None learns nothing.
         """
         text = self.examples(text, self.seed, epoch)
+        if not len(text.document):
+            return 0.0
         plan = self.plan(text, epoch)
         n_blocks = -(-len(plan.run_starts) // plan.runs_per_block)
         first_rate, last_rate = map(float, rates or (0.0, 0.0))  # kernels are compiled for each type
@@ -138,20 +140,19 @@ class Trainer(BlockLoop):
 
     def compile(self, text: EncodedText) -> None:
         """Have the kernel compiled, or loaded from the cache, by working through no block of the first sentence."""
-        text = self.examples(first_sentence(text), self.seed, 0)
+        text = first_sentence(text)  # as it is: a sentence without a class is not in a pass
         plan = self.plan(text, 0)
         update = Update(0.0, 0.0, self.solver == "adagrad", MAX_STEPS, False)
         self._call(text, self._make_scratch(text, plan), plan, update)
 
     def scratch_bytes(self, text: EncodedText) -> int:
-        copied = self.examples(text, self.seed, 0)
-        of_copy = 0 if copied is text else copied.tokens.nbytes + copied.sent_ptr.nbytes + copied.annotations[0].nbytes
-        text = copied
+        source, text = text, self.examples(text, self.seed, 0)
+        copied = (text.tokens, text.sent_ptr, *text.annotations) if text is not source else ()
         plan, block = self.plan(text, 0), ByteCounter()
         scratch = self.objective.make_scratch(text, plan, self.n_threads, block)
         n_rows = sum(len(matrix.weights) for matrix in self.objective.matrices)
         of_text = text.document.nbytes + plan.run_starts.nbytes + scratch.run_ptr.nbytes
-        return int(of_copy + of_text + _BYTES_A_ROW * n_rows + block.n_bytes)
+        return int(sum(array.nbytes for array in copied) + of_text + _BYTES_A_ROW * n_rows + block.n_bytes)
 
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
         return self.objective.make_scratch(text, plan, self.n_threads)

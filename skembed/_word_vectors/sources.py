@@ -37,6 +37,11 @@ def fit_with(estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: 
     """Fit an estimator to a text; where its seed or number of threads is None, it takes these."""
     if not takes_corpus(estimator):  # not of this package
         raise TypeError(learns_none(estimator))
+    if getattr(estimator, "context", None) == "labels":
+        raise ValueError(
+            f"{type(estimator).__name__}(context='labels') needs labels, but an unfitted model learns from the text "
+            "alone here. Fit it first, and pass it fitted."
+        )
     defaults = {"random_state": random_state, "n_jobs": n_jobs}
     params = estimator.get_params(deep=False)
     estimator.set_params(**{k: v for k, v in defaults.items() if k in params and params[k] is None})

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
+from skembed import MetaEmbeddingVectorizer
 from skembed._base.context import ContextVectorizer
 from skembed._training.examples import NO_CLASS, by_class
 from skembed._training.stopping import hold_out
@@ -167,6 +168,8 @@ def test_partial_fit_and_warm_start_go_on_with_labels(cls):
         ({}, np.zeros((90, 3), int), "y holds one class only"),
         ({}, TOPIC[:-1], "y has 89 values, but the text has 90 sentences"),
         ({}, np.where(TOPIC == 1, np.nan, TOPIC), "y contains NaN"),
+        ({}, [None, *NAMES[1:]], "y holds no classes: a value is missing"),
+        ({"context": "labels"}, np.arange(90), "but every class of y has one sentence"),
     ],
 )
 def test_clear_errors(cls, options, y, message):
@@ -175,6 +178,31 @@ def test_clear_errors(cls, options, y, message):
     with pytest.raises(ValueError, match=message):
         model.fit(TEXT, y)
     assert not hasattr(model, "vocabulary_")
+
+
+@every
+def test_sentences_without_a_class_are_left_out(cls):
+    """The first sentence too, of which the kernels are compiled; a pass may have no sentence at all."""
+    indicators = (TOPIC[:, None] == np.arange(4)).astype(int)
+    indicators[0] = 0
+    assert np.isfinite(cls(**SMALL).fit(TEXT, indicators).word_vectors_).all()
+    indicators[:72] = 0
+    model = cls(early_stopping=True, validation_fraction=0.02, **SMALL)
+    with pytest.warns(UserWarning, match="nothing to predict in the held-out text"):
+        assert np.isfinite(model.fit(TEXT, indicators).word_vectors_).all()
+
+
+@every
+def test_whole_numbers_that_all_differ_are_the_target_of_a_regression(cls):
+    with pytest.warns(UserWarning, match="neighbouring"):
+        assert learned(cls(**SMALL).fit(TEXT, np.arange(90))) == learned(cls(**SMALL).fit(TEXT))
+
+
+@every
+def test_a_source_of_joined_vectors_learns_from_the_text_alone(cls):
+    with pytest.raises(ValueError, match=r"\(context='labels'\) needs labels.*pass it fitted"):
+        MetaEmbeddingVectorizer([cls(context="labels", **SMALL)]).fit(TEXT, TOPIC, groups=GROUPS)
+    MetaEmbeddingVectorizer([cls(context="labels", **SMALL).fit(TEXT, TOPIC)]).fit(TEXT)
 
 
 @every
