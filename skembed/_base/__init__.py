@@ -7,6 +7,7 @@ Knows no method.
 __all__ = [
     "coverage",
     "embedding",
+    "paired",
     "parameters",
     "pooled",
     "scikit_learn",
