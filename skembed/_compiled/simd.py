@@ -171,6 +171,16 @@ def divide(typingctx, a, b):
 
 
 @intrinsic
+def square_root(typingctx, vector):
+    """The square root of each number."""
+
+    def codegen(context, builder, signature, args):
+        return _call(builder, "llvm.sqrt.v16f32", _FLOATS, *args)
+
+    return _vector(_vector), codegen
+
+
+@intrinsic
 def larger(typingctx, a, b):
     """The larger of two numbers; where ``a`` is NaN, NaN."""
 
@@ -302,6 +312,8 @@ if config.DISABLE_JIT:  # the same, as plain Python
 
     def divide(a, b):
         return a / b
+
+    square_root = np.sqrt
 
     def larger(a, b):
         return np.where(a < b, b, a)

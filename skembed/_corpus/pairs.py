@@ -137,9 +137,7 @@ class PairCorpus:
 
     def __repr__(self) -> str:
         sentences = self._sentences
-        return (
-            f"PairCorpus(n_pairs={len(self)}, n_tokens={sentences.n_tokens}, n_words={len(sentences.vocabulary)})"
-        )
+        return f"PairCorpus(n_pairs={len(self)}, n_tokens={sentences.n_tokens}, n_words={len(sentences.vocabulary)})"
 
     def __eq__(self, other: object) -> bool:
         return self._sentences == other._sentences if isinstance(other, PairCorpus) else NotImplemented

@@ -17,11 +17,22 @@ from .._compiled.compile import INLINE, lean_kernel
 from .._compiled.norms import row_norms
 from .._compiled.random import random_bits
 from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_row
+from .._compiled.simd import (
+    WIDTH,
+    divide,
+    load,
+    load_short,
+    multiply_add,
+    splat,
+    square_root,
+    store,
+    store_short,
+)
 from .._training.encoded_text import EncodedText
 
 _BETA_1, _BETA_2, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)  # the defaults of the paper on Adam
 _STREAM = np.uint64(11)  # of the draws that drop words
-_AHEAD = 8  # words
+_AHEAD, _ROWS_AHEAD = 8, 3  # words, and distinct words
 
 
 class Words(NamedTuple):
@@ -29,7 +40,8 @@ class Words(NamedTuple):
 
     directions: np.ndarray  # (n_words, n_components) float32
     scales: np.ndarray  # (n_words,) float32
-    direction_moments: np.ndarray  # (2, n_words, n_components) float32
+    first: np.ndarray  # (n_words, n_components) float32, Adam's first moment of the directions
+    second: np.ndarray  # (n_words, n_components) float32, the second moment
     scale_moments: np.ndarray  # (2, n_words) float32
     start: np.ndarray  # (n_words, n_components) float32, where the directions started
     lengths: np.ndarray  # (n_words,) float32, the lengths with which they started
@@ -92,7 +104,7 @@ def sum_words(text, sentences, kept, seed, words, entries, out):
 
 
 @njit(**INLINE)
-def move(moments, gradient, rate, correction):
+def adam(moments, gradient, rate, correction):
     """Adam's step of one number, and its two new moments."""
     first = _BETA_1 * moments[0] + (ONE - _BETA_1) * gradient
     second = _BETA_2 * moments[1] + (ONE - _BETA_2) * gradient * gradient
@@ -100,22 +112,70 @@ def move(moments, gradient, rate, correction):
 
 
 @njit(**INLINE)
-def move_row(words, row, entries, slot, step):
-    """One step of the direction of a word, along ``scale * gradient``."""
-    directions, moments, start = words.directions, words.direction_moments, words.start
-    rate, alpha, correction = np.float32(step.direction_rate), np.float32(step.alpha), np.float32(step.correction)
-    scale = words.scales[row]
-    for c in range(directions.shape[1]):
-        gradient = scale * entries.gradient[slot, c]
-        if alpha > 0.0:
-            gradient += alpha * (directions[row, c] - start[row, c])
-        change, first, second = move((moments[0, row, c], moments[1, row, c]), gradient, rate, correction)
-        directions[row, c] -= change
-        moments[0, row, c], moments[1, row, c] = first, second
-    if step.keeps_length:
-        length = np.sqrt(mean_square(directions, row) * np.float32(directions.shape[1]))
-        if length > 0.0:
-            copy_scaled(directions, row, words.lengths[row] / length, directions, row)
+def adam_of_vectors(row, first, second, gradient, pull, step):
+    """The same for sixteen numbers of a direction: the new numbers, and their moments.
+
+    ``pull`` holds how far the numbers are from their start.
+    """
+    zero = splat(np.float32(0.0))
+    scale, rate, correction, alpha = step
+    gradient = multiply_add(splat(alpha), pull, multiply_add(splat(scale), gradient, zero))
+    first = multiply_add(splat(_BETA_1), first, multiply_add(splat(ONE - _BETA_1), gradient, zero))
+    square = multiply_add(gradient, gradient, zero)
+    second = multiply_add(splat(_BETA_2), second, multiply_add(splat(ONE - _BETA_2), square, zero))
+    below = square_root(multiply_add(second, splat(correction), zero))
+    change = divide(first, multiply_add(below, splat(ONE), splat(_EPSILON)))
+    return multiply_add(splat(-rate), change, row), first, second
+
+
+@njit(**INLINE)
+def move_direction(words, row, gradient, slot, step):
+    """One step of a direction."""
+    directions, start = words.directions, words.start
+    numbers = (
+        words.scales[row],
+        np.float32(step.direction_rate),
+        np.float32(step.correction),
+        np.float32(step.alpha),
+    )
+    minus_one = splat(-ONE)
+    last = directions.shape[1] - WIDTH
+    if last < 0:
+        d = load_short(directions, row)
+        pull = multiply_add(minus_one, load_short(start, row), d)
+        first, second, g = load_short(words.first, row), load_short(words.second, row), load_short(gradient, slot)
+        d, first, second = adam_of_vectors(d, first, second, g, pull, numbers)
+        store_short(directions, row, d)
+        store_short(words.first, row, first)
+        store_short(words.second, row, second)
+        return
+    # The last vector overlaps the one before, which must not be moved twice.
+    d = load(directions, row, last)
+    pull = multiply_add(minus_one, load(start, row, last), d)
+    first, second, g = load(words.first, row, last), load(words.second, row, last), load(gradient, slot, last)
+    end, end_first, end_second = adam_of_vectors(d, first, second, g, pull, numbers)
+    for c in range(0, last, WIDTH):
+        d = load(directions, row, c)
+        pull = d
+        if step.alpha > 0.0:
+            pull = multiply_add(minus_one, load(start, row, c), d)
+        first, second, g = load(words.first, row, c), load(words.second, row, c), load(gradient, slot, c)
+        d, first, second = adam_of_vectors(d, first, second, g, pull, numbers)
+        store(directions, row, c, d)
+        store(words.first, row, c, first)
+        store(words.second, row, c, second)
+    store(directions, row, last, end)
+    store(words.first, row, last, end_first)
+    store(words.second, row, last, end_second)
+
+
+@njit(**INLINE)
+def restore_length(words, row):
+    """Bring a direction back to the length with which it started."""
+    directions = words.directions
+    length = np.sqrt(mean_square(directions, row) * np.float32(directions.shape[1]))
+    if length > 0.0:
+        copy_scaled(directions, row, words.lengths[row] / length, directions, row)
 
 
 @lean_kernel
@@ -139,16 +199,23 @@ def gather(sentences_gradient, entries):
 def step_words(entries, n, words, step):
     """Move the ``n`` distinct words of the block."""
     for slot in range(n):
+        if slot + _ROWS_AHEAD < n and step.direction_rate > 0.0:
+            later = entries.distinct[slot + _ROWS_AHEAD]
+            prefetch_row(words.first, later)
+            prefetch_row(words.second, later)
+            prefetch_row(words.directions, later)
         row = entries.distinct[slot]
         entries.slot[row] = 0
         if step.scale_rate > 0.0:
             dots(entries.product, 0, entries.gradient, slot, words.directions, entries.distinct, slot, np.int64(1))
         if step.direction_rate > 0.0:
-            move_row(words, row, entries, slot, step)
+            move_direction(words, row, entries.gradient, slot, step)
+            if step.keeps_length:
+                restore_length(words, row)
         if step.scale_rate > 0.0:
             gradient = entries.product[0, 0] + np.float32(step.alpha) * (words.scales[row] - ONE)
             moments = words.scale_moments
-            change, first, second = move(
+            change, first, second = adam(
                 (moments[0, row], moments[1, row]), gradient, np.float32(step.scale_rate), np.float32(step.correction)
             )
             words.scales[row] -= change
@@ -178,10 +245,12 @@ class WordSums:
         """What is learned of each word."""
         fitted = self.fitted
         no_rows, no_numbers = np.zeros((2, 0, self.n_components), np.float32), np.zeros((2, 0), np.float32)
+        first, second = fitted.get("_directions_accumulator", no_rows)
         return Words(
             fitted["_directions"],
             fitted["_scales"],
-            fitted.get("_directions_accumulator", no_rows),
+            first,
+            second,
             fitted.get("_scales_accumulator", no_numbers),
             fitted["_start_vectors"],
             np.asarray(row_norms(fitted["_start_vectors"]), np.float32),

@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.coverage import check_given, known_share
 from .._base.paired import EVIDENCE, PairedVectorizer
 from .._base.pooled import PooledVectorizer
-from .._corpus.corpus import SentenceCorpus
 from .._compiled.norms import row_norms
+from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import first_of_each
 from .._encoders.word_sums import Moves, WordSums
 from .._text.tokenizer import Tokenizer
@@ -275,8 +275,8 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
             return mine
         if mine != Tokenizer():
             raise ValueError(
-                f"init was made with {theirs.difference(mine)}, not with {mine.difference(theirs)}. Leave these options "
-                "at their defaults to use those of init."
+                f"init was made with {theirs.difference(mine)}, not with {mine.difference(theirs)}. Leave these "
+                "options at their defaults to use those of init."
             )
         return theirs
 
@@ -326,7 +326,9 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
         options = ("n_components", "learn")
         return [
             LearnedArray("_directions", (n_words, n_components), start, options=options, frozen=not moves.directions),
-            LearnedArray("_scales", (n_words,), lambda array, seed: array.fill(1), options=options, frozen=not moves.scales),
+            LearnedArray(
+                "_scales", (n_words,), lambda array, seed: array.fill(1), options=options, frozen=not moves.scales
+            ),
             LearnedArray("_start_vectors", (n_words, n_components), start, options=(), frozen=True),
         ]
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .._compiled.compile import lean_kernel
 from .dense import ONE_BLAS_THREAD
 from .encoded_text import EncodedText
 from .trainer import BlockLoop
@@ -127,7 +128,8 @@ class PairTrainer(BlockLoop):
             for block in range(plan.first_block, plan.last_block):
                 of_block = slice(block * plan.runs_per_block, (block + 1) * plan.runs_per_block)
                 firsts, partners = plan.run_starts[of_block], plan.partners[of_block]
-                excluded = _excluded(evidence, firsts, partners)
+                excluded = np.empty((len(firsts),) * 2, np.bool_)
+                exclude(evidence, firsts, partners, excluded)
                 sentences = np.concatenate([firsts, partners])
                 vectors = self.encoder.encode(text, sentences, plan.seed, update.learn)
                 found = self.loss(vectors, excluded, update.learn)
@@ -160,14 +162,16 @@ def _pairs(sentences: np.ndarray, group: np.ndarray, random: np.random.Generator
     return sentences[first], sentences[first + 1]
 
 
-def _excluded(evidence: Evidence, firsts: np.ndarray, partners: np.ndarray) -> np.ndarray:
-    """Which pairs are no negatives of each other: they are of one cluster, or share a text."""
-    cluster, first, second = evidence.cluster[firsts], evidence.text[firsts], evidence.text[partners]
-    excluded = cluster[:, None] == cluster
-    for mine in (first, second):
-        for other in (first, second):
-            excluded |= mine[:, None] == other
-    return excluded
+@lean_kernel
+def exclude(evidence, firsts, partners, excluded):
+    """Write which pairs are no negatives of each other: they are of one cluster, or share a text."""
+    cluster, text = evidence.cluster, evidence.text
+    for i in range(firsts.shape[0]):
+        own, first, second = cluster[firsts[i]], text[firsts[i]], text[partners[i]]
+        for j in range(firsts.shape[0]):
+            a, b = text[firsts[j]], text[partners[j]]
+            shares = (first == a) | (first == b) | (second == a) | (second == b)
+            excluded[i, j] = shares | (own == cluster[firsts[j]])
 
 
 def hold_out_clusters(evidence: Evidence, fraction: float, seed: int) -> np.ndarray:
