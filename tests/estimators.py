@@ -90,6 +90,11 @@ VARIANTS = {
         "sgd": {"solver": "sgd", "learning_rate": 0.5, "temperature": 1.0, "pooling": "sum", "unknown": "zero"},
         "idf-hash": {"weighting": "idf", "unknown": "hash", "min_count": 5},
     },
+    "ParaphraseVectorizer": {
+        "hinge": {"loss": "hinge", "learn": "vectors", "alpha": 1e-3, "unknown": "zero"},
+        "given": {"init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "binary": True, "batch_size": 7},
+        "weights": {"learn": "weights", "pooling": "sum", "min_count": 5},
+    },
     "Sent2VecVectorizer": {
         "bigrams": {"ngram_range": (1, 2), "unknown": "zero"},
         "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},
@@ -131,8 +136,23 @@ VARIANTS = {
         "plain-idf": {"n_components": None, "weighting": "idf", "stop_words": ["the"]},
     },
 }
+
+
+class ParaphraseVectorizer(skembed.ParaphraseVectorizer):
+    """Takes sentences two by two for paraphrases where nobody says which are, for tests that fit text alone."""
+
+    def _evidence(self, X, y, groups):
+        self._check_parameters()
+        if self.corpus is None and y is None and groups is None:
+            if not isinstance(X, SentenceCorpus):
+                X = self._encoded(X)
+            if X.n_documents == 1:
+                groups = np.arange(X.n_sentences) // 2
+        return super()._evidence(X, y, groups)
+
+
 CLASSES = [
-    value
+    ParaphraseVectorizer if value is skembed.ParaphraseVectorizer else value
     for value in (getattr(skembed, name) for name in skembed.__all__)
     if isinstance(value, type) and issubclass(value, BaseEstimator)
 ]

@@ -149,6 +149,10 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
     *Differences from the paper.* Its loss is `"hinge"`, with free vectors. It moves the whole vocabulary in every
     block, and here only the words of the block move. Its rate is constant and absolute.
 
+    *The paper's own setting* is ``ParaphraseVectorizer(300, init=path, learn="vectors", loss="hinge", margin=0.4,
+    alpha=1e-6, interpolation=1.0, word_dropout=0.0, pooling="mean", binary=False, unknown="zero", learning_rate=0.005,
+    max_iter=10, batch_size=100, min_count=1)`` with the Paragram vectors at ``path``.
+
     References
     ----------
     .. [1] John Wieting, Mohit Bansal, Kevin Gimpel and Karen Livescu, "Towards Universal Paraphrastic Sentence
@@ -293,7 +297,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
     def _learn_vocabulary(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
         fitted = super()._learn_vocabulary(corpus, *others)
         if self.init is None:
-            return fitted
+            return fitted | {"_length_of_new_words": None}
         start = read_start(self.init)
         check_given(corpus, start.words, "init")
         words, vectors = with_new_words(start, corpus, len(fitted["word_counts_"]))
@@ -302,6 +306,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
             "word_counts_": counts_of(words, corpus),
             "coverage_": known_share(corpus, words),
             "_vectors_of_init": vectors,
+            "_length_of_new_words": np.float32(start.length_of_unknown),
         }
 
     def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
@@ -351,4 +356,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
             vectors, weights = start + share * (vectors - start), 1 + share * (weights - 1)
             if _MOVES[self.learn].keeps_length:
                 vectors *= (row_norms(start) / np.maximum(row_norms(vectors), np.finfo(np.float32).tiny))[:, None]
-        return super()._finish_fit(fitted | {"word_vectors_": vectors, "word_weights_": weights}, corpus)
+        fitted = super()._finish_fit(fitted | {"word_vectors_": vectors, "word_weights_": weights}, corpus)
+        length = fitted["_length_of_new_words"]
+        return fitted if length is None else fitted | {"_unknown_length": length}

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from .._base.pooled import PooledVectorizer
+from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._text.tokenizer import Tokenizer
@@ -22,7 +23,7 @@ class Start(NamedTuple):
 
     words: list[str]
     vectors: np.ndarray  # (n_words, n_components) float32
-    tokenizer: Tokenizer | None  # of the model, where it is one of this package
+    length_of_unknown: float  # of a hashed vector
 
 
 def tokenizer_of(init: Any) -> Tokenizer | None:
@@ -46,24 +47,25 @@ def read_start(init: Any) -> Start:
     model = _model_of(init)
     if not isinstance(model, PooledVectorizer):
         words, vectors, _ = read_source(model)
-        return Start(words, vectors, None)
+        return Start(words, vectors, float(np.median(row_norms(vectors))))
     model = copy(model)  # a snapshot: another thread may fit it
     n_words = len(model.vocabulary_)
     vectors = model._summed_vectors[:n_words] * model.word_weights_[:n_words, None]
-    return Start(list(model.vocabulary_), np.ascontiguousarray(vectors, np.float32), model._tokenizer)
+    length = float(model._unknown_length * model._unknown_weight)
+    return Start(list(model.vocabulary_), np.ascontiguousarray(vectors, np.float32), length)
 
 
 def with_new_words(start: Start, corpus: SentenceCorpus, n_kept: int) -> tuple[list[str], np.ndarray]:
     """Words and vectors of a start, and of the first ``n_kept`` words of a corpus that it lacks.
 
-    A new word starts as the sum has it until then: a random direction that depends on its text, of median length.
+    A new word starts as it counts while it is unknown: a random direction that depends on its text.
     """
     known = set(start.words)
     new = [word for word in corpus.vocabulary.words[:n_kept] if word not in known]
     if not new:
         return start.words, start.vectors
     vectors = hash_vectors(new, start.vectors.shape[1])
-    vectors *= np.median(np.linalg.norm(start.vectors, axis=1))
+    vectors *= np.float32(start.length_of_unknown)
     return start.words + new, np.concatenate([start.vectors, vectors])
 
 
