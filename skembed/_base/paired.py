@@ -9,6 +9,7 @@ import numpy as np
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus, joined, linked, texts_of
 from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
+from .._text.sources import iter_sentences
 from .._text.tokenizer import Tokenizer
 from .._training.encoded_text import EncodedText
 from .._training.pairs import Evidence, PairEncoder, PairTrainer, hold_out_clusters
@@ -28,7 +29,10 @@ def _sets_of(pairs: Any) -> list[PairCorpus]:
     return sets if all(isinstance(one, PairCorpus) for one in sets) else []
 
 
-EVIDENCE = Described(_is_evidence, "a PairCorpus, a list of them, or a SentenceCorpus")
+EVIDENCE = Described(
+    _is_evidence,
+    "a PairCorpus (see PairCorpus.from_pairs), a list of them, or a SentenceCorpus (see SentenceCorpus.from_sentences)",
+)
 
 
 class PairedVectorizer(TrainedVectorizer):
@@ -38,6 +42,7 @@ class PairedVectorizer(TrainedVectorizer):
     """
 
     solver = "adam"
+    _needs_pairs = True
     loss: str = "softmax"
     temperature: float = 0.1
     margin: float = 0.4
@@ -56,7 +61,8 @@ class PairedVectorizer(TrainedVectorizer):
         y : array-like of shape (n_sentences,), default=None
             Sentences with equal `y` are paraphrases. Each pass pairs them at random.
         groups : array-like of shape (n_sentences,), default=None
-            The same, where `y` is for another step of a pipeline.
+            The same, where `y` is for another step of a pipeline; but a change from one sentence to the next begins a
+            new group, as everywhere.
 
         Returns
         -------
@@ -138,6 +144,8 @@ class PairedVectorizer(TrainedVectorizer):
         self._check_parameters()
         name = "X"
         if self.corpus is not None:
+            if not isinstance(X, SentenceCorpus):
+                iter_sentences(X)  # what is not used must be right too
             X, y, groups, name = self.corpus, None, None, "corpus"
         sets = _sets_of(X)
         if sets and not (y is None and groups is None):
@@ -146,15 +154,16 @@ class PairedVectorizer(TrainedVectorizer):
             sets = [self._encoded_pairs(X)]
         if sets:
             return self._evidence_of_pairs(sets, name)
-        sentences = X if isinstance(X, SentenceCorpus) else self._encoded(X)
+        if isinstance(X, SentenceCorpus) and groups is not None:
+            raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
+        sentences = X if isinstance(X, SentenceCorpus) else self._encoded(X, groups)
         self._check_corpus_options(sentences, name)
-        if y is None and groups is None:
-            group, name = sentences.doc_of(), f"the documents of {name}"
+        if groups is not None or y is None:
+            group, name = sentences.doc_of(), "groups" if groups is not None else f"the documents of {name}"
         else:
-            values, name = (y, "y") if groups is None else (groups, "groups")
-            labels = as_labels(values, name)
+            labels, name = as_labels(y, "y"), "y"
             if len(labels) != sentences.n_sentences:
-                raise ValueError(f"{name} has {len(labels)} values, but X has {sentences.n_sentences} sentences.")
+                raise ValueError(f"y has {len(labels)} values, but X has {sentences.n_sentences} sentences.")
             group = np.unique(labels, return_inverse=True)[1]
         n_groups = int(group.max()) + 1
         if n_groups == 1:
@@ -171,8 +180,9 @@ class PairedVectorizer(TrainedVectorizer):
             )
         return PairCorpus.from_pairs(X, n_jobs=self.n_jobs, **self._tokenizer_options())
 
-    def _encoded(self, X: Any) -> SentenceCorpus:
-        return SentenceCorpus.from_sentences(X, n_jobs=self.n_jobs, **self._tokenizer_options())
+    def _encoded(self, X: Any, groups: Any = None) -> SentenceCorpus:
+        iter_sentences(X)  # here first, where it is called X
+        return SentenceCorpus.from_sentences(X, groups, n_jobs=self.n_jobs, **self._tokenizer_options())
 
     def _tokenizer_options(self) -> dict[str, Any]:
         tokenizer = self._tokenizer_to_encode()

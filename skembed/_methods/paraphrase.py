@@ -149,9 +149,9 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
     *Differences from the paper.* Its loss is `"hinge"`, with free vectors. It moves the whole vocabulary in every
     block, and here only the words of the block move. Its rate is constant and absolute.
 
-    *The paper's own setting* is ``ParaphraseVectorizer(300, init=path, learn="vectors", loss="hinge", margin=0.4,
-    alpha=1e-6, interpolation=1.0, word_dropout=0.0, pooling="mean", binary=False, unknown="zero", learning_rate=0.005,
-    max_iter=10, batch_size=100, min_count=1)`` with the Paragram vectors at ``path``.
+    *The paper's own setting,* with the Paragram vectors as `init`, is ``ParaphraseVectorizer(300, learn="vectors",
+    loss="hinge", margin=0.4, alpha=1e-6, interpolation=1.0, word_dropout=0.0, pooling="mean", binary=False,
+    unknown="zero", learning_rate=0.005, max_iter=10, batch_size=100, min_count=1)``.
 
     References
     ----------

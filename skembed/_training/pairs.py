@@ -175,15 +175,20 @@ def exclude(evidence, firsts, partners, excluded):
 
 
 def hold_out_clusters(evidence: Evidence, fraction: float, seed: int) -> np.ndarray:
-    """Choose whole clusters at random; where there are fewer than 20, whole groups, or else single sentences.
+    """Choose whole clusters at random; where there are fewer than 20, whole groups, or else two sentences of a group.
 
     Returns which sentences are held out, (n_sentences,) bool.
     """
     n_sentences = len(evidence.cluster)
-    units = (evidence.cluster, evidence.group, np.arange(n_sentences))
-    unit = next((unit for unit in units if len(np.unique(unit)) >= _FEW), units[-1])
+    random = np.random.default_rng([seed, 2**31])
+    unit = evidence.cluster if len(np.unique(evidence.cluster)) >= _FEW else evidence.group
+    if len(np.unique(unit)) < _FEW:
+        order = random.permutation(n_sentences)
+        order = order[np.argsort(unit[order], kind="stable")]
+        unit = np.empty(n_sentences, np.int64)
+        unit[order] = np.arange(n_sentences) // 2
     sizes, n_wanted = np.bincount(unit), max(1, round(fraction * n_sentences))
-    order = np.random.default_rng([seed, 2**31]).permutation(np.flatnonzero(sizes))
+    order = random.permutation(np.flatnonzero(sizes))
     n_chosen = max(1, int(np.searchsorted(np.cumsum(sizes[order]), n_wanted, side="right")))
     held = np.isin(unit, order[:n_chosen])
     if held.all():

@@ -414,3 +414,31 @@ def test_a_pair_corpus_on_disk(tmp_path):
 def test_no_pair_corpus(make, message):
     with pytest.raises((TypeError, ValueError), match=message):
         make()
+
+
+@pytest.mark.parametrize("loss", ["softmax", "hinge"])
+def test_divergence_changes_nothing(loss):
+    model = ParaphraseVectorizer(**FAST, loss=loss, learn="vectors", warm_start=True).fit(PAIRS)
+    before = learned(model)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="diverged"):
+        model.set_params(learning_rate=1e12, temperature=1e-3).fit(PAIRS)
+    assert learned(model) == before
+
+
+def test_a_batch_of_unknown_words_changes_nothing():
+    model = ParaphraseVectorizer(**FAST).fit(PAIRS)
+    before = model.word_vectors_.copy()
+    with pytest.warns(UserWarning, match="found nothing to predict in the text"):
+        model.partial_fit([("qqq", "zzz"), ("xxx", "yyy")])
+    assert (model.word_vectors_ == before).all()
+
+
+def test_memory_is_what_a_fit_has():
+    pairs = PairCorpus.from_pairs(PAIRS)
+    memory = ParaphraseVectorizer(**FAST).estimate_memory(pairs)
+    model = ParaphraseVectorizer(**FAST).fit(pairs)
+    arrays = (model._directions, model._scales, model._start_vectors)
+    assert memory["weights"] == sum(array.nbytes for array in arrays)
+    assert memory["accumulators"] == model._directions_accumulator.nbytes + model._scales_accumulator.nbytes
+    assert memory == ParaphraseVectorizer(**FAST).estimate_memory(PAIRS)
+    assert memory["total"] == sum(size for part, size in memory.items() if part != "total")
