@@ -152,6 +152,7 @@ class ParaphraseVectorizer(skembed.ParaphraseVectorizer):
         return super()._evidence(X, y, groups)
 
 
+ParaphraseVectorizer.__doc__ = skembed.ParaphraseVectorizer.__doc__
 ParaphraseVectorizer._parameter_constraints = skembed.ParaphraseVectorizer._parameter_constraints
 # Beginnings of the names of common tests that fit sentences without pairs, or that count what other methods have.
 NOT_FOR_PAIRS = {
@@ -166,6 +167,7 @@ NOT_FOR_PAIRS = {
     "test_held_out_sentences_are_not_learned_from",
     "test_method_is_in_the_tables",
     "test_no_warning_where_order_does_not_matter",
+    "test_names_of_what_is_learned[ParaphraseVectorizer-given",
     "test_nothing_left_to_learn_from",
     "test_one_giant_sentence",
     "test_partial_fit_on_unknown_words_changes_no_word",
