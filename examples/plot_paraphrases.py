@@ -2,19 +2,19 @@
 Paraphrases from your own pairs
 ===============================
 
-A model that has learned from text knows that *bed* and *pillow* occur together. Does it know that two requests to a hotel
-ask for the same? With some pairs of sentences that mean the same, it can learn what matters.
+A model that has learned from text knows that *bed* and *pillow* occur together. Does it know that two requests to a
+hotel ask for the same? With some pairs of sentences that mean the same, it can learn what matters.
 
-Any evidence will do that says "these mean the same": questions with one answer, tickets that were merged, captions of one
-image, a list of synonyms. Here it is a part of the groups of paraphrases that come with the package; the other part
+Any evidence will do that says "these mean the same": questions with one answer, tickets that were merged, captions of
+one image, a list of synonyms. Here it is a part of the groups of paraphrases that come with the package; the other part
 shows what was learned.
 """
 
 # %%
 # A start that learned from text
 # ------------------------------
-# Pairs are few. So the model starts from vectors that were learned from other text: here the prose of some docstrings, which
-# is little and about something else.
+# Pairs are few. So the model starts from vectors that were learned from other text: here the prose of some docstrings,
+# which is little and about something else.
 
 from skembed import CBOSVectorizer, ParaphraseVectorizer, SentenceCorpus
 from skembed.datasets import load_docstrings, load_paraphrase_groups
@@ -61,7 +61,7 @@ for name, chosen in (("learned from", is_known), ("kept aside", ~is_known)):
 # :class:`~skembed.PairCorpus`. What counts in a sentence was learned too: a weight for each word.
 
 synonyms = [("cheap", "inexpensive"), ("rent", "hire"), ("cancel", "call off"), ("weather", "forecast")] * 5
-both = ParaphraseVectorizer(init=model, random_state=0).fit(synonyms)
+both = ParaphraseVectorizer(init=model, learning_rate=0.01, max_iter=20, random_state=0).fit(synonyms)
 print(f"{model.similarity('rent', 'hire'):.2f} before, {both.similarity('rent', 'hire'):.2f} after")
 by_weight = sorted(zip(model.word_weights_, model.vocabulary_))
 print("least:", *(word for _, word in by_weight[:8]), "- most:", *(word for _, word in by_weight[-8:]))

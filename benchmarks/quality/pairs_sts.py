@@ -2,8 +2,8 @@
 
     python benchmarks/quality/pairs_sts.py --data DATA --pairs PAIRS
 
-PAIRS is a folder with `ppdb_xl_lexical.tsv.gz`, a pair of words a line, and `flickr30k_captions.tsv.gz`, an image and its
-captions a line. The start is CBOS and Sent2Vec of 300 numbers, joined and whitened, on stems, each word once. Mean
+PAIRS is a folder with `ppdb_xl_lexical.tsv.gz`, a pair of words a line, and `flickr30k_captions.tsv.gz`, an image and
+its captions a line. The start is CBOS and Sent2Vec of 300 numbers, joined and whitened, on stems, each word once. Mean
 Pearson over the 14 sets of 2012 to 2014, those of each year, and SICK by plain cosine.
 """
 

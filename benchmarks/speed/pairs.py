@@ -9,6 +9,7 @@ fits, over the passes between them, so it holds no encoding and no start-up.
 import gzip
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
@@ -46,7 +47,7 @@ def main():
     for kind, file in FILES.items():
         for loss in LOSSES:
             worker = Worker(__file__, "prepare", path=str(options.pairs / file), loss=loss)
-            runs = {passes: lambda passes=passes: worker.run(passes=passes) for passes in PASSES}
+            runs = {passes: partial(worker.run, passes=passes) for passes in PASSES}
             found = rounds_of(runs, options.rounds)
             worker.close()
             first, last = (median([run["wall"] for run in found[passes]]) for passes in PASSES)
