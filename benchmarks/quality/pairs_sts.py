@@ -41,11 +41,10 @@ def read_captions(path):
     return captions, images
 
 
-def learn_start(data, quick):
+def learn_start(data, n_sentences):
     paths = [data / "corpora" / name for name in ("simplewiki.txt.gz", "books_small.txt.gz")]
     corpus = skembed.SentenceCorpus.from_file([path for path in paths if path.exists()], **OPTIONS)
-    if quick:
-        corpus = corpus[:50_000]
+    corpus = corpus[:n_sentences]
     models = [
         CBOSVectorizer(300, max_sentence_length=32, n_jobs=2, random_state=0),
         skembed.Sent2VecVectorizer(300, n_jobs=2, random_state=0),
@@ -65,7 +64,12 @@ def row_of(model, data):
 
 
 def main():
-    options = arguments(__doc__, pairs={"type": Path, "required": True, "help": "folder with the pairs"})
+    options = arguments(
+        __doc__,
+        pairs={"type": Path, "required": True, "help": "folder with the pairs"},
+        sentences={"type": int, "help": "of the text to start from; default all"},
+    )
+    n_sentences = 50_000 if options.quick else options.sentences
     lexicon = read_lexicon(options.pairs / "ppdb_xl_lexical.tsv.gz")
     captions, images = read_captions(options.pairs / "flickr30k_captions.tsv.gz")
 
@@ -76,7 +80,7 @@ def main():
 
     print(f"{'':28}{'14 sets':>8}{'2012':>8}{'2013':>8}{'2014':>8}{'trial':>8}{'test':>8}")
     began = time.process_time()
-    start = show("start", learn_start(options.data, options.quick), began)
+    start = show("start", learn_start(options.data, n_sentences), began)
     common = {"binary": True, "random_state": 0, "n_jobs": 2}
     began = time.process_time()
     words = ParaphraseVectorizer(init=start, learn="directions", learning_rate=3e-4, max_iter=12, **common)

@@ -23,6 +23,7 @@ from .._compiled.simd import (
     load,
     load_short,
     multiply_add,
+    prefetch,
     splat,
     square_root,
     store,
@@ -70,6 +71,13 @@ class Step(NamedTuple):
 
 
 @njit(**INLINE)
+def prefetch_whole_row(matrix, row):
+    """Prefetch a row; few rows of a block are near each other, so the processor does not foresee them."""
+    for c in range(0, matrix.shape[1], WIDTH):
+        prefetch(matrix, row, c)
+
+
+@njit(**INLINE)
 def list_words(text, sentence, kept, seed, entries, first):
     """List the words of a sentence that are known and not dropped, from ``first`` on; returns where they end."""
     n = first
@@ -99,7 +107,7 @@ def sum_words(text, sentences, kept, seed, words, entries, out):
     for i in range(sentences.shape[0]):
         first, last = entries.ptr[i], entries.ptr[i + 1]
         for k in range(min(last + _AHEAD, n), min(2 * last - first + _AHEAD, n)):
-            prefetch_row(words.directions, entries.row[k])
+            prefetch_whole_row(words.directions, entries.row[k])
         combine(out, i, entries.scale, first, words.directions, entries.row, first, last - first)
 
 
@@ -201,8 +209,8 @@ def step_words(entries, n, words, step):
     for slot in range(n):
         if slot + _ROWS_AHEAD < n and step.direction_rate > 0.0:
             later = entries.distinct[slot + _ROWS_AHEAD]
-            prefetch_row(words.first, later)
-            prefetch_row(words.second, later)
+            prefetch_whole_row(words.first, later)
+            prefetch_whole_row(words.second, later)
             prefetch_row(words.directions, later)
         row = entries.distinct[slot]
         entries.slot[row] = 0

@@ -129,7 +129,7 @@ class PairTrainer(BlockLoop):
                 of_block = slice(block * plan.runs_per_block, (block + 1) * plan.runs_per_block)
                 firsts, partners = plan.run_starts[of_block], plan.partners[of_block]
                 excluded = np.empty((len(firsts),) * 2, np.bool_)
-                exclude(evidence, firsts, partners, excluded)
+                exclude(evidence.cluster[firsts], evidence.text[firsts], evidence.text[partners], excluded)
                 sentences = np.concatenate([firsts, partners])
                 vectors = self.encoder.encode(text, sentences, plan.seed, update.learn)
                 found = self.loss(vectors, excluded, update.learn)
@@ -163,15 +163,13 @@ def _pairs(sentences: np.ndarray, group: np.ndarray, random: np.random.Generator
 
 
 @lean_kernel
-def exclude(evidence, firsts, partners, excluded):
+def exclude(cluster, first, second, excluded):
     """Write which pairs are no negatives of each other: they are of one cluster, or share a text."""
-    cluster, text = evidence.cluster, evidence.text
-    for i in range(firsts.shape[0]):
-        own, first, second = cluster[firsts[i]], text[firsts[i]], text[partners[i]]
-        for j in range(firsts.shape[0]):
-            a, b = text[firsts[j]], text[partners[j]]
-            shares = (first == a) | (first == b) | (second == a) | (second == b)
-            excluded[i, j] = shares | (own == cluster[firsts[j]])
+    for i in range(cluster.shape[0]):
+        own, a, b = cluster[i], first[i], second[i]
+        for j in range(cluster.shape[0]):
+            shares = (a == first[j]) | (a == second[j]) | (b == first[j]) | (b == second[j])
+            excluded[i, j] = shares | (own == cluster[j])
 
 
 def hold_out_clusters(evidence: Evidence, fraction: float, seed: int) -> np.ndarray:
