@@ -8,11 +8,10 @@ import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus, joined, linked, texts_of
-from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
 from .._text.sources import iter_sentences
 from .._text.tokenizer import Tokenizer
 from .._training.encoded_text import EncodedText
-from .._training.pairs import Evidence, PairEncoder, PairTrainer, hold_out_clusters
+from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_clusters
 from .._training.trainer import BlockLoop
 from .._validation.columns import as_labels
 from .parameters import Described
@@ -38,14 +37,12 @@ EVIDENCE = Described(
 class PairedVectorizer(TrainedVectorizer):
     """Base of the estimators that learn from pairs or groups of paraphrases.
 
-    Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays` and `_make_encoder`.
+    Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays`, `_make_encoder` and `_make_loss`.
     """
 
     solver = "adam"
     _needs_pairs = True
     loss: str = "softmax"
-    temperature: float = 0.1
-    margin: float = 0.4
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Learn from pairs of sentences, or from sentences with `y`.
@@ -135,6 +132,10 @@ class PairedVectorizer(TrainedVectorizer):
     def _make_encoder(self, fitted: dict[str, Any]) -> PairEncoder:
         """What turns sentences into vectors and learns."""
         raise TypeError(f"{type(self).__name__} does not say how a sentence becomes a vector.")
+
+    def _make_loss(self) -> Loss:
+        """What compares the vectors of a block."""
+        raise TypeError(f"{type(self).__name__} does not say which loss it has.")
 
     def _tokenizer_to_encode(self) -> Tokenizer:
         return self._tokenizer_of_options()
@@ -250,7 +251,8 @@ class PairedVectorizer(TrainedVectorizer):
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
         batch_size = self.batch_size if isinstance(self.batch_size, str) else int(self.batch_size)
-        loss = HingeLoss(self.margin) if self.loss == "hinge" else SoftmaxLoss(self.temperature)
         passes, first_epoch = fitted.pop("_passes_of_a_set", 1), fitted.get("n_iter_", 0)
         encoder = self._make_encoder(fitted)
-        return PairTrainer(encoder, loss, batch_size, fitted["_seed"], first_epoch=first_epoch, passes=passes)
+        return PairTrainer(
+            encoder, self._make_loss(), batch_size, fitted["_seed"], first_epoch=first_epoch, passes=passes
+        )

@@ -29,7 +29,6 @@ from .._compiled.simd import (
     store,
     store_short,
 )
-from .._training.encoded_text import EncodedText
 
 _BETA_1, _BETA_2, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)  # the defaults of the paper on Adam
 _STREAM = np.uint64(11)  # of the draws that drop words
@@ -280,7 +279,7 @@ class WordSums:
             np.zeros((1, 4), np.float32),
         )
 
-    def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
+    def encode(self, text: Any, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
         """The sums of some sentences; words are dropped where they are to be learned from."""
         n_entries = int((text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]).sum())
         if n_entries > len(self._entries.row) or len(sentences) >= len(self._entries.ptr):

@@ -15,9 +15,11 @@ from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import first_of_each
 from .._encoders.word_sums import Moves, WordSums
+from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
 from .._text.tokenizer import Tokenizer
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.pairs import Loss
 from .._validation.limits import integers
 from .._word_vectors.join import counts_of
 from .._word_vectors.start import read_start, tokenizer_of, with_new_words
@@ -339,6 +341,9 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
 
     def _make_encoder(self, fitted: dict[str, Any]) -> WordSums:
         return WordSums(fitted, _MOVES[self.learn], self.alpha, self.word_dropout)
+
+    def _make_loss(self) -> Loss:
+        return HingeLoss(self.margin) if self.loss == "hinge" else SoftmaxLoss(self.temperature)
 
     def _encode_text(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...] = ()
