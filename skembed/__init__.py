@@ -12,6 +12,8 @@ _HOMES = {
     "CBOSVectorizer": "_methods.cbos",
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
+    "PairCorpus": "_corpus.pairs",
+    "ParaphraseVectorizer": "_methods.paraphrase",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
@@ -24,6 +26,8 @@ __all__ = [
     "CBOSVectorizer",
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
+    "PairCorpus",
+    "ParaphraseVectorizer",
     "Sent2VecVectorizer",
     "SentenceCorpus",
     "SiameseCBOWVectorizer",
@@ -34,10 +38,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
+    from ._corpus.pairs import PairCorpus as PairCorpus
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
+    from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer

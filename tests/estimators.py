@@ -95,6 +95,12 @@ VARIANTS = {
         "sgd": {"solver": "sgd", "learning_rate": 0.5, "temperature": 1.0, "pooling": "sum", "unknown": "zero"},
         "idf-hash": {"weighting": "idf", "unknown": "hash", "min_count": 5},
     },
+    "ParaphraseVectorizer": {
+        "": {"learning_rate": 0.03},
+        "hinge": {"loss": "hinge", "learn": "vectors", "alpha": 1e-3, "unknown": "zero"},
+        "given": {"init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "binary": True, "batch_size": 7},
+        "weights": {"learn": "weights", "pooling": "sum", "min_count": 5},
+    },
     "Sent2VecVectorizer": {
         "bigrams": {"ngram_range": (1, 2), "unknown": "zero"},
         "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},
@@ -136,8 +142,47 @@ VARIANTS = {
         "plain-idf": {"n_components": None, "weighting": "idf", "stop_words": ["the"]},
     },
 }
+
+
+class ParaphraseVectorizer(skembed.ParaphraseVectorizer):
+    """Takes sentences two by two for paraphrases where nobody says which are, for tests that fit text alone."""
+
+    def _evidence(self, X, y, groups):
+        self._check_parameters()
+        if self.corpus is None and y is None and groups is None:
+            if not isinstance(X, SentenceCorpus):
+                X = self._encoded(X)
+            if X.n_documents == 1:
+                y = np.arange(X.n_sentences) // 2
+        return super()._evidence(X, y, groups)
+
+
+ParaphraseVectorizer.__doc__ = skembed.ParaphraseVectorizer.__doc__
+ParaphraseVectorizer._parameter_constraints = skembed.ParaphraseVectorizer._parameter_constraints
+# Beginnings of the names of common tests that fit sentences without pairs, or that count what other methods have.
+NOT_FOR_PAIRS = {
+    "test_a_corpus_knows_its_documents",
+    "test_another_number_of_components_needs_a_new_start",
+    "test_any_parameter_with_a_large_value",
+    "test_any_value",
+    "test_callback[",
+    "test_callback_is_torn_down_after_divergence",
+    "test_divergence",
+    "test_fit_learns_or_says_why_not",
+    "test_held_out_sentences_are_not_learned_from",
+    "test_method_is_in_the_tables",
+    "test_no_warning_where_order_does_not_matter",
+    "test_names_of_what_is_learned[ParaphraseVectorizer-given",
+    "test_nothing_left_to_learn_from",
+    "test_one_giant_sentence",
+    "test_partial_fit_on_unknown_words_changes_no_word",
+    "test_parts_are_what_a_fit_has",
+    "test_peak_of_a_fit",
+    "test_round_trip[skops",
+    "test_small_integers_of_numpy_count_like_others",
+}
 CLASSES = [
-    value
+    ParaphraseVectorizer if value is skembed.ParaphraseVectorizer else value
     for value in (getattr(skembed, name) for name in skembed.__all__)
     if isinstance(value, type) and issubclass(value, BaseEstimator)
 ]

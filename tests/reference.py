@@ -316,3 +316,59 @@ def sif(sentences, vectors, counts, a=1e-3, n_removed=1):
             rows[i] += a / (a + counts.get(word, 0) / total) * np.asarray(vectors[word], float) / len(words)
     components = np.linalg.svd(rows, full_matrices=False)[2][:n_removed]
     return rows - rows @ components.T @ components, components
+
+
+def unit_rows(vectors):
+    """Vectors scaled to length one."""
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def paraphrase_softmax(vectors, excluded, temperature):
+    """Loss of pairs: the softmax of each sentence over the other sides of its block."""
+    n, loss = len(excluded), 0.0
+    first, second = unit_rows(vectors)[:n], unit_rows(vectors)[n:]
+    for mine, others in ((first, second), (second, first)):
+        for i in range(n):
+            cosines = [mine[i] @ others[j] / temperature for j in range(n) if j == i or not excluded[i, j]]
+            loss += np.log(np.sum(np.exp(cosines))) - mine[i] @ others[i] / temperature
+    return loss, 2 * int(n - excluded.all(axis=1).sum())
+
+
+def paraphrase_hinge(vectors, excluded, margin):
+    """Loss of pairs: the hinge of each sentence with its hardest negative of the block."""
+    n, loss, n_targets = len(excluded), 0.0, 0
+    unit = unit_rows(vectors)
+    for i in range(2 * n):
+        cosines = [unit[i] @ unit[j] for j in range(2 * n) if not excluded[i % n, j % n]]
+        if cosines:
+            n_targets += 1
+            loss += max(0.0, margin - unit[i] @ unit[(i + n) % (2 * n)] + max(cosines))
+    return loss, n_targets
+
+
+def step_words(sentences, gradient, words, moves, rates, alpha, n_steps):
+    """One step of Adam for the words of some sentences, from the gradient of their sums, in a dict of arrays."""
+    used = sorted({word for sentence in sentences for word in sentence})
+    sums = {word: np.zeros(gradient.shape[1]) for word in used}
+    for i, sentence in enumerate(sentences):
+        for word in sentence:
+            sums[word] += gradient[i]
+    old = {word: (words["directions"][word].copy(), words["scales"][word]) for word in used}
+
+    def move(value, moments, found, rate):
+        moments[0][...] = 0.9 * moments[0] + 0.1 * found
+        moments[1][...] = 0.999 * moments[1] + 0.001 * found**2
+        first, second = moments[0] / (1 - 0.9**n_steps), moments[1] / (1 - 0.999**n_steps)
+        value[...] -= rate * first / (np.sqrt(second) + 1e-8)
+
+    for word in used:
+        direction, scale = old[word]
+        if moves.directions:
+            found = scale * sums[word] + alpha * (direction - words["start"][word])
+            move(words["directions"][word : word + 1][0], words["direction_moments"][:, word], found, rates[0])
+            if moves.keeps_length:
+                length = np.linalg.norm(words["start"][word])
+                words["directions"][word] *= length / np.linalg.norm(words["directions"][word])
+        if moves.scales:
+            found = sums[word] @ direction + alpha * (scale - 1)
+            move(words["scales"][word : word + 1], words["scale_moments"][:, word : word + 1], found, rates[1])

@@ -9,6 +9,7 @@ __all__ = [
     "coverage",
     "embedding",
     "ngrams",
+    "paired",
     "parameters",
     "pooled",
     "scikit_learn",

@@ -151,6 +151,12 @@ def where_negative(builder, x, a, b):
     return builder.select(builder.fcmp_ordered("<", x, _ZEROS), a, b)
 
 
+@intrinsic(_vector, _vector, python=np.sqrt)
+def square_root(builder, vector):
+    """The square root of each number."""
+    return call(builder, "llvm.sqrt.v16f32", _FLOATS, vector)
+
+
 @intrinsic(_vector, _vector, python=_python_power_of_two)
 def power_of_two(builder, vector):
     """``2 ** n`` for ``n + 1.5 * 2**23``: the integer lies in the low bits, an exponent in the high ones."""

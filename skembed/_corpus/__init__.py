@@ -7,4 +7,5 @@ Knows no vectors, no training and no estimators.
 __all__ = [
     "corpus",
     "input",
+    "pairs",
 ]

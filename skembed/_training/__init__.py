@@ -12,6 +12,7 @@ __all__ = [
     "memory",
     "negatives",
     "ngram_features",
+    "pairs",
     "plan",
     "progress",
     "sentence_blocks",

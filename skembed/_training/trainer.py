@@ -103,7 +103,7 @@ class BlockLoop(ABC):
         plan = self.plan(text, epoch)
         n_blocks = -(-len(plan.run_starts) // plan.runs_per_block)
         first_rate, last_rate = map(float, rates or (0.0, 0.0))  # kernels are compiled for each type
-        decay = (first_rate - last_rate) / n_blocks
+        decay = (first_rate - last_rate) / max(1, n_blocks)
         update = Update(first_rate, decay, self.solver == "adagrad", MAX_STEPS, rates is not None)
         scratch = self._make_scratch(text, plan)
         blocks_per_call = min(n_blocks, max(1, n_blocks * TOKENS_PER_CALL // max(1, len(text.tokens))))

@@ -12,4 +12,5 @@ __all__ = [
     "read",
     "sources",
     "spelling",
+    "start",
 ]

@@ -109,13 +109,16 @@ _ROWS: dict[Any, dict[str, Method]] = {
 
 
 def _classes() -> Iterator[Any]:
-    """The estimators in the files of `skembed._methods`, so that a new file needs no line here."""
+    """The estimators in the files of `skembed._methods` that learn from text, so that a new file needs no line here."""
     for file in iter_modules(_methods.__path__):
         module = import_module(f"{_methods.__name__}.{file.name}")
         yield from (
             value
             for name, value in vars(module).items()
-            if hasattr(value, "fit") and value.__module__ == module.__name__ and not name.startswith("_")
+            if hasattr(value, "fit")
+            and value.__module__ == module.__name__
+            and not name.startswith("_")
+            and not getattr(value, "_needs_pairs", False)
         )
 
 

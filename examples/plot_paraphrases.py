@@ -1,0 +1,67 @@
+"""
+Paraphrases from your own pairs
+===============================
+
+A model that has learned from text knows that *bed* and *pillow* occur together. Does it know that two requests to a
+hotel ask for the same? With some pairs of sentences that mean the same, it can learn what matters.
+
+Any evidence will do that says "these mean the same": questions with one answer, tickets that were merged, captions of
+one image, a list of synonyms. Here it is a part of the groups of paraphrases that come with the package; the other part
+shows what was learned.
+"""
+
+# %%
+# A start that learned from text
+# ------------------------------
+# Pairs are few. So the model starts from vectors that were learned from other text: here the prose of some docstrings,
+# which is little and about something else.
+
+from skembed import CBOSVectorizer, ParaphraseVectorizer, SentenceCorpus
+from skembed.datasets import load_docstrings, load_paraphrase_groups
+
+docstrings = load_docstrings()
+corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
+start = CBOSVectorizer(random_state=0).fit(corpus)
+
+# %%
+# Learn from groups
+# -----------------
+# Sentences with equal ``y`` are paraphrases. Every second group is learned from, the others are kept aside.
+
+import numpy as np
+
+groups = load_paraphrase_groups()
+sentences, target = np.array(groups.data, object), np.array(groups.target)
+is_known = target % 2 == 0
+model = ParaphraseVectorizer(init=start, learning_rate=0.003, max_iter=20, random_state=0)
+model.fit(list(sentences[is_known]), target[is_known])
+print(f"loss of the first pass {model.loss_curve_[0]:.2f}, of the last {model.loss_curve_[-1]:.2f}")
+
+# %%
+# Does the nearest sentence mean the same?
+# ----------------------------------------
+
+
+def nearest_is_right(model, chosen):
+    """Share of the sentences whose nearest other one is of the same group."""
+    rows = model.transform(list(sentences[chosen]))
+    rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    cosines = rows @ rows.T
+    np.fill_diagonal(cosines, -1)
+    return float((target[chosen][cosines.argmax(axis=1)] == target[chosen]).mean())
+
+
+for name, chosen in (("learned from", is_known), ("kept aside", ~is_known)):
+    print(f"{name:13} start {nearest_is_right(start, chosen):.2f}, pairs {nearest_is_right(model, chosen):.2f}")
+
+# %%
+# Pairs
+# -----
+# Where you have pairs and no groups, pass them as tuples, in two columns of a table, or encoded once in a
+# :class:`~skembed.PairCorpus`. What counts in a sentence was learned too: a weight for each word.
+
+synonyms = [("cheap", "inexpensive"), ("rent", "hire"), ("cancel", "call off"), ("weather", "forecast")] * 5
+both = ParaphraseVectorizer(init=model, learning_rate=0.01, max_iter=20, random_state=0).fit(synonyms)
+print(f"{model.similarity('rent', 'hire'):.2f} before, {both.similarity('rent', 'hire'):.2f} after")
+by_weight = sorted(zip(model.word_weights_, model.vocabulary_))
+print("least:", *(word for _, word in by_weight[:8]), "- most:", *(word for _, word in by_weight[-8:]))

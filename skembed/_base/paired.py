@@ -1,0 +1,258 @@
+"""Base of the estimators that learn from pairs, or groups, of sentences that mean the same."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from .._corpus.corpus import SentenceCorpus
+from .._corpus.pairs import PairCorpus, joined, linked, texts_of
+from .._text.sources import iter_sentences
+from .._text.tokenizer import Tokenizer
+from .._training.encoded_text import EncodedText
+from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_clusters
+from .._training.trainer import BlockLoop
+from .._validation.columns import as_labels
+from .parameters import Described
+from .trained import TrainedVectorizer
+
+
+def _is_evidence(corpus: Any) -> bool:
+    return isinstance(corpus, SentenceCorpus) or bool(_sets_of(corpus))
+
+
+def _sets_of(pairs: Any) -> list[PairCorpus]:
+    """The sets of pairs, where it is one `PairCorpus` or a list of them."""
+    sets = list(pairs) if isinstance(pairs, (list, tuple)) else [pairs]
+    return sets if all(isinstance(one, PairCorpus) for one in sets) else []
+
+
+EVIDENCE = Described(
+    _is_evidence,
+    "a PairCorpus (see PairCorpus.from_pairs), a list of them, or a SentenceCorpus (see SentenceCorpus.from_sentences)",
+)
+
+
+class PairedVectorizer(TrainedVectorizer):
+    """Base of the estimators that learn from pairs or groups of paraphrases.
+
+    Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays`, `_make_encoder` and `_make_loss`.
+    """
+
+    solver = "adam"
+    _needs_pairs = True
+    loss: str = "softmax"
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Learn from pairs of sentences, or from sentences with `y`.
+
+        Parameters
+        ----------
+        X : pairs, PairCorpus, list of PairCorpus, or sentences
+            Without `y`, pairs of sentences that mean the same: an iterable of tuples, an array of shape (n_pairs, 2), a
+            table of two columns, or a :class:`PairCorpus`. A list of PairCorpus is learned one after the other, for
+            example of phrases, then of sentences. With `y`, an iterable of str or a SentenceCorpus. Sentences of one
+            document of a SentenceCorpus are paraphrases too. Where the parameter `corpus` is given, that is learned
+            from and `X` is not.
+        y : array-like of shape (n_sentences,), default=None
+            Sentences with equal `y` are paraphrases. Each pass pairs them at random.
+        groups : array-like of shape (n_sentences,), default=None
+            The same, where `y` is for another step of a pipeline; but a change from one sentence to the next begins a
+            new group, as everywhere.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If a sentence is missing or not a string; names the row.
+        ValueError
+            If a pair lacks a sentence or has one without words, if `y` has another length than `X`, if there is
+            nothing to compare a pair with, or if the weights diverge; then the estimator is as it was before.
+        MemoryError
+            If there is less memory than the fit needs; says how much it needs and for which parameters.
+
+        Warns
+        -----
+        UserWarning
+            With `warm_start`, if few words of `X` are in the vocabulary.
+        """
+        sentences, evidence = self._evidence(X, y, groups)
+        return super().fit(sentences, evidence)
+
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Make one pass over some more pairs.
+
+        The first call learns the vocabulary; later calls keep it. The learning rate does not fall.
+
+        Parameters
+        ----------
+        X : pairs, PairCorpus, list of PairCorpus, or sentences
+            As in `fit`.
+        y : array-like of shape (n_sentences,), default=None
+            As in `fit`.
+        groups : array-like of shape (n_sentences,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            If the share of known words of `X` is far lower than in the text of the first call.
+        """
+        sentences, evidence = self._evidence(X, y, groups)
+        return super().partial_fit(sentences, evidence)
+
+    def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
+        """Say how much memory `fit` will need, without learning anything.
+
+        Parameters
+        ----------
+        X : pairs, PairCorpus, list of PairCorpus, or sentences
+            As in `fit`.
+        y : array-like of shape (n_sentences,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        memory : dict of str to int
+            Bytes by purpose, and their sum "total", as in :meth:`CBOSVectorizer.estimate_memory`; "accumulators" are
+            the moments of Adam.
+        """
+        return super().estimate_memory(self._evidence(X, y, None)[0])
+
+    def _make_encoder(self, fitted: dict[str, Any]) -> PairEncoder:
+        """What turns sentences into vectors and learns."""
+        raise TypeError(f"{type(self).__name__} does not say how a sentence becomes a vector.")
+
+    def _make_loss(self) -> Loss:
+        """What compares the vectors of a block."""
+        raise TypeError(f"{type(self).__name__} does not say which loss it has.")
+
+    def _tokenizer_to_encode(self) -> Tokenizer:
+        return self._tokenizer_of_options()
+
+    def _evidence(self, X: Any, y: Any, groups: Any) -> tuple[SentenceCorpus, Evidence]:
+        """The sentences to learn from, and which of them belong together."""
+        self._check_parameters()
+        name = "X"
+        if self.corpus is not None:
+            if not isinstance(X, SentenceCorpus):
+                iter_sentences(X)  # what is not used must be right too
+            X, y, groups, name = self.corpus, None, None, "corpus"
+        sets = _sets_of(X)
+        if sets and not (y is None and groups is None):
+            raise ValueError("y and groups must be None where X is pairs.")
+        if not sets and y is None and groups is None and not isinstance(X, SentenceCorpus):
+            sets = [self._encoded_pairs(X)]
+        if sets:
+            return self._evidence_of_pairs(sets, name)
+        if isinstance(X, SentenceCorpus) and groups is not None:
+            raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
+        sentences = X if isinstance(X, SentenceCorpus) else self._encoded(X, groups)
+        self._check_corpus_options(sentences, name)
+        if groups is not None or y is None:
+            group, name = sentences.doc_of(), "groups" if groups is not None else f"the documents of {name}"
+        else:
+            labels, name = as_labels(y, "y"), "y"
+            if len(labels) != sentences.n_sentences:
+                raise ValueError(f"y has {len(labels)} values, but X has {sentences.n_sentences} sentences.")
+            group = np.unique(labels, return_inverse=True)[1]
+        n_groups = int(group.max()) + 1
+        if n_groups == 1:
+            raise ValueError(f"{name}: all sentences are of one group, so none has anything to be told from.")
+        if n_groups == len(group):
+            raise ValueError(f"{name}: no two sentences are of one group, so there is no pair to learn from.")
+        return sentences, Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64))
+
+    def _encoded_pairs(self, X: Any) -> PairCorpus:
+        if isinstance(X, (list, tuple, np.ndarray)) and len(X) and isinstance(X[0], str):
+            raise ValueError(
+                "X holds sentences, not pairs. Pass pairs, as tuples or in two columns, or pass y, where equal values "
+                "mean that sentences are paraphrases."
+            )
+        return PairCorpus.from_pairs(X, n_jobs=self.n_jobs, **self._tokenizer_options())
+
+    def _encoded(self, X: Any, groups: Any = None) -> SentenceCorpus:
+        iter_sentences(X)  # here first, where it is called X
+        return SentenceCorpus.from_sentences(X, groups, n_jobs=self.n_jobs, **self._tokenizer_options())
+
+    def _tokenizer_options(self) -> dict[str, Any]:
+        tokenizer = self._tokenizer_to_encode()
+        names = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
+        return {name: getattr(tokenizer, name) for name in names}
+
+    def _check_corpus_options(self, sentences: SentenceCorpus, name: str) -> None:
+        self._check_agreement(sentences, name)
+
+    def _evidence_of_pairs(self, sets: list[PairCorpus], name: str) -> tuple[SentenceCorpus, Evidence]:
+        for index, pairs in enumerate(sets):
+            name_of_set = name if len(sets) == 1 else f"{name}[{index}]"
+            self._check_corpus_options(pairs.sentences, name_of_set)
+            if pairs.sentences.tokenizer != sets[0].sentences.tokenizer:
+                raise ValueError(f"{name_of_set} was made with other options than {name}[0]. Build it again.")
+        sentences = joined([pairs.sentences for pairs in sets])
+        group, texts = sentences.doc_of(), texts_of(sentences)
+        cluster = linked(group, texts)
+        if (cluster == cluster[0]).all():
+            raise ValueError(
+                f"All {sentences.n_documents} pairs of {name} hang together by the texts that they share, so that no "
+                "pair has anything to be told from. Add pairs of other meanings."
+            )
+        which = np.repeat(np.arange(len(sets)), [pairs.sentences.n_sentences for pairs in sets])
+        return sentences, Evidence(group, cluster, texts, which)
+
+    def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None) -> SentenceCorpus:
+        self._check_parameters()
+        sentences: SentenceCorpus = X  # made by `_evidence`
+        return sentences
+
+    def _annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+        return tuple(y)
+
+    def _encode_texts(
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
+    ) -> tuple[EncodedText, EncodedText | None]:
+        """What is held out is whole clusters of paraphrases."""
+        if not self.early_stopping or partial:
+            return self._encode_text(corpus, fitted, annotations), None
+        held = hold_out_clusters(Evidence(*annotations), self.validation_fraction, fitted["_seed"])
+        text, held_out = (
+            self._encode_text(corpus[which], fitted, tuple(values[which] for values in annotations))
+            for which in (~held, held)
+        )
+        return text, held_out
+
+    def _train(
+        self,
+        corpus: SentenceCorpus,
+        fitted: dict[str, Any],
+        *,
+        X: Any,
+        n_epochs: int,
+        partial: bool,
+        annotations: tuple[np.ndarray, ...] = (),
+    ) -> None:
+        fitted["_passes_of_a_set"] = n_epochs
+        n_epochs *= int(Evidence(*annotations).set.max()) + 1
+        super()._train(corpus, fitted, X=X, n_epochs=n_epochs, partial=partial, annotations=annotations)
+
+    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
+        if self.loss == "softmax":  # a hinge of zero is what is wanted
+            super()._warn_of_nothing(losses, validation)
+
+    def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
+        batch_size = self.batch_size if isinstance(self.batch_size, str) else int(self.batch_size)
+        passes, first_epoch = fitted.pop("_passes_of_a_set", 1), fitted.get("n_iter_", 0)
+        encoder = self._make_encoder(fitted)
+        return PairTrainer(
+            encoder, self._make_loss(), batch_size, fitted["_seed"], first_epoch=first_epoch, passes=passes
+        )

@@ -1,0 +1,223 @@
+"""Pairs of sentences that mean the same, encoded once: `PairCorpus`."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from .._text.sources import wrong_row
+from .._text.tokenizer import TOKEN_PATTERN
+from .._text.vocabulary import Vocabulary
+from .._validation.messages import brief
+from .content import as_rows
+from .corpus import SentenceCorpus
+from .input import as_pairs
+
+# A longer chain of pairs, as of the synonyms of a lexicon, says nothing of its two ends.
+LARGEST_COMPONENT = 1000  # pairs
+
+
+class PairCorpus:
+    """Pairs of sentences that mean the same, tokenized once.
+
+    Build one with :meth:`from_pairs`. It never changes, so a copy of it is the pairs themselves. A slice, a mask or a
+    list of indices of pairs gives some of them. To keep it on disk, save its sentences:
+    ``pairs.sentences.save(folder)``, and later ``PairCorpus(SentenceCorpus.load(folder))``.
+
+    Parameters
+    ----------
+    sentences : SentenceCorpus
+        The sentences of all pairs; each of its documents is one pair.
+
+    Examples
+    --------
+    >>> from skembed import PairCorpus
+    >>> pairs = PairCorpus.from_pairs([("A cat sat.", "A kitten sat down."), ("Rain fell.", "It rained.")])
+    >>> pairs
+    PairCorpus(n_pairs=2, n_tokens=11, n_words=9)
+    >>> pairs[1]
+    (['rain', 'fell'], ['it', 'rained'])
+    """
+
+    ndim = 0  # for pandas: a scalar, not a column of sentences
+
+    def __init__(self, sentences: SentenceCorpus) -> None:
+        if not isinstance(sentences, SentenceCorpus):
+            raise TypeError(f"sentences must be a SentenceCorpus, got {brief(sentences)}. See PairCorpus.from_pairs.")
+        if (np.diff(sentences.doc_ptr) != 2).any():
+            raise ValueError("Each document of sentences must be a pair, of two sentences.")
+        _check_words(sentences.sent_ptr, lambda row: "")
+        self._sentences = sentences
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pairs: Any,
+        *,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        n_jobs: int | None = None,
+    ) -> PairCorpus:
+        """Encode pairs.
+
+        Parameters
+        ----------
+        pairs : iterable of tuple, array of shape (n_pairs, 2), or table of two columns
+            The pairs: tuples, a mapping, or a table of pandas, polars or pyarrow with a column for each side.
+        analyzer, token_pattern, lowercase, stop_words, stemmer
+            How a sentence becomes words: as the parameters of :class:`ParaphraseVectorizer` say, and :ref:`words`.
+        n_jobs : int or None, default=None
+            Number of threads of the default analyzer; -1 means all cores. It does not change the result.
+
+        Returns
+        -------
+        pairs : PairCorpus
+
+        Raises
+        ------
+        TypeError
+            If a sentence is not a string; names the row.
+        ValueError
+            If a row is not a pair, or one of its sentences is missing or has no word; names the row.
+        """
+        if isinstance(pairs, PairCorpus):
+            raise TypeError("pairs is a PairCorpus already; use it as it is, or slice it.")
+        rows = as_pairs(pairs, "X")
+        if not rows:
+            raise ValueError("X has no pairs. If it came from an iterator, it may have been consumed before.")
+        flat = list(chain.from_iterable(rows))
+        if analyzer == "word":
+            for index, item in enumerate(flat):
+                if not isinstance(item, str):
+                    raise wrong_row(index // 2, item)
+        options: dict[str, Any] = {"token_pattern": token_pattern, "lowercase": lowercase, "stop_words": stop_words}
+        groups = np.repeat(np.arange(len(rows)), 2)
+        sentences = SentenceCorpus.from_sentences(
+            flat, groups, analyzer=analyzer, stemmer=stemmer, n_jobs=n_jobs, **options
+        )
+        _check_words(sentences.sent_ptr, lambda row: f": {brief(flat[row], 60)}")
+        return cls(sentences)
+
+    @property
+    def sentences(self) -> SentenceCorpus:
+        """The sentences of all pairs; each document is one pair."""
+        return self._sentences
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return self._sentences.n_documents
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_pairs,)``: scikit-learn reads it."""
+        return (self.n_pairs,)
+
+    def __len__(self) -> int:
+        return self.n_pairs
+
+    def __iter__(self) -> Iterator[tuple[list[str], list[str]]]:
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """Return a 0-d object array: otherwise NumPy would read all pairs, for example in a parameter search."""
+        array = np.empty((), object)
+        array[()] = self
+        return array if dtype is None else array.astype(dtype)
+
+    def __repr__(self) -> str:
+        sentences = self._sentences
+        return f"PairCorpus(n_pairs={len(self)}, n_tokens={sentences.n_tokens}, n_words={len(sentences.vocabulary)})"
+
+    def __eq__(self, other: object) -> bool:
+        return self._sentences == other._sentences if isinstance(other, PairCorpus) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(("PairCorpus", self._sentences))
+
+    def __copy__(self) -> PairCorpus:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PairCorpus:
+        return self
+
+    @overload
+    def __getitem__(self, key: int | np.integer[Any]) -> tuple[list[str], list[str]]: ...
+    @overload
+    def __getitem__(self, key: Any) -> PairCorpus: ...
+    def __getitem__(self, key: Any) -> tuple[list[str], list[str]] | PairCorpus:
+        """Return the words of one pair, or a new corpus of some pairs."""
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # as scikit-learn indexes arrays
+            key = key[0]
+        if isinstance(key, numbers.Integral) and not isinstance(key, bool):
+            row = 2 * int(as_rows([key], len(self))[0])
+            return self._sentences[row], self._sentences[row + 1]
+        rows = 2 * as_rows(key, len(self))
+        return PairCorpus(self._sentences[np.column_stack([rows, rows + 1]).ravel()])
+
+
+def _check_words(sent_ptr: np.ndarray, shown: Callable[[int], str]) -> None:
+    empty = np.flatnonzero(np.diff(sent_ptr) == 0)
+    if len(empty):
+        row, side = divmod(int(empty[0]), 2)
+        raise ValueError(
+            f"Pair {row} has no word in its {('first', 'second')[side]} sentence{shown(int(empty[0]))}. Leave such "
+            "pairs out."
+        )
+
+
+def joined(sets: Sequence[SentenceCorpus]) -> SentenceCorpus:
+    """The sentences of several corpora, one corpus after the other, with the words of all."""
+    if len(sets) == 1:
+        return sets[0]
+    counts: dict[str, int] = {}
+    for corpus in sets:
+        for word, count in zip(corpus.vocabulary.words, corpus.vocabulary.counts.tolist()):
+            counts[word] = counts.get(word, 0) + count
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    vocabulary = Vocabulary(words, [counts[word] for word in words])
+    tokens = [vocabulary.ids_of(corpus.vocabulary.words)[corpus.tokens] for corpus in sets]
+    return SentenceCorpus(
+        np.concatenate(tokens),
+        _end_to_end([corpus.sent_ptr for corpus in sets]),
+        _end_to_end([corpus.doc_ptr for corpus in sets]),
+        vocabulary,
+        tokenizer=sets[0].tokenizer,
+    )
+
+
+def _end_to_end(offsets: Sequence[np.ndarray]) -> np.ndarray:
+    lengths = np.concatenate([np.diff(ptr) for ptr in offsets])
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+
+
+def texts_of(sentences: SentenceCorpus) -> NDArray[np.int64]:
+    """An index for each distinct text, (n_sentences,); each sentence without words is distinct."""
+    tokens, texts = sentences.tokens, dict[bytes, int]()
+    n_sentences = sentences.n_sentences
+    ranges = enumerate(pairwise(sentences.sent_ptr.tolist()))
+    found = (texts.setdefault(tokens[a:b].tobytes(), i) if b > a else i for i, (a, b) in ranges)
+    return np.fromiter(found, np.int64, n_sentences)
+
+
+def linked(groups: np.ndarray, texts: np.ndarray) -> NDArray[np.int64]:
+    """An index for the sentences of groups that are linked by texts that they share, (n_sentences,).
+
+    Groups of more than `LARGEST_COMPONENT` pairs that hang together stay apart.
+    """
+    n_groups, n_texts = int(groups.max(initial=-1)) + 1, int(texts.max(initial=-1)) + 1
+    edges = np.ones(len(groups), bool), (groups, n_groups + texts)
+    graph = coo_array(edges, shape=(n_groups + n_texts,) * 2)
+    component = connected_components(graph, directed=False)[1][groups]
+    is_large = np.bincount(component)[component] > 2 * LARGEST_COMPONENT
+    return np.where(is_large, len(component) + groups, component)

@@ -1,0 +1,304 @@
+r"""Sums of word vectors that learn, with the direction and the length of a word apart.
+
+The vector of word :math:`w` is :math:`s_w d_w`: a row :math:`d_w`, and a scale :math:`s_w` that starts at one. Adam
+(Kingma and Ba, 2015) moves the rows and scales of the words that a block uses; after its step a row may be brought back
+to the length with which it started.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.norms import row_norms
+from .._compiled.random import random_bits
+from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_row
+from .._compiled.simd import (
+    WIDTH,
+    divide,
+    load,
+    load_short,
+    multiply_add,
+    prefetch,
+    splat,
+    square_root,
+    store,
+    store_short,
+)
+
+_BETA_1, _BETA_2, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)  # the defaults of the paper on Adam
+_STREAM = np.uint64(11)  # of the draws that drop words
+_AHEAD, _ROWS_AHEAD = 8, 3  # words, and distinct words
+
+
+class Words(NamedTuple):
+    """What is learned of each word."""
+
+    directions: np.ndarray  # (n_words, n_components) float32
+    scales: np.ndarray  # (n_words,) float32
+    first: np.ndarray  # (n_words, n_components) float32, Adam's first moment of the directions
+    second: np.ndarray  # (n_words, n_components) float32, the second moment
+    scale_moments: np.ndarray  # (2, n_words) float32
+    start: np.ndarray  # (n_words, n_components) float32, where the directions started
+    lengths: np.ndarray  # (n_words,) float32, the lengths with which they started
+
+
+class Entries(NamedTuple):
+    """The words of a block, sentence after sentence, and buffers for their distinct ones."""
+
+    row: np.ndarray  # (n_entries,) int64
+    scale: np.ndarray  # (n_entries,) float32
+    ptr: np.ndarray  # (n_sentences + 1,) int64, where the sentences begin
+    slot: np.ndarray  # (n_words,) int32, one more than the index of a word among the distinct ones, else 0
+    distinct: np.ndarray  # (n_entries,) int64
+    gradient: np.ndarray  # (n_entries, n_components) float32, sum over the sentences with a word
+    product: np.ndarray  # (1, 4) float32
+
+
+class Step(NamedTuple):
+    """How a block moves rows and scales."""
+
+    direction_rate: float  # 0 where rows stay
+    scale_rate: float  # 0 where scales stay
+    keeps_length: bool
+    alpha: float  # pull to the start
+    correction: float  # of the second moment
+
+
+@njit(**INLINE)
+def prefetch_whole_row(matrix, row):
+    """Prefetch a row; few rows of a block are near each other, so the processor does not foresee them."""
+    for c in range(0, matrix.shape[1], WIDTH):
+        prefetch(matrix, row, c)
+
+
+@njit(**INLINE)
+def list_words(text, sentence, kept, seed, entries, first):
+    """List the words of a sentence that are known and not dropped, from ``first`` on; returns where they end."""
+    n = first
+    for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
+        bits = random_bits(np.uint64(seed), _STREAM, np.uint64(p), np.uint64(0))
+        if text.tokens[p] < text.word_weight.shape[0] and np.int64(bits >> np.uint64(33)) < kept:
+            entries.row[n] = text.tokens[p]
+            n += 1
+    return n
+
+
+@lean_kernel
+def sum_words(text, sentences, kept, seed, words, entries, out):
+    """``out[i]``: the sum of the vectors of the words of sentence i; a sentence of which all were dropped keeps all.
+
+    ``kept`` of 2**31 words are kept, a function of the seed and of the position in the text.
+    """
+    all_of_them = np.int64(2**31)
+    n = np.int64(0)
+    for i in range(sentences.shape[0]):
+        first, n = n, list_words(text, sentences[i], kept, seed, entries, n)
+        if n == first and kept < all_of_them:
+            n = list_words(text, sentences[i], all_of_them, seed, entries, n)
+        entries.ptr[i + 1] = n
+    for k in range(n):
+        entries.scale[k] = words.scales[entries.row[k]]
+    for i in range(sentences.shape[0]):
+        first, last = entries.ptr[i], entries.ptr[i + 1]
+        for k in range(min(last + _AHEAD, n), min(2 * last - first + _AHEAD, n)):
+            prefetch_whole_row(words.directions, entries.row[k])
+        combine(out, i, entries.scale, first, words.directions, entries.row, first, last - first)
+
+
+@njit(**INLINE)
+def adam(moments, gradient, rate, correction):
+    """Adam's step of one number, and its two new moments."""
+    first = _BETA_1 * moments[0] + (ONE - _BETA_1) * gradient
+    second = _BETA_2 * moments[1] + (ONE - _BETA_2) * gradient * gradient
+    return rate * first / (np.sqrt(second * correction) + _EPSILON), first, second
+
+
+@njit(**INLINE)
+def adam_of_vectors(row, first, second, gradient, pull, step):
+    """The same for sixteen numbers of a direction: the new numbers, and their moments.
+
+    ``pull`` holds how far the numbers are from their start.
+    """
+    zero = splat(np.float32(0.0))
+    scale, rate, correction, alpha = step
+    gradient = multiply_add(splat(alpha), pull, multiply_add(splat(scale), gradient, zero))
+    first = multiply_add(splat(_BETA_1), first, multiply_add(splat(ONE - _BETA_1), gradient, zero))
+    square = multiply_add(gradient, gradient, zero)
+    second = multiply_add(splat(_BETA_2), second, multiply_add(splat(ONE - _BETA_2), square, zero))
+    below = square_root(multiply_add(second, splat(correction), zero))
+    change = divide(first, multiply_add(below, splat(ONE), splat(_EPSILON)))
+    return multiply_add(splat(-rate), change, row), first, second
+
+
+@njit(**INLINE)
+def move_direction(words, row, gradient, slot, step):
+    """One step of a direction."""
+    directions, start = words.directions, words.start
+    numbers = (
+        words.scales[row],
+        np.float32(step.direction_rate),
+        np.float32(step.correction),
+        np.float32(step.alpha),
+    )
+    minus_one = splat(-ONE)
+    last = directions.shape[1] - WIDTH
+    if last < 0:
+        d = load_short(directions, row)
+        pull = multiply_add(minus_one, load_short(start, row), d)
+        first, second, g = load_short(words.first, row), load_short(words.second, row), load_short(gradient, slot)
+        d, first, second = adam_of_vectors(d, first, second, g, pull, numbers)
+        store_short(directions, row, d)
+        store_short(words.first, row, first)
+        store_short(words.second, row, second)
+        return
+    # The last vector overlaps the one before, which must not be moved twice.
+    d = load(directions, row, last)
+    pull = multiply_add(minus_one, load(start, row, last), d)
+    first, second, g = load(words.first, row, last), load(words.second, row, last), load(gradient, slot, last)
+    end, end_first, end_second = adam_of_vectors(d, first, second, g, pull, numbers)
+    for c in range(0, last, WIDTH):
+        d = load(directions, row, c)
+        pull = d
+        if step.alpha > 0.0:
+            pull = multiply_add(minus_one, load(start, row, c), d)
+        first, second, g = load(words.first, row, c), load(words.second, row, c), load(gradient, slot, c)
+        d, first, second = adam_of_vectors(d, first, second, g, pull, numbers)
+        store(directions, row, c, d)
+        store(words.first, row, c, first)
+        store(words.second, row, c, second)
+    store(directions, row, last, end)
+    store(words.first, row, last, end_first)
+    store(words.second, row, last, end_second)
+
+
+@njit(**INLINE)
+def restore_length(words, row):
+    """Bring a direction back to the length with which it started."""
+    directions = words.directions
+    length = np.sqrt(mean_square(directions, row) * np.float32(directions.shape[1]))
+    if length > 0.0:
+        copy_scaled(directions, row, words.lengths[row] / length, directions, row)
+
+
+@lean_kernel
+def gather(sentences_gradient, entries):
+    """Add up the gradient of each distinct word of the block; returns how many there are."""
+    n = np.int64(0)
+    for i in range(sentences_gradient.shape[0]):
+        for k in range(entries.ptr[i], entries.ptr[i + 1]):
+            row = entries.row[k]
+            slot = np.int64(entries.slot[row]) - 1
+            if slot < 0:
+                entries.distinct[n], entries.slot[row] = row, n + 1
+                copy_scaled(entries.gradient, n, ONE, sentences_gradient, i)
+                n += 1
+            else:
+                add_scaled(entries.gradient, slot, ONE, sentences_gradient, i)
+    return n
+
+
+@lean_kernel
+def step_words(entries, n, words, step):
+    """Move the ``n`` distinct words of the block."""
+    for slot in range(n):
+        if slot + _ROWS_AHEAD < n and step.direction_rate > 0.0:
+            later = entries.distinct[slot + _ROWS_AHEAD]
+            prefetch_whole_row(words.first, later)
+            prefetch_whole_row(words.second, later)
+            prefetch_row(words.directions, later)
+        row = entries.distinct[slot]
+        entries.slot[row] = 0
+        if step.scale_rate > 0.0:
+            dots(entries.product, 0, entries.gradient, slot, words.directions, entries.distinct, slot, np.int64(1))
+        if step.direction_rate > 0.0:
+            move_direction(words, row, entries.gradient, slot, step)
+            if step.keeps_length:
+                restore_length(words, row)
+        if step.scale_rate > 0.0:
+            gradient = entries.product[0, 0] + np.float32(step.alpha) * (words.scales[row] - ONE)
+            moments = words.scale_moments
+            change, first, second = adam(
+                (moments[0, row], moments[1, row]), gradient, np.float32(step.scale_rate), np.float32(step.correction)
+            )
+            words.scales[row] -= change
+            moments[0, row], moments[1, row] = first, second
+
+
+class Moves(NamedTuple):
+    """What is learned of a word."""
+
+    directions: bool
+    scales: bool
+    keeps_length: bool  # of the direction
+
+
+class WordSums:
+    """Encoder of `PairTrainer`: a sentence is the sum of its words; what `fitted` holds of them is changed in place."""
+
+    def __init__(self, fitted: dict[str, Any], moves: Moves, alpha: float, dropout: float) -> None:
+        self.fitted, self.moves, self.alpha = fitted, moves, float(alpha)
+        self.kept = int((1 - dropout) * 2**31)
+        self.n_words, self.n_components = fitted["_directions"].shape
+        self._slot = np.zeros(self.n_words, np.int32)
+        self._entries = self._make_entries(0, 0)
+
+    @cached_property
+    def words(self) -> Words:
+        """What is learned of each word."""
+        fitted = self.fitted
+        no_rows, no_numbers = np.zeros((2, 0, self.n_components), np.float32), np.zeros((2, 0), np.float32)
+        first, second = fitted.get("_directions_accumulator", no_rows)
+        return Words(
+            fitted["_directions"],
+            fitted["_scales"],
+            first,
+            second,
+            fitted.get("_scales_accumulator", no_numbers),
+            fitted["_start_vectors"],
+            np.asarray(row_norms(fitted["_start_vectors"]), np.float32),
+        )
+
+    @cached_property
+    def _units(self) -> tuple[float, float]:
+        """The same rate turns vectors of any length alike, and moves a scale as far as a row."""
+        return float(np.median(self.words.lengths)), float(np.sqrt(self.n_components))
+
+    def _make_entries(self, n_sentences: int, n_entries: int) -> Entries:
+        return Entries(
+            np.zeros(n_entries, np.int64),
+            np.zeros(n_entries, np.float32),
+            np.zeros(n_sentences + 1, np.int64),
+            self._slot,
+            np.zeros(n_entries, np.int64),
+            np.zeros((n_entries, self.n_components), np.float32),
+            np.zeros((1, 4), np.float32),
+        )
+
+    def encode(self, text: Any, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
+        """The sums of some sentences; words are dropped where they are to be learned from."""
+        n_entries = int((text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]).sum())
+        if n_entries > len(self._entries.row) or len(sentences) >= len(self._entries.ptr):
+            self._entries = self._make_entries(len(sentences), n_entries + n_entries // 2)
+        out = np.empty((len(sentences), self.n_components), np.float32)
+        text = text._replace(annotations=())  # whose types differ between methods
+        sum_words(text, sentences, self.kept if learn else 2**31, seed, self.words, self._entries, out)
+        return out
+
+    def step(self, gradient: np.ndarray, rate: float) -> None:
+        """One step of Adam of the words of the sentences that were encoded last."""
+        self.fitted["_n_steps"] = n_steps = self.fitted["_n_steps"] + 1
+        rate /= 1 - float(_BETA_1) ** n_steps
+        correction = 1 / (1 - float(_BETA_2) ** n_steps)
+        of_direction, of_scale = (rate * unit * moves for unit, moves in zip(self._units, self.moves))
+        n = gather(gradient, self._entries)
+        step = Step(of_direction, of_scale, self.moves.keeps_length, self.alpha, correction)
+        step_words(self._entries, n, self.words, step)
+
+    def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
+        """Memory for a block."""
+        return int(4 * self.n_words + 3 * n_words // 2 * (20 + 4 * self.n_components))

@@ -1,0 +1,197 @@
+"""Training on pairs of sentences: the pairs of a pass, in blocks; knows neither the encoder nor the loss.
+
+The encoder turns the sentences of a block into vectors, and the gradient of the vectors into a step of what it learns.
+The loss compares the vectors of a block with each other. Which pairs must not be compared is decided here.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .._compiled.compile import lean_kernel
+from .dense import ONE_BLAS_THREAD
+from .encoded_text import EncodedText
+from .trainer import BlockLoop
+from .updates import Update
+
+# Pairs of a block, and at least some tens of blocks a pass, however few the pairs.
+_LARGEST_BLOCK, _SMALLEST_BLOCK, _BLOCKS_OF_TEXT = 128, 16, 64
+_FEW = 20  # clusters, of which one is too large a part to be held out
+
+
+class Evidence(NamedTuple):
+    """Annotations of a text, (n_sentences,) int64 each: what belongs together and what must not be compared."""
+
+    group: np.ndarray  # sentences of one group are paraphrases
+    cluster: np.ndarray  # groups of one cluster are never negatives of each other
+    text: np.ndarray  # equal for equal sentences, which are never negatives of each other
+    set: np.ndarray  # which of the sets of pairs, that are learned one after the other
+
+
+class PairPlan(NamedTuple):
+    """The pairs of a pass in order, in blocks of ``runs_per_block``."""
+
+    run_starts: np.ndarray  # (n_pairs,) int64, first sentence of each pair
+    partners: np.ndarray  # (n_pairs,) int64, second sentence of each pair
+    runs_per_block: int
+    first_block: int
+    last_block: int
+    seed: int
+
+
+class PairLoss(NamedTuple):
+    """Loss of a block, and the gradient of its vectors."""
+
+    loss: float  # sum over the targets
+    n_targets: int
+    gradient: np.ndarray  # (2 * n_pairs, n_components) float32; empty where nothing is learned
+
+
+class Loss(Protocol):
+    """Compares the vectors of a block."""
+
+    def __call__(self, vectors: np.ndarray, excluded: np.ndarray, learn: bool) -> PairLoss:
+        """Compare ``vectors`` (2 * n_pairs, n_components), first sentences before second ones.
+
+        ``excluded`` (n_pairs, n_pairs) bool says which pairs are no negatives of each other; a pair is none of itself.
+        """
+
+
+class PairEncoder(Protocol):
+    """Turns sentences into vectors, and learns."""
+
+    def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
+        """The vectors of some sentences, (n_sentences, n_components); with ``learn``, to be learned from."""
+
+    def step(self, gradient: np.ndarray, rate: float) -> None:
+        """Take a step along the gradient of the vectors that `encode` returned last."""
+
+    def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
+        """Memory for a block of so many sentences and words."""
+
+
+class PairTrainer(BlockLoop):
+    """Runs an encoder and a loss over pairs. A single thread learns; BLAS has one thread too."""
+
+    def __init__(
+        self,
+        encoder: PairEncoder,
+        loss: Loss,
+        batch_size: int | str,
+        seed: int,
+        *,
+        first_epoch: int = 0,
+        passes: int = 1,
+    ) -> None:
+        super().__init__(None, "adam", batch_size, seed, 1)
+        self.encoder, self.loss, self.first_epoch, self.passes = encoder, loss, first_epoch, passes
+
+    def compile(self, text: EncodedText) -> None:
+        """Compile the kernels by encoding no sentence, and taking no step."""
+        vectors = self.encoder.encode(text, np.zeros(0, np.int64), 0, True)
+        self.encoder.step(vectors, 0.0)
+
+    def scratch_bytes(self, text: EncodedText) -> int:
+        n_sentences, n_pairs = len(text.document), self._pairs_of_block(len(text.document) // 2)
+        words = 2 * n_pairs * (len(text.tokens) // max(1, n_sentences) + 1)
+        annotations_and_order = 8 * n_sentences * (len(Evidence._fields) + 4)
+        scores = 4 * (4 * n_pairs) ** 2
+        return int(annotations_and_order + scores + self.encoder.scratch_bytes(2 * n_pairs, words))
+
+    def plan(self, text: EncodedText, epoch: int) -> Any:
+        """The pairs of a pass in random order: each group, in random order, in pairs."""
+        evidence = Evidence(*text.annotations)
+        random = np.random.default_rng([self.seed, epoch])
+        sentences = np.flatnonzero(_known_words(text) > 0)
+        if 0 <= epoch - self.first_epoch < 2**30:  # not the pass over held-out pairs
+            of_pass = (epoch - self.first_epoch) // self.passes
+            sentences = sentences[evidence.set[sentences] == min(of_pass, evidence.set.max(initial=0))]
+        firsts, partners = _pairs(sentences, evidence.group, random)
+        order = random.permutation(len(firsts))
+        n_pairs = self._pairs_of_block(len(firsts))
+        return PairPlan(firsts[order], partners[order], n_pairs, 0, 0, int(random.integers(2**63)))
+
+    def _pairs_of_block(self, n_pairs: int) -> int:
+        if not isinstance(self.batch_size, str):
+            return self.batch_size
+        return int(np.clip(n_pairs // _BLOCKS_OF_TEXT, _SMALLEST_BLOCK, _LARGEST_BLOCK))
+
+    def _make_scratch(self, text: EncodedText, plan: Any) -> Any:
+        return SimpleNamespace(losses=SimpleNamespace(total=np.zeros(2)))
+
+    def _call(self, text: EncodedText, scratch: Any, plan: Any, update: Update) -> None:
+        evidence = Evidence(*text.annotations)
+        with ONE_BLAS_THREAD, np.errstate(all="ignore"):  # the caller checks the weights after the pass
+            for block in range(plan.first_block, plan.last_block):
+                of_block = slice(block * plan.runs_per_block, (block + 1) * plan.runs_per_block)
+                firsts, partners = plan.run_starts[of_block], plan.partners[of_block]
+                excluded = np.empty((len(firsts),) * 2, np.bool_)
+                exclude(evidence.cluster[firsts], evidence.text[firsts], evidence.text[partners], excluded)
+                sentences = np.concatenate([firsts, partners])
+                vectors = self.encoder.encode(text, sentences, plan.seed, update.learn)
+                found = self.loss(vectors, excluded, update.learn)
+                scratch.losses.total += found.loss, found.n_targets
+                if not np.isfinite(found.loss):
+                    return  # diverged
+                if update.learn and found.n_targets:
+                    gradient = found.gradient / np.float32(found.n_targets)
+                    self.encoder.step(gradient, update.rate - update.rate_decay * block)
+
+
+def _known_words(text: EncodedText) -> np.ndarray:
+    """How many words of each sentence are in the vocabulary, (n_sentences,)."""
+    known = np.concatenate([np.zeros(1, np.int64), np.cumsum(text.tokens < len(text.word_weight))])
+    return known[text.sent_ptr[1:]] - known[text.sent_ptr[:-1]]
+
+
+def _pairs(sentences: np.ndarray, group: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Pair the sentences of each group at random; one is left over where their number is odd."""
+    group = group[sentences]
+    if np.bincount(group).max(initial=0) > 2:
+        order = random.permutation(len(group))
+        order = order[np.argsort(group[order], kind="stable")]
+    else:  # the groups are pairs
+        order = np.argsort(group, kind="stable")
+    sentences, group = sentences[order], group[order]
+    starts = np.flatnonzero(np.append(True, group[1:] != group[:-1])[: len(group)])
+    position = np.arange(len(group)) - np.repeat(starts, np.diff(np.append(starts, len(group))))
+    first = np.flatnonzero((position[:-1] % 2 == 0) & (group[1:] == group[:-1]))
+    return sentences[first], sentences[first + 1]
+
+
+@lean_kernel
+def exclude(cluster, first, second, excluded):
+    """Write which pairs are no negatives of each other: they are of one cluster, or share a text."""
+    for i in range(cluster.shape[0]):
+        own, a, b = cluster[i], first[i], second[i]
+        for j in range(cluster.shape[0]):
+            shares = (a == first[j]) | (a == second[j]) | (b == first[j]) | (b == second[j])
+            excluded[i, j] = shares | (own == cluster[j])
+
+
+def hold_out_clusters(evidence: Evidence, fraction: float, seed: int) -> np.ndarray:
+    """Choose whole clusters at random; where there are fewer than 20, whole groups, or else two sentences of a group.
+
+    Returns which sentences are held out, (n_sentences,) bool.
+    """
+    n_sentences = len(evidence.cluster)
+    random = np.random.default_rng([seed, 2**31])
+    unit = evidence.cluster if len(np.unique(evidence.cluster)) >= _FEW else evidence.group
+    if len(np.unique(unit)) < _FEW:
+        order = random.permutation(n_sentences)
+        order = order[np.argsort(unit[order], kind="stable")]
+        unit = np.empty(n_sentences, np.int64)
+        unit[order] = np.arange(n_sentences) // 2
+    sizes, n_wanted = np.bincount(unit), max(1, round(fraction * n_sentences))
+    order = random.permutation(np.flatnonzero(sizes))
+    n_chosen = max(1, int(np.searchsorted(np.cumsum(sizes[order]), n_wanted, side="right")))
+    held = np.isin(unit, order[:n_chosen])
+    if held.all():
+        raise ValueError(
+            f"early_stopping with validation_fraction={fraction} leaves nothing to learn from: there are "
+            f"{n_sentences} sentences."
+        )
+    return held
