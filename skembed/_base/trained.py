@@ -113,8 +113,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
         annotations = self._checked_annotations(corpus, y)
         keep = self.warm_start and hasattr(self, "vocabulary_")
-        with explaining_memory_error(self, corpus, keep=keep):
-            fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations):
+            fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations)
             self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False, annotations=annotations)
         return self
 
@@ -152,13 +152,13 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         corpus = self._corpus_to_learn_from(X, groups, y)
         annotations = self._checked_annotations(corpus, y)
         keep = hasattr(self, "vocabulary_")
-        with explaining_memory_error(self, corpus, keep=keep):
-            fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus)
+        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations):
+            fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations)
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True, annotations=annotations)
         return self
 
     @of_one_state
-    def estimate_memory(self, X: Any) -> dict[str, int]:
+    def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
 
         Parameters
@@ -166,6 +166,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         X : SentenceCorpus, or iterable of str
             What `fit` is to be given. Sentences are encoded for this, a corpus is only looked at. Where the parameter
             `corpus` is given, that counts and `X` does not.
+        y : array-like of shape (n_sentences, ...), default=None
+            What `fit` is to be given.
 
         Returns
         -------
@@ -192,10 +194,11 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         True
         """
         corpus = self._corpus_to_learn_from(X, None)
+        annotations = self._checked_annotations(corpus, y)
         keep = self.warm_start and hasattr(self, "_layout")
         if keep:
             self._check_layout()
-        return estimate(self, corpus, keep=keep)
+        return estimate(self, corpus, keep=keep, annotations=annotations)
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         """A record of each array that is learned; of `fitted`, `word_counts_` is there already."""
@@ -215,18 +218,23 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
                 raise ValueError(f"y has {length} values, but the text has {corpus.n_sentences} sentences.")
         return annotations
 
-    def _start(self, corpus: SentenceCorpus) -> dict[str, Any]:
+    def _settings(self, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
+        """Fitted attributes that follow from the annotations alone."""
+        return {}
+
+    def _start(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...] = ()) -> dict[str, Any]:
         """Fitted attributes before the first epoch."""
-        fitted = self._learn_vocabulary(corpus)
+        fitted = {"n_features_out_": self.n_components} | self._settings(annotations)
+        fitted |= self._learn_vocabulary(corpus)
         fitted |= self._text_statistics(corpus, fitted)
         fitted["_seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         fitted["_n_tokens"] = corpus.n_tokens
         arrays = self._learned_arrays(fitted)
         fitted["_layout"] = self._layout_of_options(arrays)
-        fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0, "n_features_out_": self.n_components}
+        fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0}
         return fitted | start_arrays(arrays, self.solver, fitted["_seed"])
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...] = ()) -> dict[str, Any]:
         """Fitted attributes of an earlier fit, to go on from; what training changes is copied, in case it fails."""
         if corpus.tokenizer != self._tokenizer:
             raise ValueError(

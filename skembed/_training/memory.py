@@ -25,12 +25,17 @@ _GROWS_WITH = {
 }
 
 
-def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> dict[str, int]:
+def estimate(
+    vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, annotations: tuple[np.ndarray, ...] = ()
+) -> dict[str, int]:
     """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one."""
-    fitted = {"word_counts_": vectorizer.word_counts_} if keep else vectorizer._learn_vocabulary(corpus)
+    fitted = {"n_features_out_": vectorizer.n_components} | vectorizer._settings(annotations)
+    fitted = dict(vars(vectorizer)) if keep else fitted | vectorizer._learn_vocabulary(corpus)
     arrays, solver = vectorizer._learned_arrays(fitted), vectorizer.solver
     weights = sum(array.n_bytes for array in arrays)
     accumulators = accumulator_bytes(arrays, solver)
+    # With early stopping, those of the sentences to learn from and of those held out.
+    of_annotations = sum(values.nbytes for values in annotations) if vectorizer.early_stopping else 0
     encoded = corpus.tokens.nbytes + corpus.sent_ptr.nbytes + corpus.doc_ptr.nbytes
     text = EncodedText(
         corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32)
@@ -43,7 +48,7 @@ def estimate(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> dict[str
         "weights": weights,
         "accumulators": accumulators,
         "corpus": 0 if corpus.path else encoded,
-        "copies": _copies(vectorizer, corpus, arrays, encoded, keep=keep),
+        "copies": _copies(vectorizer, corpus, arrays, encoded, keep=keep) + of_annotations,
         "scratch": scratch + _BYTES_A_WORD * len(corpus.vocabulary),
     }
     return memory | {"total": sum(memory.values())}
@@ -61,12 +66,14 @@ def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray],
 
 
 @contextmanager
-def explaining_memory_error(vectorizer: Any, corpus: SentenceCorpus, *, keep: bool) -> Iterator[None]:
+def explaining_memory_error(
+    vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, annotations: tuple[np.ndarray, ...] = ()
+) -> Iterator[None]:
     """Add to a MemoryError how much memory the fit needs, and which parameters that depends on."""
     try:
         yield
     except MemoryError as error:
-        memory = estimate(vectorizer, corpus, keep=keep)
+        memory = estimate(vectorizer, corpus, keep=keep, annotations=annotations)
         largest = max(_GROWS_WITH, key=memory.__getitem__)
         params = vectorizer.get_params(deep=False)
         options = [f"{name}={params[name]!r}" for name in _GROWS_WITH[largest] if name in params]
