@@ -8,6 +8,7 @@ from skembed._compiled import random
 from skembed._compiled.sync import SYNC_SIZE, Team
 from skembed._training import negatives, sentence_blocks
 from skembed._training.encoded_text import Block, EncodedText, Plan
+from skembed._training.examples import NO_CLASS
 from skembed._training.negatives import ALIAS, CERTAIN, THRESHOLD, WORD
 from skembed._training.trainer import Trainer
 from skembed._training.updates import COUNT, Update
@@ -58,7 +59,13 @@ def encode(sentences, documents, weights):
 def tiny_text(kind="plain"):
     """The text as the kernels and as their twins see it."""
     weights = word_weights(kind)
-    return encode(SENTENCES, DOCUMENT, weights), reference.Text(SENTENCES, DOCUMENT, weights.astype(np.float64))
+    text, slow_text = encode(SENTENCES, DOCUMENT, weights), reference.Text(SENTENCES, DOCUMENT, weights.astype(float))
+    if kind != "labelled":
+        return text, slow_text
+    # A sentence has two of four classes, one, or none.
+    classes = np.array([(i % 4, (i * i) % 3 - 1) for i in range(len(SENTENCES) - 1)] + [(NO_CLASS, NO_CLASS)], np.int64)
+    sets = [set(row) - {NO_CLASS} for row in classes.tolist()]
+    return text._replace(annotations=(classes,)), slow_text._replace(classes=sets)
 
 
 def counts_of(sentences, n_words):

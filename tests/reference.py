@@ -13,14 +13,21 @@ import numpy as np
 
 
 class Text(NamedTuple):
-    """Sentences as lists of word ids, the document of each, the weight of each word; other ids are unknown words."""
+    """Sentences as lists of word ids, the document of each, the weight of each word; other ids are unknown words.
+
+    `classes` are sets of the classes of each sentence, where there are labels.
+    """
 
     sentences: list
     documents: list
     weights: np.ndarray
+    classes: list | None = None
 
     def words(self, i):
         return [word for word in self.sentences[i] if word < len(self.weights)]
+
+    def share_a_class(self, i, j):
+        return self.classes is not None and bool(self.classes[i] & self.classes[j])
 
 
 def sigmoid(x):
@@ -92,10 +99,12 @@ def places_of(text, starts, run_length):
     return [(r, i if i < n else None) for r, start in enumerate(starts) for i in range(start, start + run_length)]
 
 
-def random_sentences(places, t, draws, near, alive):
-    """S-: the targets at the drawn distances, less those that are neighbours of target t or hold no word."""
+def random_sentences(text, places, t, draws, near, alive):
+    """S-: the targets at the drawn distances, less those that are neighbours or of a class of target t, or empty."""
+    _, i = places[t]
     drawn = [places[(t + offset) % len(places)] for offset in draws.offsets[: draws.n_random]]
-    return [(r, j) for r, j in drawn if j is not None and alive[j] and j not in near]
+    drawn = [(r, j) for r, j in drawn if j is not None and alive[j] and j not in near]
+    return [(r, j) for r, j in drawn if not text.share_a_class(i, j)]
 
 
 def word_entries(text, starts, run_length, window, gradients, pooling):
@@ -121,7 +130,7 @@ def cbos_block(text, vectors, starts, run_length, draws, window, pooling):
             continue
         near = neighbours(text, i, window, alive)
         context = sum(s[j] for j in near) / len(near)
-        candidates = [(run, i), *random_sentences(places, t, draws, near, alive)]
+        candidates = [(run, i), *random_sentences(text, places, t, draws, near, alive)]
         p = softmax([s[j] @ context for _, j in candidates])
         loss -= math.log(p[0])
         n_targets += 1
@@ -153,7 +162,7 @@ def siamese_block(text, vectors, starts, run_length, draws, window, temperature,
         if i is None or not alive[i] or not neighbours(text, i, window, alive):
             continue
         positive = neighbours(text, i, window, alive)
-        candidates = [(run, j) for j in positive] + random_sentences(places, t, draws, positive, alive)
+        candidates = [(run, j) for j in positive] + random_sentences(text, places, t, draws, positive, alive)
         wanted = [1 / len(positive)] * len(positive) + [0.0] * (len(candidates) - len(positive))
         p = softmax([cosine(s[i], s[j]) / temperature for _, j in candidates])
         loss -= sum(wanted[c] * math.log(p[c]) for c in range(len(candidates)))
@@ -300,3 +309,25 @@ def sif(sentences, vectors, counts, a=1e-3, n_removed=1):
             rows[i] += a / (a + counts.get(word, 0) / total) * np.asarray(vectors[word], float) / len(words)
     components = np.linalg.svd(rows, full_matrices=False)[2][:n_removed]
     return rows - rows @ components.T @ components, components
+
+
+def target_loss(sentences, weights, vectors, image, targets, losses, temperature, margin):
+    """Sum of the losses of sentences whose directions, and those of their images, should be as their targets say."""
+    sums = [sum(weights[w] * vectors[w] for w in words) for words in sentences]
+    images = [image @ (s / np.linalg.norm(s)) for s in sums]
+    n, loss = len(sums), 0.0
+    for i in range(n):
+        own = cosine(images[i], targets[i])
+        others = [j for j in range(n) if cosine(targets[i], targets[j]) < 1 - 1e-6]
+        if "cosine" in losses:
+            loss += 1 - own
+        if "similarity" in losses:
+            for j in range(n):
+                if j != i:
+                    loss += (cosine(sums[i], sums[j]) - cosine(targets[i], targets[j])) ** 2 / (n - 1)
+        scores = [cosine(images[i], targets[j]) for j in others]
+        if "softmax" in losses:
+            loss -= np.log(softmax(np.array([own, *scores]) / temperature)[0])
+        if "hinge" in losses:
+            loss += sum(max(0.0, margin - own + score) for score in scores) / (n - 1)
+    return loss

@@ -5,6 +5,7 @@ Knows no method.
 
 # Modules that other packages of skembed may import.
 __all__ = [
+    "context",
     "coverage",
     "embedding",
     "parameters",

@@ -87,7 +87,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         if is_unknown.any():
             unknown = np.flatnonzero(is_unknown)
             rows = rows.copy()
-            if self.unknown == "hash":
+            if self._option("unknown") == "hash":
                 distinct, inverse = np.unique(rows[unknown], return_inverse=True)
                 others = read_only(self._unknown_vectors(sentences.words_of(distinct)))
                 rows[unknown] = -1 - inverse
@@ -95,7 +95,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
                 rows[unknown] = -1
         if out is None:
             out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
-        sum_rows(rows, weights, ptr, vectors, others, self.pooling == "mean", out)
+        sum_rows(rows, weights, ptr, vectors, others, self._option("pooling") == "mean", out)
         return out
 
     @property

@@ -264,7 +264,7 @@ class WordVectorInspection:
         encoded = self._counted(self._known_tokens().encode([sentence]))
         rows, weights, is_unknown, _ = self._features(encoded)
         names = self._feature_names(encoded)
-        kept = ~is_unknown if self.unknown == "zero" else np.ones(len(rows), bool)
+        kept = ~is_unknown if self._option("unknown") == "zero" else np.ones(len(rows), bool)
         vectors = np.zeros((len(rows), self._summed_vectors.shape[1]))
         vectors[~is_unknown] = self._summed_vectors[rows[~is_unknown]]
         if kept[is_unknown].any():

@@ -51,7 +51,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     lowercase: bool = True
     stop_words: Any = None
     stemmer: Any = None
-    min_count: int = 1
+    min_count: Any = 1
     max_features: int | None = None
     corpus: SentenceCorpus | None = None
     n_jobs: int | None = None
@@ -176,7 +176,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
                     f"{brief(getattr(theirs, option))}. Leave {option} at its default to use that of the corpus, "
                     "or build the corpus again."
                 )
-        if self.min_count < corpus.min_count and self.min_count != self._default_of("min_count"):
+        if self.min_count != self._default_of("min_count") and self.min_count < corpus.min_count:
             raise ValueError(
                 f"min_count={self.min_count} contradicts {name}, which left out words that occur fewer than "
                 f"{corpus.min_count} times."
@@ -189,11 +189,15 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         found = (signature(init).parameters.get(option) for init in inits)
         return next((parameter.default for parameter in found if parameter is not None), getattr(cls, option, None))
 
-    def _learn_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
+    def _option(self, name: str, fitted: dict[str, Any] | None = None) -> Any:
+        """Value of a parameter; what "auto" stands for may depend on the fitted attributes, by default those of now."""
+        return getattr(self, name)
+
+    def _learn_vocabulary(self, corpus: SentenceCorpus, fitted: dict[str, Any] | None = None) -> dict[str, Any]:
         """The words to learn, and the fitted attributes that follow from the text alone."""
         if corpus.n_sentences == 0:
             raise ValueError("The corpus has no sentence. Pass at least one.")
-        vocabulary = corpus.vocabulary.prune(self.min_count, self.max_features)
+        vocabulary = corpus.vocabulary.prune(self._option("min_count", fitted), self.max_features)
         return {
             "vocabulary_": dict(vocabulary.index),
             "word_counts_": np.array(vocabulary.counts),

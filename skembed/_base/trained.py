@@ -14,15 +14,17 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
 from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
+from .._training.examples import Examples, in_order
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import EpochTasks, Progress
-from .._training.stopping import EarlyStopping, hold_out, is_sound, largest_of
+from .._training.stopping import EarlyStopping, hold_out
 from .._training.trainer import BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
-from .coverage import check_kept, warn_at_user
+from .coverage import check_kept
 from .embedding import EmbeddingVectorizer
+from .outcome import check_finite, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import of_one_state
 from .text import warn_if_unordered
@@ -80,8 +82,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         X : iterable of str, or SentenceCorpus
             Sentences in reading order. Any iterable is read once. Where the parameter `corpus` is given, that is
             learned from and `X` is not.
-        y : array-like of shape (n_sentences,), default=None
-            Not used, present by convention. Methods that learn from neighbouring sentences may warn, see Warns.
+        y : array-like of shape (n_sentences,) or (n_sentences, n_classes), default=None
+            Classes, for methods with the parameter `context`. Others do not use it.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence; a change from one sentence to the next begins a new document. None means
             that all sentences are one document.
@@ -108,13 +110,15 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             labelled sentences are seldom in reading order. If more than half of the sentences are alone in their
             document. If there was nothing to predict. With `warm_start`, if few words of `X` are in the vocabulary.
         """
-        corpus = self._corpus_to_learn_from(X, groups, y)
-        if self._needs_order:
+        classes = self._classes_of(y, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None)
+        if self._needs_order and classes is None:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
-        annotations = self._checked_annotations(corpus, y)
+        annotations = self._checked_annotations(corpus, y, classes)
         keep = self.warm_start and hasattr(self, "vocabulary_")
-        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations):
-            fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations)
+        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
+            fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
+            fitted["_from_labels"] = classes is not None
             self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False, annotations=annotations)
         return self
 
@@ -129,8 +133,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         ----------
         X : iterable of str, or SentenceCorpus
             Sentences in reading order.
-        y : ignored
-            Not used, present by convention.
+        y : array-like of shape (n_sentences,) or (n_sentences, n_classes), default=None
+            As in `fit`.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence.
 
@@ -149,11 +153,13 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         UserWarning
             As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
         """
-        corpus = self._corpus_to_learn_from(X, groups, y)
-        annotations = self._checked_annotations(corpus, y)
+        classes = self._classes_of(y, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None)
+        annotations = self._checked_annotations(corpus, y, classes)
         keep = hasattr(self, "vocabulary_")
-        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations):
-            fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations)
+        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
+            fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
+            fitted["_from_labels"] = classes is not None
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True, annotations=annotations)
         return self
 
@@ -166,8 +172,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         X : SentenceCorpus, or iterable of str
             What `fit` is to be given. Sentences are encoded for this, a corpus is only looked at. Where the parameter
             `corpus` is given, that counts and `X` does not.
-        y : array-like of shape (n_sentences, ...), default=None
-            What `fit` is to be given.
+        y : array-like of shape (n_sentences,) or (n_sentences, n_targets), default=None
+            Labels or targets, where `fit` is to learn from them.
 
         Returns
         -------
@@ -193,12 +199,13 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         >>> memory["corpus"] >= 4 * corpus.n_tokens
         True
         """
+        classes = self._classes_of(y, None)
         corpus = self._corpus_to_learn_from(X, None)
-        annotations = self._checked_annotations(corpus, y)
+        annotations = self._checked_annotations(corpus, y, classes)
         keep = self.warm_start and hasattr(self, "_layout")
         if keep:
             self._check_layout()
-        return estimate(self, corpus, keep=keep, annotations=annotations)
+        return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         """A record of each array that is learned; of `fitted`, `word_counts_` is there already."""
@@ -211,21 +218,27 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         """Arrays with a value for each sentence, such as labels, which the objective gets with the text."""
         return ()
 
-    def _checked_annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
-        annotations = self._annotations(corpus, y)
+    def _classes_of(self, y: Any, groups: Any) -> np.ndarray | None:
+        """The classes of each sentence, (n_sentences, n_most) int64, or None to learn without them."""
+        return None
+
+    def _checked_annotations(
+        self, corpus: SentenceCorpus, y: Any, classes: np.ndarray | None
+    ) -> tuple[np.ndarray, ...]:
+        annotations = self._annotations(corpus, y) if classes is None else (classes,)
         for length in map(len, annotations):
             if length != corpus.n_sentences:
                 raise ValueError(f"y has {length} values, but the text has {corpus.n_sentences} sentences.")
         return annotations
 
-    def _settings(self, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
-        """Fitted attributes that follow from the annotations alone."""
+    def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
+        """Fitted attributes that follow from what `y` says, such as what options of "auto" stand for."""
         return {}
 
-    def _start(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...] = ()) -> dict[str, Any]:
+    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any) -> dict[str, Any]:
         """Fitted attributes before the first epoch."""
-        fitted = {"n_features_out_": self.n_components} | self._settings(annotations)
-        fitted |= self._learn_vocabulary(corpus)
+        fitted = {"n_features_out_": self.n_components} | self._settings(annotations, classes)
+        fitted |= self._learn_vocabulary(corpus, fitted)
         fitted |= self._text_statistics(corpus, fitted)
         fitted["_seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         fitted["_n_tokens"] = corpus.n_tokens
@@ -234,7 +247,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0}
         return fitted | start_arrays(arrays, self.solver, fitted["_seed"])
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...] = ()) -> dict[str, Any]:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
         """Fitted attributes of an earlier fit, to go on from; what training changes is copied, in case it fails."""
         if corpus.tokenizer != self._tokenizer:
             raise ValueError(
@@ -293,7 +306,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         """The text to learn from and, with early stopping, the held-out text."""
         if not self.early_stopping or partial:
             return self._encode_text(corpus, fitted, annotations), None
-        held = hold_out(corpus, self.validation_fraction, fitted["_seed"])
+        classes = annotations[0] if fitted.get("_from_labels") else None
+        held = hold_out(corpus, self.validation_fraction, fitted["_seed"], classes)
         # One after the other: the copy of the first is freed once it is encoded.
         held_out, text = (
             self._encode_text(corpus[which], fitted, tuple(values[which] for values in annotations))
@@ -328,7 +342,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             if self.solver != "adagrad" and not partial:  # the papers' linear decay to zero
                 rates = tuple(self.learning_rate * (1 - done / n_epochs) for done in (epoch, epoch + 1))
             losses.append(trainer.run_epoch(text, fitted["n_iter_"], rates=rates, on_call=progress.advance))
-            self._check_finite(weights, losses[-1], epoch)
+            check_finite(self, weights, losses[-1], epoch)
             fitted["n_iter_"] += 1
             stop = False
             if held_out is not None:
@@ -339,7 +353,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted), corpus))
             if stop:
                 break
-        self._warn_of_nothing(losses, validation)
+        warn_of_nothing(type(self).__name__, losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, corpus)
         self._commit(final)
@@ -349,9 +363,15 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         objective = self._make_objective(fitted)
         batch_size = self.batch_size if isinstance(self.batch_size, str) else int(self.batch_size)
         options = self.solver, batch_size, fitted["_seed"], count_threads(self.n_jobs)
+        examples = self._examples(fitted)
         if isinstance(objective, DenseObjective):
-            return DenseTrainer(objective, *options, arrays=self._learned_arrays(fitted), fitted=fitted)
-        return Trainer(objective, *options)
+            arrays = self._learned_arrays(fitted)
+            return DenseTrainer(objective, *options, examples=examples, arrays=arrays, fitted=fitted)
+        return Trainer(objective, *options, examples=examples)
+
+    def _examples(self, fitted: dict[str, Any]) -> Examples:
+        """What belongs together in a pass."""
+        return in_order
 
     def _check_parameters(self) -> None:
         """A context method compares a sentence with others of its block, which must hold more than its neighbours."""
@@ -362,31 +382,6 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
                 raise ValueError(
                     f"batch_size={self.batch_size} is too small for window={self.window}: the random "
                     f"sentences come from the same block. Use at least {smallest}."
-                )
-
-    def _check_finite(self, weights: list[np.ndarray], loss: float, epoch: int) -> None:
-        largest = largest_of(weights)
-        if not is_sound(loss, largest):
-            # Other parameters that cause large steps or scores.
-            others = {"n_components": "smaller"} | ({"temperature": "larger"} if hasattr(self, "temperature") else {})
-            options = "".join(f", {name}={getattr(self, name)}" for name in others)
-            remedy = "".join(f", or a {than} {name}" for name, than in others.items())
-            raise ValueError(
-                f"{type(self).__name__} diverged in epoch {epoch + 1} with learning_rate={self.learning_rate}, "
-                f"solver={self.solver!r}{options} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
-                f"learning_rate{remedy}. Nothing of this fit was kept."
-            )
-
-    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
-        """A loss of exactly zero is that of no target at all."""
-        for name, curve, outcome in (
-            ("text", losses, "the last pass changed nothing"),
-            ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
-        ):
-            if curve and curve[-1] == 0.0:
-                warn_at_user(
-                    f"{type(self).__name__} found nothing to predict in the {name}, so {outcome}. Its sentences may be "
-                    "too few or too short, or their words unknown or too rare."
                 )
 
 

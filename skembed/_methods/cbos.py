@@ -2,20 +2,21 @@
 
 from typing import Any
 
-from .._base.pooled import PooledVectorizer
-from .._base.trained import TrainedVectorizer
+from sklearn.utils._param_validation import StrOptions
+
+from .._base.context import ContextVectorizer
 from .._objectives.cbos import CBOSObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
 
 
-class CBOSVectorizer(PooledVectorizer, TrainedVectorizer):
+class CBOSVectorizer(ContextVectorizer):
     r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences [1]_.
 
     A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
     picks out the sentence between them among random other ones. Use it where you have text in reading order: books,
-    articles, manuals, dialogues. It is fast, and a good first choice. Where sentences stand alone use
-    :class:`Sent2VecVectorizer`.
+    articles, manuals, dialogues. Use it with classes `y` too: then it learns which words tell the classes apart, for
+    the classifier behind it. Where sentences stand alone and have no labels use :class:`Sent2VecVectorizer`.
 
     Read more in the :ref:`User Guide <cbos>`.
 
@@ -23,19 +24,27 @@ class CBOSVectorizer(PooledVectorizer, TrainedVectorizer):
     ----------
     n_components : int, default=100
         Length of the vectors. The paper uses 100.
+    context : {"auto", "order", "labels"}, default="auto"
+        What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
+        of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
+        holds classes and neither `groups` nor `corpus` is given, and the order otherwise.
     window : int, default=1
         Sentences on each side that make the context, k in the paper, which uses 1. It never leaves a document.
     negative : int, default=10
         Random sentences that the true one is compared with, m in the paper, which uses 2.
-    pooling : {"sum", "mean"}, default="sum"
+    word_dropout : float, default=0.0
+        Probability that a word is left out of its sentence in a pass, at least 0 and below 1.
+    pooling : {"auto", "sum", "mean"}, default="auto"
         Whether a sentence is the sum (the paper, eq. 4) or the mean of its words, in training and transform alike.
+        "auto" is "sum", or "mean" for a model learned from labels.
     weighting : {"idf", "sif"} or None, default=None
         Weight of a word in that sum, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
         word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
         ``f`` of the text [2]_. None, as in the paper, means 1.
-    unknown : {"zero", "hash"}, default="hash"
+    unknown : {"auto", "zero", "hash"}, default="auto"
         What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
-        direction that depends on its text alone, so that it still matches itself.
+        direction that depends on its text alone, so that it still matches itself. "auto" is "hash", or "zero" for a
+        model learned from labels, where a random direction would be noise for the classifier.
     solver : {"adagrad", "sgd"}, default="adagrad"
         "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd" takes
         plain steps at a rate that falls linearly to zero over `max_iter` passes.
@@ -49,8 +58,8 @@ class CBOSVectorizer(PooledVectorizer, TrainedVectorizer):
     max_sentence_length : int or None, default=16
         Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
         each other. None never splits. The paper splits sentences of 120 words and more. `transform` never splits.
-    min_count : int, default=5
-        Words that occur less often are not learned. The paper uses 5.
+    min_count : int or "auto", default="auto"
+        Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : "word" or callable, default="word"
@@ -112,10 +121,15 @@ class CBOSVectorizer(PooledVectorizer, TrainedVectorizer):
 
     Notes
     -----
-    *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, and the method would learn
-    from strangers. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold then learns
-    from that text, and `X` is only transformed for the next step of the pipeline. A warning comes where more than half
-    of the sentences are alone in their document.
+    *Labels.* With classes `y`, one for each sentence or an indicator matrix of several, each pass puts the sentences of
+    a class behind each other in a new random order. So the neighbours of a sentence are sentences of its class. A
+    sentence of several classes takes part in each; one without a class does not take part. The vectors serve a
+    classifier of these classes, and little else.
+
+    *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, and from the order the method
+    would learn from strangers. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold
+    then learns from that text, and `X` is only transformed for the next step of the pipeline. A warning comes where
+    more than half of the sentences are alone in their document.
 
     *Context.* Eq. 5 always divides by 2k. Here the sum is divided by the number of neighbours that exist, so a
     sentence at the border of a document has a context of the same scale as the others.
@@ -151,8 +165,9 @@ class CBOSVectorizer(PooledVectorizer, TrainedVectorizer):
         "max_sentence_length": [integers(2, INT64_MAX), None],
         "window": [integers(1)],
         "negative": [integers(1)],
+        "pooling": [StrOptions({"sum", "mean", "auto"})],
     }
-    _needs_order = True
+    _automatic = ContextVectorizer._automatic | {"pooling": ("sum", "mean")}
     _paper_settings = {
         "CBOS": {
             "n_components": 100,
@@ -176,17 +191,19 @@ class CBOSVectorizer(PooledVectorizer, TrainedVectorizer):
         self,
         n_components: int = 100,
         *,
+        context: str = "auto",
         window: int = 1,
         negative: int = 10,
-        pooling: str = "sum",
+        word_dropout: float = 0.0,
+        pooling: str = "auto",
         weighting: str | None = None,
-        unknown: str = "hash",
+        unknown: str = "auto",
         solver: str = "adagrad",
         learning_rate: float = 0.1,
         max_iter: int = 5,
         batch_size: int | str = "auto",
         max_sentence_length: int | None = 16,
-        min_count: int = 5,
+        min_count: int | str = "auto",
         max_features: int | None = None,
         analyzer: Any = "word",
         token_pattern: str = r"(?u)\b\w+\b",
@@ -204,8 +221,10 @@ class CBOSVectorizer(PooledVectorizer, TrainedVectorizer):
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
+        self.context = context
         self.window = window
         self.negative = negative
+        self.word_dropout = word_dropout
         self.pooling = pooling
         self.weighting = weighting
         self.unknown = unknown

@@ -3,16 +3,15 @@
 from numbers import Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.pooled import PooledVectorizer
-from .._base.trained import TrainedVectorizer
+from .._base.context import ContextVectorizer
 from .._objectives.siamese_cbow import SiameseCBOWObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
 
 
-class SiameseCBOWVectorizer(PooledVectorizer, TrainedVectorizer):
+class SiameseCBOWVectorizer(ContextVectorizer):
     r"""Sentence embeddings learned by telling neighbours from strangers by cosine: Siamese CBOW [1]_.
 
     A sentence is the mean of its words' vectors. The vectors are learned so that its cosine with the sentence before
@@ -25,22 +24,29 @@ class SiameseCBOWVectorizer(PooledVectorizer, TrainedVectorizer):
     ----------
     n_components : int, default=100
         Length of the vectors. The paper uses 300.
+    context : {"auto", "order", "labels"}, default="auto"
+        What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
+        of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
+        holds classes and neither `groups` nor `corpus` is given, and the order otherwise.
     window : int, default=1
         Sentences on each side that count as neighbours; the paper takes 1. They are of the same document.
     negative : int, default=10
         Random sentences, not neighbours, to compare with. The paper uses 2.
-    temperature : float, default=0.1
+    temperature : float or "auto", default="auto"
         Divides the cosines before the softmax; from 1e-4 to 1e4. The paper has none, that is 1, but cosines are at
-        most 1, and then even a perfect model is unsure.
+        most 1, and then even a perfect model is unsure. "auto" is 0.1, or 1 for a model learned from labels.
+    word_dropout : float, default=0.0
+        Probability that a word is left out of its sentence in a pass, at least 0 and below 1.
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence. Cosines are the same, so only the rows' length changes.
     weighting : {"idf", "sif"} or None, default=None
         Weight of a word in that mean, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
         word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
         ``f`` of the text [2]_. None, as in the paper, means 1.
-    unknown : {"zero", "hash"}, default="hash"
+    unknown : {"auto", "zero", "hash"}, default="auto"
         What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
-        direction that depends on its text alone, so that it still matches itself.
+        direction that depends on its text alone, so that it still matches itself. "auto" is "hash", or "zero" for a
+        model learned from labels, where a random direction would be noise for the classifier.
     solver : {"adagrad", "sgd"}, default="adagrad"
         "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
@@ -53,8 +59,8 @@ class SiameseCBOWVectorizer(PooledVectorizer, TrainedVectorizer):
     max_sentence_length : int or None, default=32
         Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
         each other. None never splits, as in the paper, and neither does `transform`.
-    min_count : int, default=5
-        Words that occur less often are not learned. The paper uses 5.
+    min_count : int or "auto", default="auto"
+        Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : "word" or callable, default="word"
@@ -111,8 +117,11 @@ class SiameseCBOWVectorizer(PooledVectorizer, TrainedVectorizer):
 
     Notes
     -----
-    *Order.* Cross-validation and ``train_test_split`` take sentences out of reading order; `fit` warns if it gets
-    labels. Pass the ordered text as `corpus`: each fold learns from that, and `X` is only transformed.
+    *Labels.* With classes `y` the neighbours of a sentence are other sentences of its class, and no negative shares a
+    class with it; see :class:`CBOSVectorizer`.
+
+    *Order.* Cross-validation and ``train_test_split`` take sentences out of reading order. To learn from the order all
+    the same, pass the ordered text as `corpus`: each fold learns from that, and `X` is only transformed.
 
     *The published program.* It leaves words of earlier, longer sentences in its batches and cuts word numbers to 16
     bits; both are errors, and not repeated here. It takes negatives that may be neighbours, and crosses the borders of
@@ -146,9 +155,9 @@ class SiameseCBOWVectorizer(PooledVectorizer, TrainedVectorizer):
         "max_sentence_length": [integers(2, INT64_MAX), None],
         "window": [integers(1)],
         "negative": [integers(1)],
-        "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
+        "temperature": [Interval(Real, 1e-4, 1e4, closed="both"), StrOptions({"auto"})],
     }
-    _needs_order = True
+    _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 1.0)}
     _paper_settings = {
         "Siamese CBOW": {
             "n_components": 300,
@@ -172,18 +181,20 @@ class SiameseCBOWVectorizer(PooledVectorizer, TrainedVectorizer):
         self,
         n_components: int = 100,
         *,
+        context: str = "auto",
         window: int = 1,
         negative: int = 10,
-        temperature: float = 0.1,
+        temperature: float | str = "auto",
+        word_dropout: float = 0.0,
         pooling: str = "mean",
         weighting: str | None = None,
-        unknown: str = "hash",
+        unknown: str = "auto",
         solver: str = "adagrad",
         learning_rate: float = 0.1,
         max_iter: int = 5,
         batch_size: int | str = "auto",
         max_sentence_length: int | None = 32,
-        min_count: int = 5,
+        min_count: int | str = "auto",
         max_features: int | None = None,
         analyzer: Any = "word",
         token_pattern: str = r"(?u)\b\w+\b",
@@ -201,9 +212,11 @@ class SiameseCBOWVectorizer(PooledVectorizer, TrainedVectorizer):
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
+        self.context = context
         self.window = window
         self.negative = negative
         self.temperature = temperature
+        self.word_dropout = word_dropout
         self.pooling = pooling
         self.weighting = weighting
         self.unknown = unknown

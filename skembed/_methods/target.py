@@ -37,8 +37,8 @@ class TargetVectorizer(InitialVectors):
 
     Parameters
     ----------
-    n_components : int or None, default=None
-        Length of the vectors. None takes that of the vectors of `init`, or 100 without.
+    n_components : int, default=100
+        Length of the vectors, where they start at random; `init` has its own.
     init : fitted estimator, dict, tuple (words, array), path, ... or None, default=None
         Word vectors to begin with: a fitted estimator of this package that has them, or anything that the parameter
         `word_vectors` of :class:`MeanEmbeddingVectorizer` takes, but for lists. Its words stay known where the text
@@ -47,15 +47,13 @@ class TargetVectorizer(InitialVectors):
         What is minimised, one or the sum of several. "cosine" is 1 - the cosine of a sentence's image and its target.
         "similarity" is the squared difference between the cosines of sentences and those of their targets. "softmax"
         and "hinge" tell the target of a sentence from the others of its chunk of 128 sentences.
-    similarity_weight : float, default=10.0
-        Weight of "similarity" in the sum.
     temperature : float, default=0.05
         Divides the cosines in "softmax".
     margin : float, default=0.1
         By how much the cosine of the true target should be above the others in "hinge", which is without loss there.
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean or the sum of its words. Changes lengths only; all losses compare directions.
-    weighting : {"idf", "sif"} or None, default=None
+    weighting : {"idf", "sif"} or None, default="sif"
         Weight of a word in a sentence, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
         word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
         ``f`` of the text. None means 1.
@@ -171,7 +169,6 @@ class TargetVectorizer(InitialVectors):
 
     _parameter_constraints: dict[str, Any] = {
         "loss": [StrOptions(set(LOSSES)), tuple, list],
-        "similarity_weight": [Interval(Real, 0.0, 1e6, closed="neither")],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
         "margin": [Interval(Real, 0.0, 2.0, closed="both")],
         "solver": [StrOptions({"adam", "adagrad", "sgd"})],
@@ -179,15 +176,14 @@ class TargetVectorizer(InitialVectors):
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int = 100,
         *,
         init: Any = None,
         loss: Any = ("cosine", "similarity"),
-        similarity_weight: float = 10.0,
         temperature: float = 0.05,
         margin: float = 0.1,
         pooling: str = "mean",
-        weighting: str | None = None,
+        weighting: str | None = "sif",
         unknown: str = "hash",
         solver: str = "adam",
         learning_rate: float = 0.002,
@@ -213,7 +209,6 @@ class TargetVectorizer(InitialVectors):
         self.n_components = n_components
         self.init = init
         self.loss = loss
-        self.similarity_weight = similarity_weight
         self.temperature = temperature
         self.margin = margin
         self.pooling = pooling
@@ -358,10 +353,10 @@ class TargetVectorizer(InitialVectors):
         text = "the text" if self.corpus is None else "the parameter corpus, to whose sentences y belongs,"
         return (checked_targets(y, corpus.n_sentences, type(self).__name__, text),)
 
-    def _settings(self, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
+    def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
         return {"_n_targets": annotations[0].shape[1]}
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...] = ()) -> dict[str, Any]:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
         fitted = super()._keep_vocabulary(corpus, annotations)
         n_targets = annotations[0].shape[1]
         if n_targets != fitted["_n_targets"]:
@@ -380,5 +375,5 @@ class TargetVectorizer(InitialVectors):
         ]
 
     def _make_objective(self, fitted: dict[str, Any]) -> TargetObjective:
-        options = Options(self._losses, self.similarity_weight, self.temperature, self.margin)
+        options = Options(self._losses, self.temperature, self.margin)
         return TargetObjective(fitted, options)

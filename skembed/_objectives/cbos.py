@@ -22,10 +22,12 @@ from .._compiled.sync import Team, barrier, partition
 from .._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
 from .._training.plan import SentenceBlocks
 from .._training.sentence_blocks import (
+    Bag,
     Losses,
     Sentences,
     draw_targets,
     end_block,
+    is_negative,
     is_neighbour,
     make_losses,
     make_sentences,
@@ -84,7 +86,7 @@ def score_contexts(plan, contexts, random, team):
         n = np.int64(1)
         for r in range(random.n_random):
             q = sentences.of_target[random_target(random, i, r)]
-            if sentences.document[q] >= 0 and not is_neighbour(sentences, plan, slot, q):
+            if is_negative(sentences, plan, slot, q):
                 scores.which[buffer + n], scores.column[buffer + n] = q, 1 + r
                 n += 1
         dots(values, thread, contexts.context, i, sentences.sums, scores.which, buffer, n)
@@ -126,12 +128,12 @@ def gather_context_gradients(plan, contexts, random, block, team):
 
 
 @lean_kernel
-def train_cbos(text, rows, mean, contexts, plan, update, team):
+def train_cbos(text, rows, bag, contexts, plan, update, team):
     sentences = contexts.sentences
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
         random = draw_targets(plan, block, sentences.offsets[team.thread])
-        sum_sentences(text, rows, mean, plan, block, contexts.run_ptr, sentences, team)
+        sum_sentences(text, rows, bag, plan, block, contexts.run_ptr, sentences, team)
         barrier(team)
         score_contexts(plan, contexts, random, team)
         if update.learn:
@@ -149,7 +151,7 @@ class CBOSObjective:
         self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts.astype(np.float64))]
         self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
-        self.mean = vectorizer.pooling == "mean"
+        self.bag = Bag(vectorizer._option("pooling", fitted) == "mean", 1.0 - float(vectorizer.word_dropout))
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Contexts:
         n_targets = plan.runs_per_block * plan.run_length
@@ -160,7 +162,9 @@ class CBOSObjective:
         return Contexts(
             run_ptr=run_ptr,
             losses=make_losses(n_targets, make),
-            sentences=make_sentences(plan, n_words, n_components, negative, 1 + negative, n_scores, n_threads, make),
+            sentences=make_sentences(
+                text, plan, n_words, n_components, negative, 1 + negative, n_scores, n_threads, make
+            ),
             context=make.zeros((n_targets, n_components), np.float32),
             context_gradient=make.zeros((n_targets, n_components), np.float32),
         )
@@ -168,4 +172,6 @@ class CBOSObjective:
     def run(
         self, text: EncodedText, rows: list[Rows], scratch: Contexts, plan: Plan, update: Update, team: Team
     ) -> None:
-        train_cbos(text, rows[0], self.mean, scratch, plan, update, team)
+        bag = self.bag if update.learn else self.bag._replace(kept=1.0)
+        text = text._replace(annotations=())
+        train_cbos(text, rows[0], bag, scratch, plan, update, team)

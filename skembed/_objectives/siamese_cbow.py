@@ -21,10 +21,12 @@ from .._compiled.sync import Team, barrier, partition
 from .._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
 from .._training.plan import SentenceBlocks
 from .._training.sentence_blocks import (
+    Bag,
     Losses,
     Sentences,
     draw_targets,
     end_block,
+    is_negative,
     is_neighbour,
     make_losses,
     make_sentences,
@@ -76,8 +78,9 @@ def score_cosines(plan, cosines, random, inverse_temperature, team):
             error[i, c] = 0.0
             is_near = c < span
             q = slot + c - plan.border if is_near else sentences.of_target[random_target(random, i, c - span)]
-            alive = min(sentences.document[slot], sentences.document[q]) >= 0
-            if alive and is_neighbour(sentences, plan, slot, q) == is_near:
+            if sentences.document[slot] >= 0 and (
+                is_neighbour(sentences, plan, slot, q) if is_near else is_negative(sentences, plan, slot, q)
+            ):
                 scores.which[buffer + n], scores.column[buffer + n] = q, c
                 n += 1
                 n_positive += is_near
@@ -138,12 +141,12 @@ def gather_cosine_gradients(plan, cosines, random, block, team):
 
 
 @lean_kernel
-def train_siamese_cbow(text, rows, mean, inverse_temperature, cosines, plan, update, team):
+def train_siamese_cbow(text, rows, bag, inverse_temperature, cosines, plan, update, team):
     sentences = cosines.sentences
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
         random = draw_targets(plan, block, sentences.offsets[team.thread])
-        first, last = sum_sentences(text, rows, mean, plan, block, cosines.run_ptr, sentences, team)
+        first, last = sum_sentences(text, rows, bag, plan, block, cosines.run_ptr, sentences, team)
         scale_to_length_one(cosines, first, last)
         barrier(team)
         score_cosines(plan, cosines, random, inverse_temperature, team)
@@ -162,8 +165,8 @@ class SiameseCBOWObjective:
         self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts.astype(np.float64))]
         self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
-        self.mean = vectorizer.pooling == "mean"
-        self.inverse_temperature = np.float32(1.0 / vectorizer.temperature)
+        self.bag = Bag(vectorizer._option("pooling", fitted) == "mean", 1.0 - float(vectorizer.word_dropout))
+        self.inverse_temperature = np.float32(1.0 / vectorizer._option("temperature", fitted))
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Cosines:
         n_targets = plan.runs_per_block * plan.run_length
@@ -171,7 +174,7 @@ class SiameseCBOWObjective:
         n_components = self.matrices[0].weights.shape[1]
         n_scores = 2 * plan.border + 1 + negative
         run_ptr, n_words = count_words_of_runs(text, plan)
-        sentences = make_sentences(plan, n_words, n_components, negative, n_scores, n_scores, n_threads, make)
+        sentences = make_sentences(text, plan, n_words, n_components, negative, n_scores, n_scores, n_threads, make)
         return Cosines(
             run_ptr=run_ptr,
             losses=make_losses(n_targets, make),
@@ -184,4 +187,6 @@ class SiameseCBOWObjective:
     def run(
         self, text: EncodedText, rows: list[Rows], scratch: Cosines, plan: Plan, update: Update, team: Team
     ) -> None:
-        train_siamese_cbow(text, rows[0], self.mean, self.inverse_temperature, scratch, plan, update, team)
+        bag = self.bag if update.learn else self.bag._replace(kept=1.0)
+        text = text._replace(annotations=())
+        train_siamese_cbow(text, rows[0], bag, self.inverse_temperature, scratch, plan, update, team)

@@ -1,7 +1,8 @@
 r"""Vectors that sentences should have: a linear image of a sentence's direction is compared with its target.
 
-With the direction :math:`u_i` of the sum of a sentence's words, the direction :math:`e_i` of its image :math:`W u_i` and
-that of its target, :math:`t_i`, the loss of sentence i of the n sentences of a chunk is the sum of those chosen:
+With the direction :math:`u_i` of the sum of a sentence's words, the direction :math:`e_i` of its image
+:math:`W u_i` and that of its target, :math:`t_i`, the loss of sentence i of the n sentences of a chunk is the sum of
+those chosen:
 
 - cosine: :math:`1 - e_i \cdot t_i`
 - similarity: :math:`\frac{1}{n - 1} \sum_{j \ne i} (u_i \cdot u_j - t_i \cdot t_j)^2`
@@ -31,7 +32,6 @@ class Options(NamedTuple):
     """What is minimised."""
 
     losses: Collection[str]  # of LOSSES
-    similarity_weight: float
     temperature: float
     margin: float
 
@@ -70,7 +70,7 @@ def through_length(gradient: np.ndarray, directions: np.ndarray, lengths: np.nda
 
 
 def compare(scores: np.ndarray, other: np.ndarray, options: Options) -> tuple[float, np.ndarray]:
-    """Loss of the images' cosines with the targets, (n, n), and its derivative; ``other``: targets that are not equal."""
+    """Loss of the cosines of images and targets, (n, n), and its derivative; ``other``: targets that are not equal."""
     own = np.diag(scores)[:, None]
     loss, error = 0.0, np.zeros_like(scores)
     if "cosine" in options.losses:
@@ -117,7 +117,7 @@ class TargetObjective(DenseObjective):
         if "similarity" in self.options.losses and n > 1:
             off = directions @ directions.T - of_targets
             np.fill_diagonal(off, 0)
-            share = vectors.dtype.type(self.options.similarity_weight / (n - 1))
+            share = vectors.dtype.type(1 / (n - 1))
             loss += float(share * np.square(off).sum())
             of_directions += 4 * share * (off @ directions)
         if not learn:

@@ -7,6 +7,7 @@ Knows no method: an objective says what is computed in a block.
 __all__ = [
     "dense",
     "encoded_text",
+    "examples",
     "learned_arrays",
     "memory",
     "negatives",

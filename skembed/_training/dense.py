@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from .._compiled.threads import Threads
 from .encoded_text import EncodedText, Plan
+from .examples import Examples, in_order
 from .learned_arrays import LearnedArray, moving
 from .plan import SentenceBlocks, WordBlocks
 from .trainer import BlockLoop
@@ -70,10 +71,11 @@ class DenseTrainer(BlockLoop):
         seed: int,
         n_threads: int,
         *,
+        examples: Examples = in_order,
         arrays: list[LearnedArray],
         fitted: dict[str, Any],
     ) -> None:
-        super().__init__(objective, solver, batch_size, seed, n_threads)
+        super().__init__(objective, solver, batch_size, seed, n_threads, examples=examples)
         self.arrays, self.fitted = moving(arrays), fitted
 
     def compile(self, text: EncodedText) -> None:

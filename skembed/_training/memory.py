@@ -26,11 +26,16 @@ _GROWS_WITH = {
 
 
 def estimate(
-    vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, annotations: tuple[np.ndarray, ...] = ()
+    vectorizer: Any,
+    corpus: SentenceCorpus,
+    *,
+    keep: bool,
+    annotations: tuple[np.ndarray, ...],
+    classes: np.ndarray | None,
 ) -> dict[str, int]:
     """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one."""
-    fitted = {"n_features_out_": vectorizer.n_components} | vectorizer._settings(annotations)
-    fitted = dict(vars(vectorizer)) if keep else fitted | vectorizer._learn_vocabulary(corpus)
+    fitted = {"n_features_out_": vectorizer.n_components} | vectorizer._settings(annotations, classes)
+    fitted = dict(vars(vectorizer)) if keep else fitted | vectorizer._learn_vocabulary(corpus, fitted)
     arrays, solver = vectorizer._learned_arrays(fitted), vectorizer.solver
     weights = sum(array.n_bytes for array in arrays)
     accumulators = accumulator_bytes(arrays, solver)
@@ -38,11 +43,12 @@ def estimate(
     of_annotations = sum(values.nbytes for values in annotations) if vectorizer.early_stopping else 0
     encoded = corpus.tokens.nbytes + corpus.sent_ptr.nbytes + corpus.doc_ptr.nbytes
     text = EncodedText(
-        corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32)
+        corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32), annotations
     )
     parts = split_long_sentences(text, vectorizer.max_sentence_length)
+    fitted |= {"_n_tokens": corpus.n_tokens, "_seed": 0, "_from_labels": classes is not None}
     fitted |= {name: ShapeOnly(shape) for name, shape in shapes_of(arrays, solver).items()}
-    trainer = vectorizer._make_trainer(fitted | {"_n_tokens": corpus.n_tokens, "_seed": 0})
+    trainer = vectorizer._make_trainer(fitted)
     scratch = trainer.scratch_bytes(parts) + (0 if parts.sent_ptr is text.sent_ptr else parts.sent_ptr.nbytes)
     memory = {
         "weights": weights,
@@ -67,13 +73,18 @@ def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray],
 
 @contextmanager
 def explaining_memory_error(
-    vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, annotations: tuple[np.ndarray, ...] = ()
+    vectorizer: Any,
+    corpus: SentenceCorpus,
+    *,
+    keep: bool,
+    annotations: tuple[np.ndarray, ...],
+    classes: np.ndarray | None,
 ) -> Iterator[None]:
     """Add to a MemoryError how much memory the fit needs, and which parameters that depends on."""
     try:
         yield
     except MemoryError as error:
-        memory = estimate(vectorizer, corpus, keep=keep, annotations=annotations)
+        memory = estimate(vectorizer, corpus, keep=keep, annotations=annotations, classes=classes)
         largest = max(_GROWS_WITH, key=memory.__getitem__)
         params = vectorizer.get_params(deep=False)
         options = [f"{name}={params[name]!r}" for name in _GROWS_WITH[largest] if name in params]

@@ -21,6 +21,13 @@ from .updates import AHEAD, SparseGradient, make_gradient, sort_by_owner, update
 _DISTANCES, _DISTANCES_PER_DRAW = 128, 8
 
 
+class Bag(NamedTuple):
+    """How a sentence is made of its words in training."""
+
+    mean: bool  # or their sum
+    kept: float  # probability that a word is not dropped
+
+
 class Scores(NamedTuple):
     """Buffers for the scores of one vector against others, one for each thread."""
 
@@ -44,6 +51,7 @@ class Sentences(NamedTuple):
     sums: np.ndarray  # (n_slots, n_components) float32
     sentence: np.ndarray  # (n_slots,) int64
     document: np.ndarray  # (n_slots,) int64, -1 where there is no sentence, or none with a known word
+    classes: np.ndarray  # (n_sentences, n) int64 of the text, or (0, 0): sentences of a class are not compared
     of_target: np.ndarray  # (n_targets,) int64, the slot of each sentence that is not there as border alone
     gradient: SparseGradient  # of the words; its vectors are the gradients of the slots
     error: np.ndarray  # (n_targets, n_columns) float32, derivative of the loss of each target by its scores
@@ -61,7 +69,7 @@ def make_losses(n, make=ALLOCATOR):
     return Losses(make.zeros((n,), np.float64), make.zeros((n,), np.int64), make.zeros((2,), np.float64))
 
 
-def make_sentences(plan, n_words, n_components, negative, n_columns, n_scores, n_threads, make=ALLOCATOR):
+def make_sentences(text, plan, n_words, n_components, negative, n_columns, n_scores, n_threads, make=ALLOCATOR):
     """Buffers for blocks of at most ``n_words`` words, with ``negative`` random sentences for each target.
 
     ``n_columns`` is the width of `error`, ``n_scores`` the most scores of one vector.
@@ -73,6 +81,7 @@ def make_sentences(plan, n_words, n_components, negative, n_columns, n_scores, n
         sums=make.zeros((n_slots, n_components), np.float32),
         sentence=make.zeros((n_slots,), np.int64),
         document=make.zeros((n_slots,), np.int64),
+        classes=text.annotations[0] if text.annotations else np.zeros((0, 0), np.int64),
         of_target=make.values(
             n_targets, np.int64, lambda: np.add.outer(width * np.arange(plan.runs_per_block), positions).reshape(-1)
         ),
@@ -87,28 +96,36 @@ def make_sentences(plan, n_words, n_components, negative, n_columns, n_scores, n
 
 
 @njit(**INLINE)
-def list_words(text, mean, slot, sentence, gradient, first):
+def list_words(text, bag, seed, slot, sentence, gradient, first):
     """List the words of a sentence as entries, from ``first`` on, with their weights in it; returns their number.
 
-    The gradient of the sentence goes to its words with the same weights.
+    The gradient of the sentence goes to its words with the same weights. With word dropout a word is left out as a
+    function of the pass and of its place in the text, and what is kept weighs more by the share of what is left out.
     """
     n_words = text.word_weight.shape[0]
     k = first
+    kept = np.int64(bag.kept * 2.0**31)
     for p in range(np.uint64(text.sent_ptr[sentence]), np.uint64(text.sent_ptr[sentence + 1])):
         # An unknown word is overwritten by the next one; a branch would be mispredicted.
         row = min(text.tokens[p], n_words - 1)
         gradient.row[k], gradient.vector[k], gradient.scale[k] = row, slot, text.word_weight[np.uint64(row)]
-        k += np.int64(text.tokens[p] < n_words)
+        known = np.int64(text.tokens[p] < n_words)
+        if bag.kept < 1.0:
+            bits = random_bits(np.uint64(seed), np.uint64(7), np.uint64(p), np.uint64(0))
+            known &= np.int64(bits >> np.uint64(33)) < kept
+        k += known
     n_known = k - first
-    if mean and n_known > 1:
+    scale = ONE if bag.mean else ONE / np.float32(bag.kept)
+    if bag.mean and n_known > 1:
         scale = ONE / np.float32(n_known)
+    if scale != ONE:
         for entry in range(np.uint64(first), np.uint64(k)):
             gradient.scale[entry] *= scale
     return n_known
 
 
 @njit(**LEAN)
-def sum_sentences(text, rows, mean, plan, block, run_ptr, sentences, team):
+def sum_sentences(text, rows, bag, plan, block, run_ptr, sentences, team):
     """Phase 1: ``sums[slot] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
 
     A thread sums the sentences of its runs and lists their words for the updates. Returns the first and last+1 of its
@@ -124,7 +141,7 @@ def sum_sentences(text, rows, mean, plan, block, run_ptr, sentences, team):
             prefetch_run(text, plan, run)
         sentence, n_known = plan.run_starts[run] - plan.border + position, np.int64(0)
         if 0 <= sentence < text.document.shape[0]:
-            n_known = list_words(text, mean, slot, sentence, gradient, last)
+            n_known = list_words(text, bag, plan.seed, slot, sentence, gradient, last)
             last += n_known
         sentences.document[slot] = -1
         if n_known > 0:
@@ -149,6 +166,20 @@ def is_neighbour(sentences, plan, a, b):
     distance = abs(sentences.sentence[a] - sentences.sentence[b])
     in_one_document = sentences.document[a] == sentences.document[b] and sentences.document[a] >= 0
     return in_one_document and 0 < distance <= plan.border
+
+
+@njit(**INLINE)
+def is_negative(sentences, plan, a, b):
+    """Whether slot b may be a random sentence of slot a: it is no neighbour, and shares no class."""
+    if sentences.document[b] < 0 or is_neighbour(sentences, plan, a, b):
+        return False
+    if sentences.classes.shape[0] > 0:
+        for i in range(sentences.classes.shape[1]):
+            for j in range(sentences.classes.shape[1]):
+                mine, other = sentences.classes[sentences.sentence[a], i], sentences.classes[sentences.sentence[b], j]
+                if mine == other and mine >= 0:
+                    return False
+    return True
 
 
 class RandomTargets(NamedTuple):

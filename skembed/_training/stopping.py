@@ -10,8 +10,10 @@ from .._corpus.corpus import SentenceCorpus
 LARGEST_SOUND_VALUE = 1e6
 
 
-def hold_out(corpus: SentenceCorpus, fraction: float, seed: int) -> np.ndarray:
+def hold_out(corpus: SentenceCorpus, fraction: float, seed: int, classes: np.ndarray | None = None) -> np.ndarray:
     """Choose whole documents at random, or the end of the text where there are too few, or too long ones.
+
+    With ``classes`` (n_sentences, n) choose sentences at random, of each class in proportion.
 
     Returns which sentences are held out, (n_sentences,) bool.
     """
@@ -23,9 +25,15 @@ def hold_out(corpus: SentenceCorpus, fraction: float, seed: int) -> np.ndarray:
             f"{n_sentences} sentences."
         )
     held = np.zeros(n_sentences, bool)
+    generator = np.random.default_rng([seed, 2**31])
+    if classes is not None:
+        order = generator.permutation(n_sentences)
+        order = order[np.argsort(classes[order, 0], kind="stable")]
+        held[order[((np.arange(n_wanted) + 0.5) * n_sentences / n_wanted).astype(np.int64)]] = True
+        return held
     if corpus.n_documents >= 20:
         lengths = np.diff(corpus.doc_ptr)
-        order = np.random.default_rng([seed, 2**31]).permutation(corpus.n_documents)
+        order = generator.permutation(corpus.n_documents)
         order = order[lengths[order] <= n_wanted]  # one that is longer would exceed the fraction
         held[np.isin(corpus.doc_of(), order[np.cumsum(lengths[order]) <= n_wanted])] = True
     if not held.any() or held.all():

@@ -15,6 +15,7 @@ import numpy as np
 from .._compiled.buffers import ALLOCATOR, Allocator, ByteCounter, unshared_zeros
 from .._compiled.sync import ABORTED, SYNC_SIZE, Team
 from .encoded_text import EncodedText, Plan, first_sentence
+from .examples import Examples, in_order
 from .learned_arrays import accumulator_of
 from .plan import SentenceBlocks, WordBlocks, make_plan
 from .updates import Rows, Update, make_rows
@@ -61,8 +62,18 @@ class BlockLoop(ABC):
     A subclass says how the blocks of a plan are computed.
     """
 
-    def __init__(self, objective: Any, solver: str, batch_size: int | str, seed: int, n_threads: int) -> None:
+    def __init__(
+        self,
+        objective: Any,
+        solver: str,
+        batch_size: int | str,
+        seed: int,
+        n_threads: int,
+        *,
+        examples: Examples = in_order,
+    ) -> None:
         self.objective, self.solver, self.batch_size, self.seed = objective, solver, batch_size, seed
+        self.examples = examples
         # The barrier between threads exists only in compiled code.
         self.n_threads = 1 if numba.config.DISABLE_JIT else n_threads
 
@@ -86,6 +97,7 @@ class BlockLoop(ABC):
 
         The learning rate falls with the blocks from `rates[0]` to `rates[1]`; None learns nothing.
         """
+        text = self.examples(text, self.seed, epoch)
         plan = self.plan(text, epoch)
         n_blocks = -(-len(plan.run_starts) // plan.runs_per_block)
         first_rate, last_rate = map(float, rates or (0.0, 0.0))  # kernels are compiled for each type
@@ -126,17 +138,20 @@ class Trainer(BlockLoop):
 
     def compile(self, text: EncodedText) -> None:
         """Have the kernel compiled, or loaded from the cache, by working through no block of the first sentence."""
-        text = first_sentence(text)
+        text = self.examples(first_sentence(text), self.seed, 0)
         plan = self.plan(text, 0)
         update = Update(0.0, 0.0, self.solver == "adagrad", MAX_STEPS, False)
         self._call(text, self._make_scratch(text, plan), plan, update)
 
     def scratch_bytes(self, text: EncodedText) -> int:
+        copied = self.examples(text, self.seed, 0)
+        of_copy = 0 if copied is text else copied.tokens.nbytes + copied.sent_ptr.nbytes + copied.annotations[0].nbytes
+        text = copied
         plan, block = self.plan(text, 0), ByteCounter()
         scratch = self.objective.make_scratch(text, plan, self.n_threads, block)
         n_rows = sum(len(matrix.weights) for matrix in self.objective.matrices)
         of_text = text.document.nbytes + plan.run_starts.nbytes + scratch.run_ptr.nbytes
-        return int(of_text + _BYTES_A_ROW * n_rows + block.n_bytes)
+        return int(of_copy + of_text + _BYTES_A_ROW * n_rows + block.n_bytes)
 
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
         return self.objective.make_scratch(text, plan, self.n_threads)

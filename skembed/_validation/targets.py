@@ -57,6 +57,8 @@ def checked_targets(y: Any, n_sentences: int, estimator: str, text: str) -> np.n
         largest = np.abs(targets[start : start + _STEP].astype(np.float64)).max(axis=1)
         bad = np.flatnonzero(~((largest > 0) & (largest < 1e15)))
         if len(bad):
-            fault = "NaN" if np.isnan(largest[bad[0]]) else "only zeros" if largest[bad[0]] == 0 else "too large numbers"
+            fault = (
+                "NaN" if np.isnan(largest[bad[0]]) else "only zeros" if largest[bad[0]] == 0 else "too large numbers"
+            )
             raise ValueError(f"Row {start + bad[0]} of y has {fault}. Every sentence needs a vector with a direction.")
     return targets

@@ -13,11 +13,9 @@ from .._base.trained import TrainedVectorizer
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import Start, start_uniform
-from .._validation.limits import integers
 from .join import counts_of
 from .read import read_source
 
-_WIDTH = 100  # of the vectors where neither `n_components` nor `init` says it
 _STEP = 10_000  # rows at a time, or their norms would make a copy of all
 
 
@@ -29,10 +27,8 @@ class InitialVectors(PooledVectorizer, TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "n_components": [integers(1), None],
         "init": "no_validation",  # checked when it is read
     }
-    n_components: Any
     init: Any
 
     def __sklearn_clone__(self) -> Any:
@@ -43,16 +39,11 @@ class InitialVectors(PooledVectorizer, TrainedVectorizer):
         clone.init = self.init
         return clone
 
-    def _learn_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
-        fitted = super()._learn_vocabulary(corpus)
+    def _learn_vocabulary(self, corpus: SentenceCorpus, fitted: dict[str, Any] | None = None) -> dict[str, Any]:
+        fitted = super()._learn_vocabulary(corpus, fitted)
         if self.init is None:
-            return fitted | {"_given": None, "n_features_out_": self.n_components or _WIDTH}
+            return fitted | {"_given": None}
         words, vectors, _ = read_source(self.init)
-        if self.n_components not in (None, vectors.shape[1]):
-            raise ValueError(
-                f"n_components={self.n_components}, but the vectors of init have length {vectors.shape[1]}. Leave "
-                "n_components at None to take that."
-            )
         check_given(corpus, words, "init")
         all_words = [*fitted["vocabulary_"], *(word for word in words if word not in fitted["vocabulary_"])]
         counts = counts_of(all_words, corpus)
@@ -66,8 +57,8 @@ class InitialVectors(PooledVectorizer, TrainedVectorizer):
             "_given": (np.array([vocabulary[word] for word in words]), vectors),
         }
 
-    def _start(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...] = ()) -> dict[str, Any]:
-        fitted = super()._start(corpus, annotations)
+    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any) -> dict[str, Any]:
+        fitted = super()._start(corpus, annotations, classes)
         del fitted["_given"]  # serves the start alone
         return fitted
 

@@ -45,7 +45,7 @@ def twin(text, vectors, plan, window=1, pooling="sum", negative=3):
 @pytest.mark.kernel
 @pytest.mark.parametrize("max_steps", [2, UNCAPPED])
 @pytest.mark.parametrize("solver", ["sgd", "adagrad"])
-@pytest.mark.parametrize("kind", ["plain", "weighted"])
+@pytest.mark.parametrize("kind", ["plain", "weighted", "labelled"])
 @pytest.mark.parametrize("pooling", ["sum", "mean"])
 @pytest.mark.parametrize("window", [1, 2])
 def test_a_block_is_the_twin(window, pooling, kind, solver, max_steps):

@@ -21,6 +21,7 @@ from skembed._compiled.sync import ABORTED, SYNC_SIZE, Team, barrier, partition
 from skembed._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs, runs_of_thread
 from skembed._training.plan import SentenceBlocks, WordBlocks, make_plan
 from skembed._training.sentence_blocks import (
+    Bag,
     make_scores,
     make_sentences,
     random_target,
@@ -272,12 +273,13 @@ def test_each_thread_sums_its_sentences(mean, n_threads):
     weights = rng.normal(size=(n_words, 20)).astype(np.float32)
     rows = make_rows(weights, np.zeros((n_words, 2), np.float32), rng.uniform(1, 9, n_words), n_threads)
     run_ptr, most = count_words_of_runs(text, plan)
-    sentences = make_sentences(plan, most, 20, 3, 4, 4, n_threads)
+    sentences = make_sentences(text, plan, most, 20, 3, 4, 4, n_threads)
     gradient = sentences.gradient
     for index in range(2):
         block = block_of(plan, index)
+        bag = Bag(mean, 1.0)
         of_threads = [
-            sum_sentences(text, rows, mean, plan, block, run_ptr, sentences, team) for team in teams(n_threads)
+            sum_sentences(text, rows, bag, plan, block, run_ptr, sentences, team) for team in teams(n_threads)
         ]
         slots = [slot for first, last in of_threads for slot in range(first, last)]
         assert slots == list(range(len(plan.run_starts[4 * index : 4 * index + 4]) * 10))
@@ -481,9 +483,32 @@ def test_where_words_are_targets_short_sentences_have_longer_runs_and_larger_blo
     assert plan_of(later, batch_size, WordBlocks())[1:4] == plan[1:4]
 
 
+@pytest.mark.parametrize("mean", [False, True])
+def test_dropped_words_leave_the_scale_of_a_sentence(mean):
+    """A word is left out as often as it should be, and on average over the passes the sum is that of all words."""
+    n_words = 12
+    tokens = np.arange(n_words + 1, dtype=np.int32)  # the last is unknown
+    text = EncodedText(tokens, np.array([0, n_words + 1]), np.zeros(1, np.int64), np.ones(n_words, np.float32))
+    weights = np.random.default_rng(0).normal(2.0, 1.0, (n_words, 20)).astype(np.float32)
+    rows = make_rows(weights, np.zeros((n_words, 2), np.float32), np.ones(n_words), 1)
+    sums, n_kept = [], np.zeros(n_words)
+    for seed in range(2000):
+        plan = Plan(np.zeros(1, np.int64), 1, 0, 1, 0, 1, seed)
+        run_ptr, most = count_words_of_runs(text, plan)
+        sentences = make_sentences(text, plan, most, 20, 1, 2, 2, 1)
+        sum_sentences(text, rows, Bag(mean, 0.75), plan, block_of(plan, 0), run_ptr, sentences, one_thread())
+        first, last = sentences.gradient.bounds[0, :2]
+        n_kept[sentences.gradient.row[first:last]] += 1
+        sums.append(sentences.sums[0].copy())
+    assert_allclose(n_kept / 2000, 0.75, atol=0.05)
+    assert_allclose(np.mean(sums, axis=0), weights.mean(axis=0) if mean else weights.sum(axis=0), rtol=0.03)
+
+
 def test_slots_of_targets():
     plan = Plan(np.zeros(3, np.int64), 4, 2, 3, 0, 0, 0)  # each run has two slots of border on each side
-    assert make_sentences(plan, 9, 20, 1, 2, 2, 1).of_target.tolist() == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]
+    text = EncodedText(*[np.zeros(0, np.int64)] * 4)
+    sentences = make_sentences(text, plan, 9, 20, 1, 2, 2, 1)
+    assert sentences.of_target.tolist() == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]
 
 
 @pytest.mark.parametrize("shape", [3, (2, 5), 1000])

@@ -1,0 +1,87 @@
+"""What belongs together with a sentence: its neighbours in the text, or sentences of its class."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import type_of_target
+
+from .._training.examples import NO_CLASS, Examples, by_class, in_order
+from .._validation.limits import INT64_MAX, integers
+from .pooled import PooledVectorizer
+from .trained import TrainedVectorizer
+
+
+class ContextVectorizer(PooledVectorizer, TrainedVectorizer):
+    """Base of the estimators that learn from what belongs together with a sentence: its order or its labels.
+
+    Options may be "auto": `_automatic` holds what that means when learning from the order and from labels.
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "context": [StrOptions({"auto", "order", "labels"})],
+        "word_dropout": [Interval(Real, 0.0, 1.0, closed="left")],
+        "unknown": [StrOptions({"zero", "hash", "auto"})],
+        "min_count": [integers(1, INT64_MAX), StrOptions({"auto"})],
+    }
+    _needs_order = True
+    _automatic: dict[str, tuple[Any, Any]] = {"min_count": (5, 1), "unknown": ("hash", "zero")}
+    context: str = "auto"
+
+    def _option(self, name: str, fitted: dict[str, Any] | None = None) -> Any:
+        value = super()._option(name)
+        if not isinstance(value, str) or value != "auto":
+            return value
+        first_from_labels = (vars(self) if fitted is None else fitted).get("_first_from_labels", False)
+        return self._automatic[name][first_from_labels]
+
+    def _classes_of(self, y: Any, groups: Any) -> np.ndarray | None:
+        """Where it learns from labels, the classes of each sentence, (n_sentences, n_most) int64, else None."""
+        if self.context == "labels":
+            if y is None:
+                raise ValueError("context='labels' learns from classes y, but y is None. Pass y, or context='order'.")
+            if self.corpus is not None:
+                raise ValueError("context='labels' learns from X and y. Leave corpus=None, or use context='order'.")
+        elif self.context == "order" or y is None or groups is not None or self.corpus is not None:
+            return None
+        with np.errstate(invalid="ignore"):  # it checks for NaN after a cast
+            kind = type_of_target(y, input_name="y")
+        if kind in ("binary", "multiclass"):
+            classes = LabelEncoder().fit_transform(np.asarray(y).ravel())[:, None]
+        elif kind == "multilabel-indicator":
+            classes = _listed(sparse.csr_matrix(y))
+        elif self.context == "auto":
+            return None
+        else:
+            raise ValueError(
+                f"context='labels' learns from classes, but y is {kind}. Pass a class for each sentence, or a matrix "
+                "of 0 and 1 with a column for each class, or context='order'."
+            )
+        if len(np.unique(classes[classes != NO_CLASS])) < 2:
+            raise ValueError(
+                "y holds one class only, so there is nothing to tell apart. Pass sentences of two classes or more, or "
+                "context='order' to learn from the order of the sentences."
+            )
+        return np.ascontiguousarray(classes, np.int64)
+
+    def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
+        return {"_first_from_labels": classes is not None}
+
+    def _examples(self, fitted: dict[str, Any]) -> Examples:
+        return by_class if fitted.get("_from_labels") else in_order
+
+
+def _listed(indicators: sparse.csr_matrix) -> np.ndarray:
+    """The columns that are not zero in each row, filled up with NO_CLASS."""
+    row, column = indicators.nonzero()
+    n_of_each = np.bincount(row, minlength=indicators.shape[0])
+    classes = np.full((indicators.shape[0], max(1, int(n_of_each.max(initial=0)))), NO_CLASS)
+    order = np.lexsort((column, row))
+    position = np.arange(len(row)) - np.repeat(np.cumsum(n_of_each) - n_of_each, n_of_each)
+    classes[row[order], position] = column[order]
+    return classes
