@@ -17,6 +17,7 @@ _HOMES = {
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
+    "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
     "read_word_vectors": "_word_vectors.read",
 }
@@ -31,6 +32,7 @@ __all__ = [
     "Sent2VecVectorizer",
     "SentenceCorpus",
     "SiameseCBOWVectorizer",
+    "TargetVectorizer",
     "Word2VecVectorizer",
     "__version__",
     "read_word_vectors",
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
+    from ._methods.target import TargetVectorizer as TargetVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._word_vectors.read import read_word_vectors as read_word_vectors
 

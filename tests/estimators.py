@@ -106,6 +106,11 @@ VARIANTS = {
         "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},
         "hash": {"unknown": "hash", "min_count": 5, "ngram_range": (1, 2)},
     },
+    "TargetVectorizer": {
+        "given": {"init": GIVEN, "loss": "softmax", "weighting": "idf", "batch_size": 7},
+        "hinge": {"loss": ["hinge", "cosine"], "solver": "adagrad", "learning_rate": 0.05, "unknown": "zero"},
+        "similarity": {"loss": "similarity", "solver": "sgd", "learning_rate": 0.1, "pooling": "sum", "min_count": 5},
+    },
     "Word2VecVectorizer": {
         "cbow": {"algorithm": "cbow", "solver": "sgd", "learning_rate": 0.1, "unknown": "zero"},
         "sum": {"pooling": "sum", "weighting": "sif", "window": 2, "negative": 3},
@@ -181,8 +186,26 @@ NOT_FOR_PAIRS = {
     "test_round_trip[skops",
     "test_small_integers_of_numpy_count_like_others",
 }
+
+
+class TargetVectorizer(skembed.TargetVectorizer):
+    """Makes up targets of the sentences where there are none, for tests that fit text alone."""
+
+    def _annotations(self, corpus, y):
+        return super()._annotations(corpus, targets_of(corpus) if y is None else y)
+
+
+def targets_of(corpus):
+    """A vector for each sentence, which says how often each letter begins a word."""
+    vectors = np.full((corpus.n_sentences, 5), 0.1)
+    for vector, words in zip(vectors, corpus):
+        np.add.at(vector, [ord(word[0]) % 5 for word in words], 1)
+    return vectors
+
+
+STAND_INS = {skembed.ParaphraseVectorizer: ParaphraseVectorizer, skembed.TargetVectorizer: TargetVectorizer}
 CLASSES = [
-    ParaphraseVectorizer if value is skembed.ParaphraseVectorizer else value
+    STAND_INS.get(value, value)
     for value in (getattr(skembed, name) for name in skembed.__all__)
     if isinstance(value, type) and issubclass(value, BaseEstimator)
 ]
@@ -213,6 +236,8 @@ SPARSE = [
     for name, (cls, params) in _SETTINGS.items()
     if cls.__name__ == "BOWPCA" and params.get("n_components", 8) is None
 ]
+# Those that cannot learn without `y`.
+SUPERVISED = [name for name in NAMES if name.startswith("TargetVectorizer")]
 
 
 def make(name, **changes):

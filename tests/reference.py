@@ -372,3 +372,25 @@ def step_words(sentences, gradient, words, moves, rates, alpha, n_steps):
         if moves.scales:
             found = sums[word] @ direction + alpha * (scale - 1)
             move(words["scales"][word : word + 1], words["scale_moments"][:, word : word + 1], found, rates[1])
+
+
+def target_loss(sentences, weights, vectors, image, targets, losses, temperature, margin):
+    """Sum of the losses of sentences whose directions, and those of their images, should be as their targets say."""
+    sums = [sum(weights[w] * vectors[w] for w in words) for words in sentences]
+    images = [image @ (s / np.linalg.norm(s)) for s in sums]
+    n, loss = len(sums), 0.0
+    for i in range(n):
+        own = cosine(images[i], targets[i])
+        others = [j for j in range(n) if cosine(targets[i], targets[j]) < 1 - 1e-6]
+        if "cosine" in losses:
+            loss += 1 - own
+        if "similarity" in losses:
+            for j in range(n):
+                if j != i:
+                    loss += (cosine(sums[i], sums[j]) - cosine(targets[i], targets[j])) ** 2 / (n - 1)
+        scores = [cosine(images[i], targets[j]) for j in others]
+        if "softmax" in losses:
+            loss -= np.log(softmax(np.array([own, *scores]) / temperature)[0])
+        if "hinge" in losses:
+            loss += sum(max(0.0, margin - own + score) for score in scores) / (n - 1)
+    return loss

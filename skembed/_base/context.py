@@ -85,7 +85,7 @@ class ContextVectorizer(NgramVectorizer):
             )
         return np.ascontiguousarray(classes, np.int64)
 
-    def _settings(self, classes: np.ndarray | None) -> dict[str, Any]:
+    def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
         return {"_first_from_labels": classes is not None}
 
     def _examples(self, fitted: dict[str, Any]) -> Examples:

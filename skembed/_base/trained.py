@@ -116,8 +116,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
         annotations = self._checked_annotations(corpus, y, classes)
         keep = self.warm_start and hasattr(self, "vocabulary_")
-        with explaining_memory_error(self, corpus, keep=keep, classes=classes):
-            fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus, classes)
+        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
+            fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
             fitted["_from_labels"] = classes is not None
             self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False, annotations=annotations)
         return self
@@ -157,8 +157,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None)
         annotations = self._checked_annotations(corpus, y, classes)
         keep = hasattr(self, "vocabulary_")
-        with explaining_memory_error(self, corpus, keep=keep, classes=classes):
-            fitted = self._keep_vocabulary(corpus) if keep else self._start(corpus, classes)
+        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
+            fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
             fitted["_from_labels"] = classes is not None
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True, annotations=annotations)
         return self
@@ -172,8 +172,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         X : SentenceCorpus, or iterable of str
             What `fit` is to be given. Sentences are encoded for this, a corpus is only looked at. Where the parameter
             `corpus` is given, that counts and `X` does not.
-        y : array-like of shape (n_sentences,), default=None
-            Labels, where `fit` is to learn from them.
+        y : array-like of shape (n_sentences,) or (n_sentences, n_targets), default=None
+            Labels or targets, where `fit` is to learn from them.
 
         Returns
         -------
@@ -201,10 +201,11 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         """
         classes = self._classes_of(y, None)
         corpus = self._corpus_to_learn_from(X, None)
+        annotations = self._checked_annotations(corpus, y, classes)
         keep = self.warm_start and hasattr(self, "_layout")
         if keep:
             self._check_layout()
-        return estimate(self, corpus, keep=keep, classes=classes)
+        return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         """A record of each array that is learned; of `fitted`, `word_counts_` is there already."""
@@ -230,23 +231,23 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
                 raise ValueError(f"y has {length} values, but the text has {corpus.n_sentences} sentences.")
         return annotations
 
-    def _settings(self, classes: np.ndarray | None) -> dict[str, Any]:
-        """Fitted attributes that decide what options of "auto" stand for."""
+    def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
+        """Fitted attributes that follow from what `y` says, such as what options of "auto" stand for."""
         return {}
 
-    def _start(self, corpus: SentenceCorpus, classes: np.ndarray | None = None) -> dict[str, Any]:
+    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any) -> dict[str, Any]:
         """Fitted attributes before the first epoch."""
-        fitted = self._settings(classes)
+        fitted = {"n_features_out_": self.n_components} | self._settings(annotations, classes)
         fitted |= self._learn_vocabulary(corpus, fitted)
         fitted |= self._text_statistics(corpus, fitted)
         fitted["_seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         fitted["_n_tokens"] = corpus.n_tokens
         arrays = self._learned_arrays(fitted)
         fitted["_layout"] = self._layout_of_options(arrays)
-        fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0, "n_features_out_": self.n_components}
+        fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0}
         return fitted | start_arrays(arrays, self.solver, fitted["_seed"])
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus) -> dict[str, Any]:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
         """Fitted attributes of an earlier fit, to go on from; what training changes is copied, in case it fails."""
         if corpus.tokenizer != self._tokenizer:
             raise ValueError(

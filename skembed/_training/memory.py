@@ -26,15 +26,21 @@ _GROWS_WITH = {
 
 
 def estimate(
-    vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, classes: np.ndarray | None = None
+    vectorizer: Any,
+    corpus: SentenceCorpus,
+    *,
+    keep: bool,
+    annotations: tuple[np.ndarray, ...],
+    classes: np.ndarray | None,
 ) -> dict[str, int]:
     """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one."""
-    fitted = vectorizer._settings(classes)
-    fitted |= {"word_counts_": vectorizer.word_counts_} if keep else vectorizer._learn_vocabulary(corpus, fitted)
-    annotations = () if classes is None else (classes,)
+    fitted = {"n_features_out_": vectorizer.n_components} | vectorizer._settings(annotations, classes)
+    fitted = dict(vars(vectorizer)) if keep else fitted | vectorizer._learn_vocabulary(corpus, fitted)
     arrays, solver = vectorizer._learned_arrays(fitted), vectorizer.solver
     weights = sum(array.n_bytes for array in arrays)
     accumulators = accumulator_bytes(arrays, solver)
+    # With early stopping, those of the sentences to learn from and of those held out.
+    of_annotations = sum(values.nbytes for values in annotations) if vectorizer.early_stopping else 0
     encoded = corpus.tokens.nbytes + corpus.sent_ptr.nbytes + corpus.doc_ptr.nbytes
     text = EncodedText(
         corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32), annotations
@@ -48,7 +54,7 @@ def estimate(
         "weights": weights,
         "accumulators": accumulators,
         "corpus": 0 if corpus.path else encoded,
-        "copies": _copies(vectorizer, corpus, arrays, encoded, keep=keep),
+        "copies": _copies(vectorizer, corpus, arrays, encoded, keep=keep) + of_annotations,
         "scratch": scratch + _BYTES_A_WORD * len(corpus.vocabulary),
     }
     return memory | {"total": sum(memory.values())}
@@ -67,13 +73,18 @@ def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray],
 
 @contextmanager
 def explaining_memory_error(
-    vectorizer: Any, corpus: SentenceCorpus, *, keep: bool, classes: np.ndarray | None = None
+    vectorizer: Any,
+    corpus: SentenceCorpus,
+    *,
+    keep: bool,
+    annotations: tuple[np.ndarray, ...],
+    classes: np.ndarray | None,
 ) -> Iterator[None]:
     """Add to a MemoryError how much memory the fit needs, and which parameters that depends on."""
     try:
         yield
     except MemoryError as error:
-        memory = estimate(vectorizer, corpus, keep=keep, classes=classes)
+        memory = estimate(vectorizer, corpus, keep=keep, annotations=annotations, classes=classes)
         largest = max(_GROWS_WITH, key=memory.__getitem__)
         params = vectorizer.get_params(deep=False)
         options = [f"{name}={params[name]!r}" for name in _GROWS_WITH[largest] if name in params]

@@ -9,4 +9,5 @@ __all__ = [
     "limits",
     "messages",
     "paths",
+    "targets",
 ]

@@ -8,6 +8,7 @@ __all__ = [
     "common_components",
     "given",
     "hashed_numbers",
+    "initial",
     "join",
     "read",
     "sources",

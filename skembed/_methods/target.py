@@ -1,0 +1,379 @@
+"""The estimator that learns from a vector for each sentence: a teacher's, a defined word's, an image's."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._base.pooled import read_only
+from .._base.scikit_learn import fit_context
+from .._base.sharing import of_one_state
+from .._corpus.corpus import SentenceCorpus
+from .._objectives.target import LOSSES, Options, TargetObjective, unit_rows
+from .._training.learned_arrays import LearnedArray, start_uniform
+from .._validation.messages import brief
+from .._validation.targets import checked_targets
+from .._word_vectors.initial import InitialVectors
+
+
+class TargetVectorizer(InitialVectors):
+    r"""Sentence embeddings learned from a vector that each sentence should have.
+
+    A sentence is the mean of its words' vectors. They are learned so that a linear image of the sentence points where
+    its target points, and so that sentences are as similar as their targets are. The targets come as an array, from
+    anywhere:
+
+    - the embeddings of your sentences by a large model, the teacher: the student needs no such model, and embeds about
+      a million sentences a second;
+    - for definitions, the vectors of the defined words: DictRep [1]_;
+    - for captions, features of the images: CaptionRep [2]_.
+
+    Read more in the :ref:`User Guide <target>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors, where they start at random; `init` has its own.
+    init : fitted estimator, dict, tuple (words, array), path, ... or None, default=None
+        Word vectors to begin with: a fitted estimator of this package that has them, or anything that the parameter
+        `word_vectors` of :class:`MeanEmbeddingVectorizer` takes, but for lists. Its words stay known where the text
+        does not have them. None begins at random.
+    loss : str or tuple of str, default=("cosine", "similarity")
+        What is minimised, one or the sum of several. "cosine" is 1 - the cosine of a sentence's image and its target.
+        "similarity" is the squared difference between the cosines of sentences and those of their targets. "softmax"
+        and "hinge" tell the target of a sentence from the others of its chunk of 128 sentences.
+    temperature : float, default=0.05
+        Divides the cosines in "softmax".
+    margin : float, default=0.1
+        By how much the cosine of the true target should be above the others in "hinge", which is without loss there.
+    pooling : {"mean", "sum"}, default="mean"
+        Whether a sentence is the mean or the sum of its words. Changes lengths only; all losses compare directions.
+    weighting : {"idf", "sif"} or None, default="sif"
+        Weight of a word in a sentence, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
+        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
+        ``f`` of the text. None means 1.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
+        depends on its text alone, so that it still matches itself.
+    solver : {"adam", "adagrad", "sgd"}, default="adam"
+        "adam" and "adagrad" adapt the steps to each number that is learned. The rate of "adam" and "sgd" falls
+        linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.002
+        Size of the steps, above 0.
+    max_iter : int, default=8
+        Passes over the text.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. "auto" is 1/64 of the sentences, but between 16 and
+        256.
+    min_count : int, default=2
+        Words that occur less often are not learned, but for those of `init`.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words, and those of `init`.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`; `y` then holds the targets of its sentences.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and all draws.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Vectors of the words.
+    coef_ : ndarray of shape (n_targets, n_components), dtype float32
+        Matrix of the linear image, for :meth:`predict`. With "similarity" alone it stays random.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text; 0 for a word that only `init` has.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    loss_curve_ : list of float
+        Mean loss of a sentence in each pass.
+    validation_loss_curve_ : list of float
+        Mean loss of a held-out sentence after each pass; empty without `early_stopping`.
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    Sent2VecVectorizer : Learns from sentences alone; a start for `init`.
+    MeanEmbeddingVectorizer : Means of given word vectors, without learning.
+
+    Notes
+    -----
+    *Targets.* Only their directions count, so their lengths need not be equal. Where a teacher's vectors have a large
+    mean, as those of many transformers do, subtract it. An array that is memory-mapped is read from disk a chunk at a
+    time; half precision is enough.
+
+    *Pipelines.* The `y` of a pipeline are labels. Learn from the teacher first, then put the student into the pipeline
+    as ``FrozenEstimator(student)``.
+
+    *Name.* It vectorizes text by means of a target, as scikit-learn's :class:`~sklearn.preprocessing.TargetEncoder`
+    encodes categories.
+
+    References
+    ----------
+    .. [1] F. Hill, K. Cho, A. Korhonen and Y. Bengio, "Learning to Understand Phrases by Embedding the Dictionary",
+       Transactions of the Association for Computational Linguistics, 2016.
+    .. [2] F. Hill, K. Cho and A. Korhonen, "Learning Distributed Representations of Sentences from Unlabelled Data",
+       NAACL-HLT, 2016.
+
+    Examples
+    --------
+    A dictionary backwards: from a definition to the word.
+
+    >>> import numpy as np
+    >>> from skembed import TargetVectorizer
+    >>> words = ["cat", "river", "bread", "engine"]
+    >>> vectors = np.random.default_rng(0).normal(size=(4, 8))
+    >>> definitions = ["a small animal that purrs", "water that flows to the sea", "food baked from flour",
+    ...                "a machine that drives a car"]
+    >>> emb = TargetVectorizer(16, loss="cosine", min_count=1, max_iter=50, random_state=0)
+    >>> emb = emb.fit(definitions * 20, np.tile(vectors, (20, 1)))
+    >>> words[np.argmax(emb.predict(["an animal that purrs"]) @ vectors.T)]
+    'cat'
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "loss": [StrOptions(set(LOSSES)), tuple, list],
+        "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
+        "margin": [Interval(Real, 0.0, 2.0, closed="both")],
+        "solver": [StrOptions({"adam", "adagrad", "sgd"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        init: Any = None,
+        loss: Any = ("cosine", "similarity"),
+        temperature: float = 0.05,
+        margin: float = 0.1,
+        pooling: str = "mean",
+        weighting: str | None = "sif",
+        unknown: str = "hash",
+        solver: str = "adam",
+        learning_rate: float = 0.002,
+        max_iter: int = 8,
+        batch_size: int | str = "auto",
+        min_count: int = 2,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.loss = loss
+        self.temperature = temperature
+        self.margin = margin
+        self.pooling = pooling
+        self.weighting = weighting
+        self.unknown = unknown
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.single_output = False
+        tags.target_tags.multi_output = True
+        return tags
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Learn from sentences and their targets.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences. Where the parameter `corpus` is given, that is learned from and `X` is not.
+        y : array-like of shape (n_sentences, n_targets)
+            A vector for each sentence.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence. `early_stopping` holds out whole documents.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If a sentence is not a string; names the row. If `y` does not hold numbers.
+        ValueError
+            If `y` is missing, has not a vector for each sentence, or has NaN, infinity or a row of zeros; names the
+            row. If no word is left, if options contradict each other, or if the weights diverge; then the estimator is
+            as it was before.
+        MemoryError
+            If there is less memory than the fit needs; says how much it needs and for which parameters.
+
+        Warns
+        -----
+        UserWarning
+            If fewer than a third of the words of the text have a vector in `init`. With `warm_start`, if few words of
+            `X` are in the vocabulary.
+        """
+        return super().fit(X, y, groups=groups)
+
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Make one pass over some more sentences and their targets.
+
+        The first call learns the vocabulary, the word counts and the word weights; later calls keep them, so that
+        a word that was not in the first batch stays unknown. The learning rate does not fall.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences.
+        y : array-like of shape (n_sentences, n_targets)
+            A vector for each sentence.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
+        """
+        return super().partial_fit(X, y, groups=groups)
+
+    @of_one_state
+    def predict(self, X: Any) -> NDArray[np.float32]:
+        """The image of each sentence in the space of the targets.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences.
+
+        Returns
+        -------
+        y : ndarray of shape (n_sentences, n_targets), dtype float32
+            Rows of length one; zeros for a sentence that has no vector. Compare them with targets by their cosine.
+
+        Examples
+        --------
+        >>> from skembed import TargetVectorizer
+        >>> emb = TargetVectorizer(4, min_count=1, random_state=0).fit(["a cat", "a dog"], [[1, 0, 2], [0, 1, 2]])
+        >>> emb.predict(["cat", "dog", ""]).shape
+        (3, 3)
+        """
+        from .._encoders.bag import sum_rows
+
+        check_is_fitted(self)
+        rows, image = self._embed(X, "X"), read_only(self.coef_.T)
+        n, width = rows.shape
+        images = np.empty((n, image.shape[1]), np.float32)
+        # The product as sums of the rows of the matrix: BLAS may round a row differently in another batch.
+        columns, ptr = np.tile(np.arange(width), n), np.arange(n + 1) * width
+        sum_rows(columns, rows.ravel(), ptr, image, image[:0], False, images)
+        return unit_rows(images)[0]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        losses = self._losses
+        if not losses or any(name not in LOSSES for name in losses):
+            raise ValueError(f"loss must be one or several of {', '.join(LOSSES)}, got {brief(self.loss)}.")
+
+    @property
+    def _losses(self) -> tuple[Any, ...]:
+        return (self.loss,) if isinstance(self.loss, str) else tuple(self.loss)
+
+    def _annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+        text = "the text" if self.corpus is None else "the parameter corpus, to whose sentences y belongs,"
+        return (checked_targets(y, corpus.n_sentences, type(self).__name__, text),)
+
+    def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
+        return {"_n_targets": annotations[0].shape[1]}
+
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
+        fitted = super()._keep_vocabulary(corpus, annotations)
+        n_targets = annotations[0].shape[1]
+        if n_targets != fitted["_n_targets"]:
+            raise ValueError(
+                f"y has vectors of length {n_targets}, but {type(self).__name__} was fitted to vectors of length "
+                f"{fitted['_n_targets']}. Fit a new estimator, or set warm_start=False."
+            )
+        return fitted
+
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        width, options = fitted["n_features_out_"], ("n_components", "solver")
+        words = len(fitted["word_counts_"]), width
+        return [
+            LearnedArray("word_vectors_", words, self._start_of_words(fitted), options=options),
+            LearnedArray("coef_", (fitted["_n_targets"], width), start_uniform(width**-0.5), "dense", options),
+        ]
+
+    def _make_objective(self, fitted: dict[str, Any]) -> TargetObjective:
+        options = Options(self._losses, self.temperature, self.margin)
+        return TargetObjective(fitted, options)

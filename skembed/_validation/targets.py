@@ -1,0 +1,64 @@
+"""Vectors that a user gives for sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .messages import brief
+
+_STEP = 10_000  # rows that are checked at once
+
+
+def checked_targets(y: Any, n_sentences: int, estimator: str, text: str) -> np.ndarray:
+    """Return the targets of sentences as an array of numbers, without a copy where they are one.
+
+    Raises
+    ------
+    TypeError
+        If `y` does not hold numbers, or is sparse.
+    ValueError
+        If `y` is missing, has another shape or another length than the `text`, which the message names, or a row that
+        has no direction.
+
+    Examples
+    --------
+    >>> from skembed._validation.targets import checked_targets
+    >>> checked_targets([[1, 2], [0, 3]], 2, "TargetVectorizer", "the text")
+    array([[1, 2],
+           [0, 3]])
+    >>> checked_targets([[1, 2], [0, 0]], 2, "TargetVectorizer", "the text")
+    Traceback (most recent call last):
+        ...
+    ValueError: Row 1 of y has only zeros. Every sentence needs a vector with a direction.
+    """
+    if y is None:
+        raise ValueError(
+            f"This {estimator} estimator requires y to be passed, but the target y is None. Pass an array with a "
+            "vector for each sentence."
+        )
+    if hasattr(y, "toarray"):
+        raise TypeError("y must be a dense array with a vector for each sentence, got a sparse one: pass y.toarray().")
+    try:
+        targets = np.asarray(y)
+    except ValueError:
+        raise ValueError("y must have a vector of the same length for each sentence.") from None
+    if targets.dtype.kind not in "fiu":
+        raise TypeError(f"y must hold a vector of numbers for each sentence, got {brief(y)}.")
+    if targets.ndim != 2 or targets.shape[1] == 0:
+        raise ValueError(
+            "y must have a row for each sentence and a column for each number of its vector, got shape "
+            f"{targets.shape}. To learn from one label a sentence, use an estimator that takes labels."
+        )
+    if len(targets) != n_sentences:
+        raise ValueError(f"y has {len(targets)} rows, but {text} has {n_sentences} sentences.")
+    for start in range(0, n_sentences, _STEP):
+        largest = np.abs(targets[start : start + _STEP].astype(np.float64)).max(axis=1)
+        bad = np.flatnonzero(~((largest > 0) & (largest < 1e15)))
+        if len(bad):
+            fault = (
+                "NaN" if np.isnan(largest[bad[0]]) else "only zeros" if largest[bad[0]] == 0 else "too large numbers"
+            )
+            raise ValueError(f"Row {start + bad[0]} of y has {fault}. Every sentence needs a vector with a direction.")
+    return targets
