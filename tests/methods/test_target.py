@@ -17,7 +17,7 @@ from skembed._training.dense import Chunk, RowGradients
 
 SENTENCES = [[0, 1, 1, 7], [2, 3], [], [4], [7, 8], [5, 0, 2], [6, 1], [3, 3, 5]]  # 7 and 8 are unknown
 LEARNING = {"n_components": 8, "min_count": 1, "random_state": 0, "max_iter": 3}
-Y = targets_of(corpus())
+Y = targets_of([sentence.lower().split() for sentence in TEXT])
 
 
 def make_case():
