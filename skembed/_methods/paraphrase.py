@@ -293,6 +293,9 @@ class ParaphraseVectorizer(StartsFromInit, PairedVectorizer):
             LearnedArray("_start_vectors", shape, start, options=(), frozen=True),
         ]
 
+    def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
+        return arrays[:2] if self.interpolation < 1 else []
+
     def _make_encoder(self, fitted: dict[str, Any]) -> WordSums:
         return WordSums(fitted, _MOVES[self.learn], self.alpha, self.word_dropout)
 
@@ -312,7 +315,9 @@ class ParaphraseVectorizer(StartsFromInit, PairedVectorizer):
         vectors, weights = fitted["_directions"], fitted["_scales"]
         if self.interpolation < 1:
             start, share = fitted["_start_vectors"], np.float32(self.interpolation)
-            vectors, weights = start + share * (vectors - start), 1 + share * (weights - 1)
+            vectors, weights = vectors - start, 1 + share * (weights - 1)
+            vectors *= share
+            vectors += start
             if _MOVES[self.learn].keeps_length:
                 vectors *= (row_norms(start) / np.maximum(row_norms(vectors), np.finfo(np.float32).tiny))[:, None]
         fitted = super()._finish_fit(fitted | {"word_vectors_": vectors, "word_weights_": weights}, corpus)
