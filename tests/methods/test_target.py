@@ -6,6 +6,7 @@ import reference
 from estimators import GIVEN, TEXT, bits, corpus, learned
 from kernel_cases import encode
 from reference import numeric_gradient
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -184,7 +185,11 @@ def changed(row, value):
         (changed(13, np.nan), ValueError, "Row 13 of y has NaN"),
         (changed((13, 1), np.inf), ValueError, "Row 13 of y has too large numbers"),
         (changed(77, 0), ValueError, "Row 77 of y has only zeros"),
+        (changed(77, 1e-30), ValueError, "Row 77 of y has too small numbers"),
+        (Y[:, :1], ValueError, "y has vectors of length 1, but only their directions are learned"),
         (Y[:, 0], ValueError, "a column for each number of its vector, got shape"),
+        (csr_array(Y), TypeError, "must be a dense array"),
+        (Y.astype(complex), TypeError, "an array of complex128"),
         (TEXT, TypeError, "y must hold a vector of numbers for each sentence, got list of length"),
         ([[1.0], [1.0, 2.0]], ValueError, "a vector of the same length for each sentence"),
     ],
@@ -204,7 +209,7 @@ def test_targets_of_another_text_than_corpus():
     assert learned(model.fit(["a cat"], Y)) == learned(TargetVectorizer(**LEARNING).fit(TEXT, Y))
 
 
-@pytest.mark.parametrize("losses", [(), "cosines", ("cosine", "none"), [1]])
+@pytest.mark.parametrize("losses", [(), "cosines", ("cosine", "none"), [1], [np.array([1, 2])]])
 def test_wrong_losses(losses):
     with pytest.raises(ValueError, match="'?loss'?"):
         TargetVectorizer(loss=losses).fit(TEXT, Y)
