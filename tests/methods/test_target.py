@@ -7,7 +7,6 @@ from estimators import GIVEN, TEXT, bits, corpus, learned
 from kernel_cases import encode
 from reference import numeric_gradient
 from scipy.sparse import csr_array
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
