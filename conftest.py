@@ -40,7 +40,9 @@ def _is_not_for_pairs(item):
     from estimators import NOT_FOR_PAIRS  # of the folder of the tests
 
     values = getattr(getattr(item, "callspec", None), "params", {}).values()
-    of_pairs = any(isinstance(value, str) and value.startswith("ParaphraseVectorizer") for value in values)
+    of_pairs = any(
+        isinstance(value, str) and value.startswith(("ParaphraseVectorizer", "CSEVectorizer")) for value in values
+    )
     return of_pairs and item.name.startswith(tuple(NOT_FOR_PAIRS))
 
 

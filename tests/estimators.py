@@ -101,6 +101,12 @@ VARIANTS = {
         "given": {"init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "binary": True, "batch_size": 7},
         "weights": {"learn": "weights", "pooling": "sum", "min_count": 5},
     },
+    "CSEVectorizer": {
+        "": {"n_filters": 5, "learning_rate": 0.03},
+        "linear": {"n_filters": 17, "activation": "identity", "loss": "hinge", "learn": "vectors", "alpha": 1e-3},
+        "narrow": {"n_filters": 5, "padding": "narrow", "filter_widths": (4, 1), "unknown": "zero", "batch_size": 7},
+        "given": {"n_filters": 5, "init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "filter_alpha": 1e-3},
+    },
     "Sent2VecVectorizer": {
         "bigrams": {"ngram_range": (1, 2), "unknown": "zero"},
         "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},
@@ -149,7 +155,7 @@ VARIANTS = {
 }
 
 
-class ParaphraseVectorizer(skembed.ParaphraseVectorizer):
+class TwoByTwo:
     """Takes sentences two by two for paraphrases where nobody says which are, for tests that fit text alone."""
 
     def _evidence(self, X, y, groups):
@@ -162,8 +168,17 @@ class ParaphraseVectorizer(skembed.ParaphraseVectorizer):
         return super()._evidence(X, y, groups)
 
 
-ParaphraseVectorizer.__doc__ = skembed.ParaphraseVectorizer.__doc__
-ParaphraseVectorizer._parameter_constraints = skembed.ParaphraseVectorizer._parameter_constraints
+class ParaphraseVectorizer(TwoByTwo, skembed.ParaphraseVectorizer):
+    pass
+
+
+class CSEVectorizer(TwoByTwo, skembed.CSEVectorizer):
+    pass
+
+
+for standing_in in (ParaphraseVectorizer, CSEVectorizer):
+    standing_in.__doc__ = standing_in.__mro__[2].__doc__
+    standing_in._parameter_constraints = standing_in.__mro__[2]._parameter_constraints
 # Beginnings of the names of common tests that fit sentences without pairs, or that count what other methods have.
 NOT_FOR_PAIRS = {
     "test_a_corpus_knows_its_documents",
@@ -203,7 +218,11 @@ def targets_of(corpus):
     return vectors
 
 
-STAND_INS = {skembed.ParaphraseVectorizer: ParaphraseVectorizer, skembed.TargetVectorizer: TargetVectorizer}
+STAND_INS = {
+    skembed.ParaphraseVectorizer: ParaphraseVectorizer,
+    skembed.CSEVectorizer: CSEVectorizer,
+    skembed.TargetVectorizer: TargetVectorizer,
+}
 CLASSES = [
     STAND_INS.get(value, value)
     for value in (getattr(skembed, name) for name in skembed.__all__)

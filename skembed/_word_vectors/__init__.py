@@ -10,6 +10,7 @@ __all__ = [
     "hashed_numbers",
     "initial",
     "join",
+    "paired_words",
     "read",
     "sources",
     "spelling",
