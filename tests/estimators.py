@@ -210,10 +210,10 @@ class TargetVectorizer(skembed.TargetVectorizer):
         return super()._annotations(corpus, targets_of(corpus) if y is None else y)
 
 
-def targets_of(corpus):
+def targets_of(sentences):
     """A vector for each sentence, which says how often each letter begins a word."""
-    vectors = np.full((corpus.n_sentences, 5), 0.1)
-    for vector, words in zip(vectors, corpus):
+    vectors = np.full((len(sentences), 5), 0.1)
+    for vector, words in zip(vectors, sentences):
         np.add.at(vector, [ord(word[0]) % 5 for word in words], 1)
     return vectors
 

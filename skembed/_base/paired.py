@@ -127,7 +127,7 @@ class PairedVectorizer(TrainedVectorizer):
             Bytes by purpose, and their sum "total", as in :meth:`CBOSVectorizer.estimate_memory`; "accumulators" are
             the moments of Adam.
         """
-        return super().estimate_memory(self._evidence(X, y, None)[0])
+        return super().estimate_memory(*self._evidence(X, y, None))
 
     def _make_encoder(self, fitted: dict[str, Any]) -> PairEncoder:
         """What turns sentences into vectors and learns."""
