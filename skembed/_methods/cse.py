@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._encoders.convolution import Bag, Convolution, Filters, Sentences, Shape, embed, start_filters
@@ -18,6 +17,7 @@ from .._training.learned_arrays import LearnedArray, start_zeros
 from .._validation.limits import integers
 from .._validation.messages import brief
 from .._word_vectors.paired_words import PairedWords
+from .._word_vectors.start import median_length
 
 _WIDEST = 100
 
@@ -294,13 +294,16 @@ class CSEVectorizer(PairedWords):
     def _n_columns(self) -> int:
         return len(self.filter_widths) * int(self.n_filters)
 
+    def _width_of_words(self, fitted: dict[str, Any]) -> int:
+        return int(fitted["_directions"].shape[1] if "_directions" in fitted else fitted["n_features_out_"])
+
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        words = self._word_arrays(fitted)
+        words = super()._learned_arrays(fitted)
         widths, n_filters, n_components = tuple(self.filter_widths), int(self.n_filters), words[0].shape[1]
-        given = fitted.get("_vectors_of_init")
+        init = fitted.get("_init")
 
         def start(array: np.ndarray, seed: int) -> None:
-            length = 1.0 if given is None else float(np.median(row_norms(given)))
+            length = 1.0 if init is None else median_length(init.vectors)
             start_filters(array, widths, length, fitted["_seed"])
 
         shape, options = (sum(widths), n_filters, n_components), ("n_filters", "filter_widths", "activation", "padding")
@@ -312,7 +315,7 @@ class CSEVectorizer(PairedWords):
         ]
 
     def _make_encoder(self, fitted: dict[str, Any]) -> Filters:
-        words, shape = self._encoder_of_words(fitted, 0.0), _shape_of(fitted["_windows"])
+        words, shape = self._encoder_of_words(fitted), _shape_of(fitted["_windows"])
         encoder = Bag if shape.is_bag else Convolution
         return encoder(words, fitted, shape, self.filter_alpha, self.word_dropout)
 
@@ -322,8 +325,7 @@ class CSEVectorizer(PairedWords):
             start, share = fitted["_start_filters"], np.float32(self.interpolation)
             filters, intercept = start + share * (filters - start), share * intercept
         words, length = self._learned_words(fitted), fitted["_length_of_new_words"]
-        if length is None:
-            length = np.float32(np.median(row_norms(words["word_vectors_"])))
+        length = np.float32(median_length(words["word_vectors_"]) if length is None else length)
         fitted = super()._finish_fit(fitted | words, corpus)
         return fitted | {"filters_": filters, "intercept_": intercept, "_unknown_length": length}
 

@@ -8,18 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.coverage import check_given, known_share
 from .._base.paired import EVIDENCE, PairedVectorizer
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.word_sums import Moves, WordSums
 from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
-from .._text.tokenizer import Tokenizer
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.pairs import Loss
 from .._validation.limits import integers
-from .join import counts_of
-from .start import read_start, tokenizer_of, with_new_words
+from .start import StartsFromInit
 
 MOVES = {
     "both": Moves(directions=True, scales=True, keeps_length=True),
@@ -29,11 +26,10 @@ MOVES = {
 }
 
 
-class PairedWords(PairedVectorizer):
+class PairedWords(StartsFromInit, PairedVectorizer):
     """Base of the methods whose sentence is made of word vectors, with the options of a loss and of what moves."""
 
     _parameter_constraints: dict[str, Any] = {
-        "init": "no_validation",  # checked when it is read
         "learn": [StrOptions(set(MOVES))],
         "loss": [StrOptions({"softmax", "hinge"})],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
@@ -44,7 +40,6 @@ class PairedWords(PairedVectorizer):
         "batch_size": [integers(2), StrOptions({"auto"})],
         "corpus": [EVIDENCE, None],
     }
-    init: Any
     learn: str
     temperature: float
     margin: float
@@ -52,72 +47,29 @@ class PairedWords(PairedVectorizer):
     interpolation: float
     word_dropout: float
 
-    def _tokenizer_to_encode(self) -> Tokenizer:
-        mine, theirs = super()._tokenizer_to_encode(), tokenizer_of(self.init)
-        if theirs is None or mine == theirs:
-            return mine
-        if mine != Tokenizer():
-            raise ValueError(
-                f"init was made with {theirs.difference(mine)}, not with {mine.difference(theirs)}. Leave these "
-                "options at their defaults to use those of init."
-            )
-        return theirs
-
-    def _check_corpus_options(self, sentences: SentenceCorpus, name: str) -> None:
-        theirs = tokenizer_of(self.init)
-        if theirs is None:
-            super()._check_corpus_options(sentences, name)
-        elif sentences.tokenizer != theirs:
-            raise ValueError(
-                f"{name} was made with {sentences.tokenizer.difference(theirs)}, init with "
-                f"{theirs.difference(sentences.tokenizer)}. Build {name} with the same options."
-            )
-
     def _learn_vocabulary(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
         fitted = super()._learn_vocabulary(corpus, *others)
-        if self.init is None:
-            return fitted | {"_length_of_new_words": None}
-        start = read_start(self.init)
-        check_given(corpus, start.words, "init")
-        words, vectors = with_new_words(start, corpus, len(fitted["word_counts_"]))
-        return fitted | {
-            "vocabulary_": {word: row for row, word in enumerate(words)},
-            "word_counts_": counts_of(words, corpus),
-            "coverage_": known_share(corpus, words),
-            "_vectors_of_init": vectors,
-            "_length_of_new_words": np.float32(start.length_of_unknown),
-        }
+        length = fitted["_init"].length_of_unknown if "_init" in fitted else None
+        return fitted | {"_length_of_new_words": length}
 
     def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
-        fitted = super()._start(corpus, *others)
-        fitted.pop("_vectors_of_init", None)
-        return fitted | {"_n_steps": 0}
+        return super()._start(corpus, *others) | {"_n_steps": 0}
 
-    def _word_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        """What is learned of each word."""
-        n_words, given = len(fitted["word_counts_"]), fitted.get("_vectors_of_init")
-        n_components = self.n_components if given is None else given.shape[1]
-        if given is None and fitted["word_counts_"] is vars(self).get("word_counts_"):  # learning goes on
-            n_components = self._directions.shape[1]
-        uniform = start_uniform((3 / n_components) ** 0.5)  # lengths of about one
-
-        def start(array: np.ndarray, seed: int) -> None:
-            if given is None:
-                uniform(array, fitted["_seed"])
-            else:
-                array[:] = given
-
-        moves = MOVES[self.learn]
-        options = ("n_components", "learn")
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        shape = len(fitted["word_counts_"]), self._width_of_words(fitted)
+        uniform = start_uniform((3 / shape[1]) ** 0.5)  # lengths of about one
+        # The seed of the fit, whatever the index of the array: two arrays start alike.
+        start = self._start_of_words(fitted, lambda array, _: uniform(array, fitted["_seed"]))
+        moves, options = MOVES[self.learn], ("n_components", "learn")
         return [
-            LearnedArray("_directions", (n_words, n_components), start, options=options, frozen=not moves.directions),
+            LearnedArray("_directions", shape, start, options=options, frozen=not moves.directions),
             LearnedArray(
-                "_scales", (n_words,), lambda array, seed: array.fill(1), options=options, frozen=not moves.scales
+                "_scales", shape[:1], lambda array, seed: array.fill(1), options=options, frozen=not moves.scales
             ),
-            LearnedArray("_start_vectors", (n_words, n_components), start, options=(), frozen=True),
+            LearnedArray("_start_vectors", shape, start, options=(), frozen=True),
         ]
 
-    def _encoder_of_words(self, fitted: dict[str, Any], word_dropout: float) -> WordSums:
+    def _encoder_of_words(self, fitted: dict[str, Any], word_dropout: float = 0.0) -> WordSums:
         return WordSums(fitted, MOVES[self.learn], self.alpha, word_dropout)
 
     def _make_loss(self) -> Loss:
