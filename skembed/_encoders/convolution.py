@@ -23,7 +23,8 @@ from .._compiled.compile import INLINE, lean_kernel
 from .._compiled.norms import row_norms
 from .._compiled.products import product
 from .._compiled.random import random_bits
-from .._compiled.simd import WIDTH, divide, larger, load, multiply_add, splat, store, zero_first
+from .._compiled.rows import ONE, tanh
+from .._compiled.simd import WIDTH, load, multiply_add, splat, store, zero_first
 from .._training.dense import ONE_BLAS_THREAD, adam_step
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import accumulator_of
@@ -32,24 +33,7 @@ from .._training.pairs import PairEncoder
 _STREAM = np.uint64(11)  # of the draws that drop words
 _ALL = 2**31
 GAIN = 0.3  # of a word vector by the filters at the start, where tanh is still nearly linear
-_ONE, _ZERO = np.float32(1.0), np.float32(0.0)
-# Coefficients of tanh(x) = x p(x ** 2) / q(x ** 2) for |x| below 8, to about 3e-7.
-_LARGEST = np.float32(7.9)
-_P = tuple(
-    map(
-        np.float32,
-        (
-            -2.76076847742355e-16,
-            2.00018790482477e-13,
-            -8.60467152213735e-11,
-            5.12229709037114e-08,
-            1.48572235717979e-05,
-            6.37261928875436e-04,
-            4.89352455891786e-03,
-        ),
-    )
-)
-_Q = tuple(map(np.float32, (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)))
+_ZERO = np.float32(0.0)
 
 
 class Shape(NamedTuple):
@@ -63,26 +47,6 @@ class Shape(NamedTuple):
     def is_bag(self) -> bool:
         """Whether a sentence is a matrix times the sum of its words."""
         return self.wide and not self.tanh
-
-
-@njit(**INLINE)
-def tanh(x):
-    """The hyperbolic tangent of sixteen numbers."""
-    x = larger(x, splat(-_LARGEST))
-    x = multiply_add(splat(-_ONE), larger(multiply_add(splat(-_ONE), x, splat(_ZERO)), splat(-_LARGEST)), splat(_ZERO))
-    square = multiply_add(x, x, splat(_ZERO))
-    p = splat(_P[0])
-    p = multiply_add(p, square, splat(_P[1]))
-    p = multiply_add(p, square, splat(_P[2]))
-    p = multiply_add(p, square, splat(_P[3]))
-    p = multiply_add(p, square, splat(_P[4]))
-    p = multiply_add(p, square, splat(_P[5]))
-    p = multiply_add(p, square, splat(_P[6]))
-    q = splat(_Q[0])
-    q = multiply_add(q, square, splat(_Q[1]))
-    q = multiply_add(q, square, splat(_Q[2]))
-    q = multiply_add(q, square, splat(_Q[3]))
-    return divide(multiply_add(x, p, splat(_ZERO)), q)
 
 
 @njit(**INLINE)
@@ -104,7 +68,7 @@ def window(words, first, last, start, products, slot, intercept, w):
     width, column, c = slot
     z = load(intercept, w, c)
     for k in range(max(first - start, 0), min(width, last - start)):
-        z = multiply_add(splat(_ONE), load(products, words[start + k], column + k * intercept.shape[1] + c), z)
+        z = multiply_add(splat(ONE), load(products, words[start + k], column + k * intercept.shape[1] + c), z)
     return z
 
 
@@ -129,7 +93,7 @@ def sum_windows(words, ptr, products, intercept, shape, out):
                     z = window(words, ptr[s], ptr[s + 1], start, products, (width, column, c), intercept, w)
                     if shape.tanh:
                         z = tanh(z)
-                    total = multiply_add(splat(_ONE), z, total)
+                    total = multiply_add(splat(ONE), z, total)
                 store(out, s, w * n_filters + c, total)
             column += width * n_filters
 
@@ -151,14 +115,14 @@ def gather_windows(words, ptr, products, intercept, shape, gradient, of_products
                     dz = given
                     if shape.tanh:
                         y = tanh(window(words, first, last, start, products, (width, column, c), intercept, w))
-                        minus_y = multiply_add(splat(-_ONE), y, splat(_ZERO))
-                        dz = multiply_add(given, multiply_add(minus_y, y, splat(_ONE)), splat(_ZERO))
-                    total = multiply_add(splat(_ONE), dz, total)
+                        minus_y = multiply_add(splat(-ONE), y, splat(_ZERO))
+                        dz = multiply_add(given, multiply_add(minus_y, y, splat(ONE)), splat(_ZERO))
+                    total = multiply_add(splat(ONE), dz, total)
                     for k in range(max(first - start, 0), min(width, last - start)):
                         at = column + k * n_filters + c
                         there = load(of_products, words[start + k], at)
-                        store(of_products, words[start + k], at, multiply_add(splat(_ONE), dz, there))
-                store(of_intercept, w, c, multiply_add(splat(_ONE), total, load(of_intercept, w, c)))
+                        store(of_products, words[start + k], at, multiply_add(splat(ONE), dz, there))
+                store(of_intercept, w, c, multiply_add(splat(ONE), total, load(of_intercept, w, c)))
             column += width * n_filters
 
 
@@ -346,8 +310,7 @@ class Bag(Filters):
         self._sums = self.words.encode(text, np.arange(len(sentences)), seed, learn)
         self._matrix = summed(self.fitted["_filters"], self.shape)
         self._n_windows = count_windows(text.sent_ptr, self.shape)
-        of_windows = self._n_windows[:, :, None] * self.fitted["_intercept"]
-        return self._sums @ self._matrix.T + of_windows.reshape(len(sentences), len(self._matrix))
+        return self._sums @ self._matrix.T + intercepts(self._n_windows, self.fitted["_intercept"])
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
         """One step along the gradient of the vectors that `encode` returned last."""
@@ -366,13 +329,25 @@ class Bag(Filters):
 
 def summed(filters: np.ndarray, shape: Shape) -> np.ndarray:
     """The matrix of `Bag`: of each width the sum over the positions, (n_widths * n_filters, n_components)."""
-    return np.add.reduceat(filters, np.cumsum(shape.widths) - shape.widths).reshape(-1, filters.shape[2])
+    ends = np.cumsum(shape.widths).tolist()
+    return np.concatenate([filters[end - width : end].sum(axis=0) for end, width in zip(ends, shape.widths.tolist())])
 
 
 def count_windows(ptr: np.ndarray, shape: Shape) -> np.ndarray:
     """Windows of wide filters in each sentence, (n_sentences, n_widths) float32; none where it has no words."""
     n_words = np.diff(ptr)[:, None]
     return np.where(n_words, n_words + shape.widths - 1, 0).astype(np.float32)
+
+
+def intercepts(n_windows: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """What the windows of each sentence add, (n_sentences, n_widths * n_filters)."""
+    return (n_windows[:, :, None] * intercept).reshape(len(n_windows), intercept.size)
+
+
+def embed_bags(sums: np.ndarray, ptr: np.ndarray, filters: np.ndarray, intercept: np.ndarray, shape: Shape) -> Any:
+    """The rows of sentences from the sums of their words, where the shape is that of a `Bag`."""
+    of_words = product(sums, summed(filters, shape))[:, : intercept.size]
+    return of_words + intercepts(count_windows(ptr, shape), intercept)
 
 
 def start_filters(array: np.ndarray, widths: tuple[int, ...], length: float, seed: int) -> None:

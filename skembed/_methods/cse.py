@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._base.pooled import read_only
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.bag import hash_vectors
-from .._encoders.convolution import Bag, Convolution, Filters, Sentences, Shape, embed, start_filters
+from .._encoders.bag import hash_vectors, sum_rows
+from .._encoders.convolution import Bag, Convolution, Filters, Sentences, Shape, embed, embed_bags, start_filters
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, start_zeros
@@ -336,12 +337,18 @@ class CSEVectorizer(PairedWords):
             ids, ptr = ids[is_known], offsets(is_known)[ptr]
         found = Sentences.of(ids, ptr, np.zeros(ids.max(initial=0) + 1, np.int32))
         rows = sentences.rows[found.distinct]
-        shape = _shape_of(self._windows)
         vectors = self._vectors_of_words(rows, sentences.words_of(found.distinct[rows < 0]))
-        found_rows = embed(found, vectors, self.filters_, self.intercept_, shape)
+        shape = _shape_of(self._windows)
+        if shape.is_bag:
+            sums = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
+            vectors = read_only(vectors)
+            sum_rows(found.words, np.ones(len(ids), np.float32), ptr, vectors, vectors[:0], False, sums)
+            embedded = embed_bags(sums, ptr, self.filters_, self.intercept_, shape)
+        else:
+            embedded = embed(found, vectors, self.filters_, self.intercept_, shape)
         if out is None:
-            return found_rows
-        out[:] = found_rows
+            return embedded
+        out[:] = embedded
         return out
 
     def _vectors_of_words(self, rows: np.ndarray, unknown: list[str]) -> np.ndarray:
