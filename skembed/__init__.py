@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",
+    "CSEVectorizer": "_methods.cse",
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
     "PairCorpus": "_corpus.pairs",
@@ -25,6 +26,7 @@ _HOMES = {
 __all__ = [
     "BOWPCA",
     "CBOSVectorizer",
+    "CSEVectorizer",
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
     "PairCorpus",
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
+    from ._methods.cse import CSEVectorizer as CSEVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer

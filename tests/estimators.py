@@ -102,6 +102,12 @@ VARIANTS = {
         "given": {"init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "binary": True, "batch_size": 7},
         "weights": {"learn": "weights", "pooling": "sum", "min_count": 5},
     },
+    "CSEVectorizer": {
+        "": {"n_filters": 5, "learning_rate": 0.03},
+        "linear": {"n_filters": 17, "activation": "identity", "loss": "hinge", "learn": "vectors", "alpha": 1e-3},
+        "narrow": {"n_filters": 5, "padding": "narrow", "filter_widths": (4, 1), "unknown": "zero", "batch_size": 7},
+        "given": {"n_filters": 5, "init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "filter_alpha": 1e-3},
+    },
     "Sent2VecVectorizer": {
         "bigrams": {"ngram_range": (1, 2), "unknown": "zero"},
         "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},

@@ -374,6 +374,21 @@ def step_words(sentences, gradient, words, moves, rates, alpha, n_steps):
             move(words["scales"][word : word + 1], words["scale_moments"][:, word : word + 1], found, rates[1])
 
 
+def convolve(words, filters, intercept, widths, wide, tanh):
+    """The vector of a sentence of word vectors: the sums over the windows of the filters of each width in turn."""
+    first, found = 0, []
+    for width, b in zip(widths, intercept):
+        zeros = [np.zeros(filters.shape[2])] * (width - 1)
+        padded = [*zeros, *words, *zeros] if wide else [*words, *zeros[max(len(words) - 1, 0) :]]
+        total = np.zeros(len(b))
+        for start in range(len(padded) - width + 1 if len(words) else 0):
+            z = b + sum(filters[first + k] @ padded[start + k] for k in range(width))
+            total += np.tanh(z) if tanh else z
+        found.append(total)
+        first += width
+    return np.concatenate(found)
+
+
 def target_loss(sentences, weights, vectors, image, targets, losses, temperature, margin):
     """Sum of the losses of sentences whose directions, and those of their images, should be as their targets say."""
     sums = [sum(weights[w] * vectors[w] for w in words) for words in sentences]

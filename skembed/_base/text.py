@@ -45,6 +45,8 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         "corpus": [CORPUS, None],
     }
 
+    _own_constraints: dict[str, Any]  # without those of the bases
+
     # Defaults of the options that a method does not offer.
     analyzer: Any = "word"
     token_pattern: str = r"(?u)\b\w+\b"
@@ -65,9 +67,10 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     def __init_subclass__(cls, **options: Any) -> None:
         """Give a class the constraints of its bases too; an estimator those of the parameters that it offers."""
         super().__init_subclass__(**options)
+        cls._own_constraints = vars(cls).get("_parameter_constraints", {})
         constraints: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
-            constraints |= vars(base).get("_parameter_constraints", {})
+            constraints |= vars(base).get("_own_constraints", vars(base).get("_parameter_constraints", {}))
         offered = cls._get_param_names() if "__init__" in vars(cls) else list(constraints)
         cls._parameter_constraints = {name: constraints[name] for name in offered if name in constraints}
 

@@ -9,6 +9,7 @@ __all__ = [
     "compile",
     "intrinsic",
     "norms",
+    "products",
     "random",
     "rows",
     "simd",

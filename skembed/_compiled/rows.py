@@ -262,3 +262,45 @@ def logistic(scores, i, n):
         inverse = divide(one, multiply_add(one, e, one))
         store(scores, i, c, multiply_add(where_negative(x, e, one), inverse, zero))
     return loss
+
+
+# Coefficients of tanh(x) = x p(x ** 2) / q(x ** 2) for |x| below 8, to about 3e-7.
+_TANH_LARGEST = np.float32(7.9)
+_TANH_P = tuple(
+    map(
+        np.float32,
+        (
+            -2.76076847742355e-16,
+            2.00018790482477e-13,
+            -8.60467152213735e-11,
+            5.12229709037114e-08,
+            1.48572235717979e-05,
+            6.37261928875436e-04,
+            4.89352455891786e-03,
+        ),
+    )
+)
+_TANH_Q = tuple(
+    map(np.float32, (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03))
+)
+
+
+@njit(**INLINE)
+def tanh(x):
+    """The hyperbolic tangent of sixteen numbers."""
+    zero = splat(np.float32(0.0))
+    x = larger(x, splat(-_TANH_LARGEST))
+    x = multiply_add(splat(-ONE), larger(multiply_add(splat(-ONE), x, zero), splat(-_TANH_LARGEST)), zero)
+    square = multiply_add(x, x, zero)
+    p = splat(_TANH_P[0])
+    p = multiply_add(p, square, splat(_TANH_P[1]))
+    p = multiply_add(p, square, splat(_TANH_P[2]))
+    p = multiply_add(p, square, splat(_TANH_P[3]))
+    p = multiply_add(p, square, splat(_TANH_P[4]))
+    p = multiply_add(p, square, splat(_TANH_P[5]))
+    p = multiply_add(p, square, splat(_TANH_P[6]))
+    q = splat(_TANH_Q[0])
+    q = multiply_add(q, square, splat(_TANH_Q[1]))
+    q = multiply_add(q, square, splat(_TANH_Q[2]))
+    q = multiply_add(q, square, splat(_TANH_Q[3]))
+    return divide(multiply_add(x, p, zero), q)

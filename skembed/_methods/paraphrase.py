@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.paired import EVIDENCE, PairedVectorizer
-from .._compiled.norms import row_norms
+from .._base.pooled import PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import first_of_each
-from .._encoders.word_sums import Moves, WordSums
-from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
+from .._encoders.word_sums import WordSums
 from .._training.encoded_text import EncodedText
-from .._training.learned_arrays import LearnedArray, start_uniform
-from .._training.pairs import Loss
-from .._validation.limits import integers
-from .._word_vectors.start import StartsFromInit
-
-_MOVES = {
-    "both": Moves(directions=True, scales=True, keeps_length=True),
-    "directions": Moves(directions=True, scales=False, keeps_length=True),
-    "weights": Moves(directions=False, scales=True, keeps_length=True),
-    "vectors": Moves(directions=True, scales=False, keeps_length=False),
-}
+from .._word_vectors.paired_words import PairedWords
 
 
-class ParaphraseVectorizer(StartsFromInit, PairedVectorizer):
+class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     r"""Sentence embeddings learned from pairs of sentences that mean the same: Paragram-Phrase (PP) [1]_.
 
     A sentence is the mean of its words' vectors. The vectors are learned so that the two sentences of a pair have a
@@ -173,16 +159,7 @@ class ParaphraseVectorizer(StartsFromInit, PairedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "learn": [StrOptions(set(_MOVES))],
-        "loss": [StrOptions({"softmax", "hinge"})],
-        "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
-        "margin": [Interval(Real, 0.0, 2.0, closed="right")],
-        "alpha": [Interval(Real, 0.0, 1e6, closed="both")],
-        "interpolation": [Interval(Real, 0.0, 1.0, closed="both")],
-        "word_dropout": [Interval(Real, 0.0, 1.0, closed="left")],
         "binary": ["boolean"],
-        "batch_size": [integers(2), StrOptions({"auto"})],
-        "corpus": [EVIDENCE, None],
     }
     _paper_settings = {
         "PP": {
@@ -271,36 +248,8 @@ class ParaphraseVectorizer(StartsFromInit, PairedVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn_vocabulary(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
-        fitted = super()._learn_vocabulary(corpus, *others)
-        length = fitted["_init"].length_of_unknown if "_init" in fitted else None
-        return fitted | {"_length_of_new_words": length}
-
-    def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
-        return super()._start(corpus, *others) | {"_n_steps": 0}
-
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        shape = len(fitted["word_counts_"]), fitted["n_features_out_"]
-        uniform = start_uniform((3 / shape[1]) ** 0.5)  # lengths of about one
-        # The seed of the fit, whatever the index of the array: two arrays start alike.
-        start = self._start_of_words(fitted, lambda array, _: uniform(array, fitted["_seed"]))
-        moves, options = _MOVES[self.learn], ("n_components", "learn")
-        return [
-            LearnedArray("_directions", shape, start, options=options, frozen=not moves.directions),
-            LearnedArray(
-                "_scales", shape[:1], lambda array, seed: array.fill(1), options=options, frozen=not moves.scales
-            ),
-            LearnedArray("_start_vectors", shape, start, options=(), frozen=True),
-        ]
-
-    def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
-        return arrays[:2] if self.interpolation < 1 else []
-
     def _make_encoder(self, fitted: dict[str, Any]) -> WordSums:
-        return WordSums(fitted, _MOVES[self.learn], self.alpha, self.word_dropout)
-
-    def _make_loss(self) -> Loss:
-        return HingeLoss(self.margin) if self.loss == "hinge" else SoftmaxLoss(self.temperature)
+        return self._encoder_of_words(fitted, self.word_dropout)
 
     def _encode_text(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...] = ()
@@ -312,14 +261,6 @@ class ParaphraseVectorizer(StartsFromInit, PairedVectorizer):
         return text._replace(tokens=tokens, sent_ptr=sent_ptr)
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
-        vectors, weights = fitted["_directions"], fitted["_scales"]
-        if self.interpolation < 1:
-            start, share = fitted["_start_vectors"], np.float32(self.interpolation)
-            vectors, weights = vectors - start, 1 + share * (weights - 1)
-            vectors *= share
-            vectors += start
-            if _MOVES[self.learn].keeps_length:
-                vectors *= (row_norms(start) / np.maximum(row_norms(vectors), np.finfo(np.float32).tiny))[:, None]
-        fitted = super()._finish_fit(fitted | {"word_vectors_": vectors, "word_weights_": weights}, corpus)
+        fitted = super()._finish_fit(fitted | self._learned_words(fitted), corpus)
         length = fitted["_length_of_new_words"]
         return fitted if length is None else fitted | {"_unknown_length": np.float32(length)}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.pooled import read_only
+from .._base.pooled import PooledVectorizer, read_only
 from .._base.scikit_learn import fit_context
 from .._base.sharing import of_one_state
 from .._corpus.corpus import SentenceCorpus
@@ -21,7 +21,7 @@ from .._validation.targets import checked_targets
 from .._word_vectors.start import StartsFromInit
 
 
-class TargetVectorizer(StartsFromInit):
+class TargetVectorizer(PooledVectorizer, StartsFromInit):
     r"""Sentence embeddings learned from a vector that each sentence should have.
 
     A sentence is the mean of its words' vectors. They are learned so that a linear image of the sentence points where

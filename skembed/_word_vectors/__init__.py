@@ -9,6 +9,7 @@ __all__ = [
     "given",
     "hashed_numbers",
     "join",
+    "paired_words",
     "read",
     "sources",
     "spelling",

@@ -33,7 +33,7 @@ class Start(NamedTuple):
     length_of_unknown: float  # of a hashed vector
 
 
-class StartsFromInit(PooledVectorizer, TrainedVectorizer):
+class StartsFromInit(TrainedVectorizer):
     """Base of the estimators with the parameter `init`.
 
     The vocabulary has the words of `init` first, in its order, so that a word keeps its row; then the words of the text
@@ -98,13 +98,17 @@ class StartsFromInit(PooledVectorizer, TrainedVectorizer):
         return {name: value for name, value in fitted.items() if name not in ("_init", "_bytes_to_start")}
 
     def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
-        width = _width_of(self.init)
-        if width not in (None, self.n_features_out_):
+        width, learned = _width_of(self.init), self._width_of_words(dict(vars(self)))
+        if width not in (None, learned):
             raise ValueError(
                 f"init has vectors of length {width}, but this {type(self).__name__} has learned vectors of length "
-                f"{self.n_features_out_}. Leave init as it was to learn on, or fit a new estimator."
+                f"{learned}. Leave init as it was to learn on, or fit a new estimator."
             )
         return super()._keep_vocabulary(corpus, annotations)
+
+    def _width_of_words(self, fitted: dict[str, Any]) -> int:
+        """Length of the word vectors."""
+        return int(fitted["n_features_out_"])
 
     def _start_of_words(self, fitted: dict[str, Any], at_random: learned_arrays.Start) -> learned_arrays.Start:
         """Start of an array that has the words in its first rows: from `init`, or at random without it."""

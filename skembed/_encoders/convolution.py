@@ -1,0 +1,368 @@
+r"""Sums over the windows of a sentence (Jiao, Wang and Feng, 2018, equations 1 to 4), forward and backward.
+
+A filter of width :math:`h` is a matrix :math:`W_{hk}` for each of its positions. It moves over the words of a sentence:
+
+.. math::
+
+    z_i = b_h + \sum_{k < h} W_{hk} x_{i + k}, \qquad c_h = \sum_i f(z_i)
+
+Each product :math:`W_{hk} x_w` is computed once for each distinct word of a block, as one matrix product. What is left
+of a window is a sum of rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.norms import row_norms
+from .._compiled.products import product
+from .._compiled.random import random_bits
+from .._compiled.rows import ONE, tanh
+from .._compiled.simd import WIDTH, load, multiply_add, splat, store, zero_first
+from .._training.dense import ONE_BLAS_THREAD, adam_step
+from .._training.encoded_text import EncodedText
+from .._training.learned_arrays import accumulator_of
+from .._training.pairs import PairEncoder
+
+_STREAM = np.uint64(11)  # of the draws that drop words
+_ALL = 2**31
+GAIN = 0.3  # of a word vector by the filters at the start, where tanh is still nearly linear
+_ZERO = np.float32(0.0)
+
+
+class Shape(NamedTuple):
+    """How filters move over a sentence."""
+
+    widths: np.ndarray  # (n_widths,) int64, words of a window
+    wide: bool  # whether windows reach over both ends of the sentence
+    tanh: bool
+
+    @property
+    def is_bag(self) -> bool:
+        """Whether a sentence is a matrix times the sum of its words."""
+        return self.wide and not self.tanh
+
+
+@njit(**INLINE)
+def bounds(first, last, width, wide):
+    """Where the windows over the words from ``first`` to ``last`` begin, and where the last one has begun.
+
+    A narrow filter has one window over a sentence that is shorter than itself. No words, no windows.
+    """
+    if first == last:
+        return first, first
+    if wide:
+        return first - (width - 1), last
+    return first, max(last - (width - 1), first + 1)
+
+
+@njit(**INLINE)
+def window(words, first, last, start, products, slot, intercept, w):
+    """Sixteen numbers of a window: the intercept and the products of its words; ``slot = (width, column, c)``."""
+    width, column, c = slot
+    z = load(intercept, w, c)
+    for k in range(max(first - start, 0), min(width, last - start)):
+        z = multiply_add(splat(ONE), load(products, words[start + k], column + k * intercept.shape[1] + c), z)
+    return z
+
+
+@lean_kernel
+def sum_windows(words, ptr, products, intercept, shape, out):
+    """``out[s]``: the sum over the windows of sentence s, of all filters of each width in turn.
+
+    ``words`` (n_tokens,) int64, rows of ``products``; ``ptr`` (n_sentences + 1,) int64, where the sentences begin
+    ``products`` (n_words, n_columns) float32: of all filters of a width, for each of its positions in turn
+    ``intercept`` (n_widths, n_filters) float32, with at least sixteen filters
+    """
+    n_filters = intercept.shape[1]
+    for s in range(out.shape[0]):
+        column = 0
+        for w in range(shape.widths.shape[0]):
+            width = shape.widths[w]
+            begin, end = bounds(ptr[s], ptr[s + 1], width, shape.wide)
+            for c in range(0, n_filters, WIDTH):
+                c = min(c, n_filters - WIDTH)  # the last numbers overlap those before
+                total = splat(_ZERO)
+                for start in range(begin, end):
+                    z = window(words, ptr[s], ptr[s + 1], start, products, (width, column, c), intercept, w)
+                    if shape.tanh:
+                        z = tanh(z)
+                    total = multiply_add(splat(ONE), z, total)
+                store(out, s, w * n_filters + c, total)
+            column += width * n_filters
+
+
+@lean_kernel
+def gather_windows(words, ptr, products, intercept, shape, gradient, of_products, of_intercept):
+    """Add to the gradients of products and intercept, from that of the sums of `sum_windows`."""
+    n_filters = intercept.shape[1]
+    for s in range(gradient.shape[0]):
+        first, last, column = ptr[s], ptr[s + 1], 0
+        for w in range(shape.widths.shape[0]):
+            width = shape.widths[w]
+            begin, end = bounds(first, last, width, shape.wide)
+            for before in range(0, n_filters, WIDTH):
+                c = min(before, n_filters - WIDTH)
+                given = zero_first(load(gradient, s, w * n_filters + c), before - c)
+                total = splat(_ZERO)
+                for start in range(begin, end):
+                    dz = given
+                    if shape.tanh:
+                        y = tanh(window(words, first, last, start, products, (width, column, c), intercept, w))
+                        minus_y = multiply_add(splat(-ONE), y, splat(_ZERO))
+                        dz = multiply_add(given, multiply_add(minus_y, y, splat(ONE)), splat(_ZERO))
+                    total = multiply_add(splat(ONE), dz, total)
+                    for k in range(max(first - start, 0), min(width, last - start)):
+                        at = column + k * n_filters + c
+                        there = load(of_products, words[start + k], at)
+                        store(of_products, words[start + k], at, multiply_add(splat(ONE), dz, there))
+                store(of_intercept, w, c, multiply_add(splat(ONE), total, load(of_intercept, w, c)))
+            column += width * n_filters
+
+
+@lean_kernel
+def list_distinct(ids, slot, words, distinct):
+    """``words[i]``: index of ``ids[i]`` among the distinct ids, which are listed; returns how many there are.
+
+    ``slot`` int32, zeros for each id, is left as zeros.
+    """
+    n = np.int64(0)
+    for i in range(ids.shape[0]):
+        if slot[ids[i]] == 0:
+            distinct[n] = ids[i]
+            n += 1
+            slot[ids[i]] = n
+        words[i] = slot[ids[i]] - 1
+    for i in range(n):
+        slot[distinct[i]] = 0
+    return n
+
+
+@njit(**INLINE)
+def list_kept(text, sentence, kept, seed, ids, first):
+    """List the words of a sentence that are known and not dropped, from ``first`` on; returns where they end."""
+    n = first
+    for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
+        bits = random_bits(np.uint64(seed), _STREAM, np.uint64(p), np.uint64(0))
+        if text.tokens[p] < text.word_weight.shape[0] and np.int64(bits >> np.uint64(33)) < kept:
+            ids[n] = text.tokens[p]
+            n += 1
+    return n
+
+
+@lean_kernel
+def list_words(text, sentences, kept, seed, ids, ptr):
+    """List the words of some sentences; one of which all were dropped keeps all.
+
+    ``kept`` of 2**31 words are kept, a function of the seed and of the position in the text.
+    """
+    for i in range(sentences.shape[0]):
+        last = list_kept(text, sentences[i], kept, seed, ids, ptr[i])
+        if last == ptr[i] and kept < _ALL:
+            last = list_kept(text, sentences[i], np.int64(_ALL), seed, ids, ptr[i])
+        ptr[i + 1] = last
+
+
+def with_columns(array: np.ndarray) -> np.ndarray:
+    """An array (n, n_filters) or (n, n_filters, d) with at least sixteen filters, as the kernels need."""
+    n, n_filters, *rest = array.shape
+    if n_filters >= WIDTH:
+        return array
+    wider = np.zeros((n, WIDTH, *rest), np.float32)
+    wider[:, :n_filters] = array
+    return wider
+
+
+def without_columns(sums: np.ndarray, n_filters: int) -> np.ndarray:
+    """The columns of sums of windows without those that `with_columns` has added."""
+    if n_filters >= WIDTH:
+        return sums
+    n, n_widths = len(sums), sums.shape[1] // WIDTH
+    return sums.reshape(n, n_widths, WIDTH)[:, :, :n_filters].reshape(n, n_widths * n_filters)
+
+
+class Sentences(NamedTuple):
+    """Sentences as indices of their distinct words."""
+
+    words: np.ndarray  # (n_tokens,) int64
+    ptr: np.ndarray  # (n_sentences + 1,) int64, where the sentences begin
+    distinct: np.ndarray  # (n_distinct,) ids of the words
+
+    @classmethod
+    def of(cls, ids: np.ndarray, ptr: np.ndarray, slot: np.ndarray) -> Sentences:
+        """From ids; ``slot`` has a zero for each id."""
+        words, distinct = np.empty(len(ids), np.int64), np.empty(len(ids), ids.dtype)
+        return cls(words, ptr, distinct[: list_distinct(ids, slot, words, distinct)])
+
+
+def embed(sentences: Sentences, vectors: np.ndarray, filters: np.ndarray, intercept: np.ndarray, shape: Shape) -> Any:
+    """The rows of sentences, from the vectors of their distinct words; each depends on its own words alone."""
+    matrix, intercept = as_matrix(filters), with_columns(intercept)
+    sums = np.empty((len(sentences.ptr) - 1, intercept.size), np.float32)
+    sum_windows(sentences.words, sentences.ptr, product(vectors, matrix), intercept, shape, sums)
+    return without_columns(sums, filters.shape[1])
+
+
+def as_matrix(filters: np.ndarray) -> np.ndarray:
+    """All filters as the rows of a matrix."""
+    return with_columns(filters).reshape(-1, filters.shape[2])
+
+
+class Filters(ABC):
+    """Base of the encoders of `PairTrainer` with filters over the words of another encoder.
+
+    What `fitted` holds is changed in place.
+    """
+
+    def __init__(self, words: PairEncoder, fitted: dict[str, Any], shape: Shape, alpha: float, dropout: float) -> None:
+        self.words, self.fitted, self.shape, self.alpha = words, fitted, shape, np.float32(alpha)
+        self.kept = int((1 - dropout) * _ALL)
+
+    @cached_property
+    def _units(self) -> tuple[np.ndarray, np.float32]:
+        """The same rate turns filters of any length alike, and moves an intercept as far as the number of a word."""
+        start = self.fitted["_start_filters"]
+        lengths = row_norms(start.reshape(-1, start.shape[2])).reshape(start.shape[:2])
+        n, d = self.fitted["_intercept"].size, start.shape[2]
+        return lengths.mean(axis=1)[:, None, None], np.float32(GAIN * np.sqrt(max(n, d)))
+
+    @abstractmethod
+    def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
+        """The vectors of some sentences."""
+
+    @abstractmethod
+    def step(self, gradient: np.ndarray, rate: float) -> None:
+        """One step along the gradient of the vectors that `encode` returned last."""
+
+    @abstractmethod
+    def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
+        """Memory for a block."""
+
+    def _listed(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> EncodedText:
+        """The known words of some sentences; words are dropped where they are to be learned from."""
+        ids = np.empty(int((text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]).sum()), np.int32)
+        ptr = np.zeros(len(sentences) + 1, np.int64)
+        text = text._replace(annotations=())  # whose types differ between methods
+        list_words(text, sentences, self.kept if learn else _ALL, seed, ids, ptr)
+        return text._replace(tokens=ids[: ptr[-1]], sent_ptr=ptr)
+
+    def _step(self, of_words: np.ndarray, of_filters: np.ndarray, of_intercept: np.ndarray, rate: float) -> None:
+        """One step of Adam of words, filters and intercept."""
+        fitted = self.fitted
+        self.words.step(of_words, rate)
+        of_filters = of_filters + self.alpha * fitted["_filters"]
+        for name, gradient, unit in zip(("_filters", "_intercept"), (of_filters, of_intercept), self._units):
+            moments = fitted[accumulator_of(name)]
+            fitted[name] -= unit * adam_step(moments, ..., gradient, rate, fitted["_n_steps"])
+
+
+class Convolution(Filters):
+    """Filters over the windows of a sentence."""
+
+    def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
+        """The vectors of some sentences."""
+        text = self._listed(text, sentences, seed, learn)
+        slot = np.zeros(len(text.word_weight), np.int32)
+        self._sentences = Sentences.of(text.tokens, text.sent_ptr, slot)
+        n = len(self._sentences.distinct)
+        text = text._replace(tokens=self._sentences.distinct, sent_ptr=np.arange(n + 1))
+        self._vectors = self.words.encode(text, np.arange(n), seed, learn)
+        self._matrix, self._intercept = as_matrix(self.fitted["_filters"]), with_columns(self.fitted["_intercept"])
+        self._products = product(self._vectors, self._matrix)
+        sums = np.empty((len(sentences), self._intercept.size), np.float32)
+        sum_windows(*self._sentences[:2], self._products, self._intercept, self.shape, sums)
+        return without_columns(sums, self.fitted["_filters"].shape[1])
+
+    def step(self, gradient: np.ndarray, rate: float) -> None:
+        """One step along the gradient of the vectors that `encode` returned last."""
+        n_positions, n_filters, n_components = self.fitted["_filters"].shape
+        gradient = with_columns(gradient.reshape(-1, n_filters)).reshape(len(gradient), self._intercept.size)
+        of_products, of_intercept = np.zeros_like(self._products), np.zeros_like(self._intercept)
+        words, ptr, _ = self._sentences
+        gather_windows(words, ptr, self._products, self._intercept, self.shape, gradient, of_products, of_intercept)
+        of_products = of_products[:, : len(self._matrix)]
+        of_filters = (of_products.T @ self._vectors).reshape(n_positions, -1, n_components)
+        self._step(of_products @ self._matrix, of_filters[:, :n_filters], of_intercept[:, :n_filters], rate)
+
+    def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
+        """Memory for a block."""
+        n_positions, n_filters, n_components = self.fitted["_filters"].shape
+        of_word = 12 + 4 * (2 * n_positions * n_filters + 2 * n_components)
+        of_sentence = 8 * self.fitted["_intercept"].size
+        return self.words.scratch_bytes(n_words, n_words) + n_words * of_word + n_sentences * of_sentence
+
+
+class Bag(Filters):
+    """Wide filters without an activation: a matrix times the sum of the words.
+
+    Each word is once at each position of a filter, so the matrix is the sum over the positions.
+    """
+
+    def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
+        """The vectors of some sentences."""
+        text = self._listed(text, sentences, seed, learn)
+        self._sums = self.words.encode(text, np.arange(len(sentences)), seed, learn)
+        self._matrix = summed(self.fitted["_filters"], self.shape)
+        self._n_windows = count_windows(text.sent_ptr, self.shape)
+        return self._sums @ self._matrix.T + intercepts(self._n_windows, self.fitted["_intercept"])
+
+    def step(self, gradient: np.ndarray, rate: float) -> None:
+        """One step along the gradient of the vectors that `encode` returned last."""
+        n_widths, n_filters = self.fitted["_intercept"].shape
+        of_matrix = (gradient.T @ self._sums).reshape(n_widths, n_filters, self._sums.shape[1])
+        of_filters = np.repeat(of_matrix, self.shape.widths, axis=0)
+        of_intercept = np.einsum("sw,swf->wf", self._n_windows, gradient.reshape(len(gradient), n_widths, n_filters))
+        self._step(gradient @ self._matrix, of_filters, of_intercept, rate)
+
+    def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
+        """Memory for a block."""
+        n_components = self.fitted["_filters"].shape[2]
+        of_sentence = 4 * (2 * n_components + 4 * self.fitted["_intercept"].size)
+        return self.words.scratch_bytes(n_sentences, n_words) + 4 * n_words + n_sentences * of_sentence
+
+
+def summed(filters: np.ndarray, shape: Shape) -> np.ndarray:
+    """The matrix of `Bag`: of each width the sum over the positions, (n_widths * n_filters, n_components)."""
+    ends = np.cumsum(shape.widths).tolist()
+    return np.concatenate([filters[end - width : end].sum(axis=0) for end, width in zip(ends, shape.widths.tolist())])
+
+
+def count_windows(ptr: np.ndarray, shape: Shape) -> np.ndarray:
+    """Windows of wide filters in each sentence, (n_sentences, n_widths) float32; none where it has no words."""
+    n_words = np.diff(ptr)[:, None]
+    return np.where(n_words, n_words + shape.widths - 1, 0).astype(np.float32)
+
+
+def intercepts(n_windows: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """What the windows of each sentence add, (n_sentences, n_widths * n_filters)."""
+    return (n_windows[:, :, None] * intercept).reshape(len(n_windows), intercept.size)
+
+
+def embed_bags(sums: np.ndarray, ptr: np.ndarray, filters: np.ndarray, intercept: np.ndarray, shape: Shape) -> Any:
+    """The rows of sentences from the sums of their words, where the shape is that of a `Bag`."""
+    of_words = product(sums, summed(filters, shape))[:, : intercept.size]
+    return of_words + intercepts(count_windows(ptr, shape), intercept)
+
+
+def start_filters(array: np.ndarray, widths: tuple[int, ...], length: float, seed: int) -> None:
+    """Filters that pass word vectors through: those of a width add up to a rotation, and differ at random.
+
+    So a sentence starts as a bag of words, rotated, and the order of words counts as far as the activation is curved.
+    """
+    _, n_filters, d = array.shape
+    n, random = len(widths) * n_filters, np.random.default_rng([seed, 3])
+    with ONE_BLAS_THREAD:
+        rotation = np.linalg.qr(random.normal(size=(max(n, d), min(n, d))))[0]
+    of_widths = (rotation if n >= d else rotation.T).reshape(len(widths), n_filters, d)
+    first = 0
+    for width, rotation in zip(widths, of_widths):
+        apart = random.normal(size=(width, n_filters, d)) * row_norms(rotation)[:, None] / np.sqrt(d)
+        array[first : first + width] = (rotation + apart - apart.mean(axis=0)) / width
+        first += width
+    array *= GAIN * np.sqrt(max(n, d)) / length

@@ -1,0 +1,364 @@
+"""The estimator of the paper on the convolutional sentence encoder: word order, learned from pairs of paraphrases."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._base.pooled import read_only
+from .._corpus.corpus import SentenceCorpus
+from .._encoders.bag import hash_vectors, sum_rows
+from .._encoders.convolution import Bag, Convolution, Filters, Sentences, Shape, embed, embed_bags, start_filters
+from .._text.batches import offsets
+from .._text.known_words import EncodedSentences
+from .._training.learned_arrays import LearnedArray, start_zeros
+from .._validation.limits import integers
+from .._validation.messages import brief
+from .._word_vectors.paired_words import PairedWords
+from .._word_vectors.start import median_length
+
+_WIDEST = 100
+
+
+class CSEVectorizer(PairedWords):
+    r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE [1]_.
+
+    Filters of several widths move over the words of a sentence. A filter gives one number for each window, and the sum
+    of these is one number of the sentence. It learns as :class:`ParaphraseVectorizer` does, word vectors and filters
+    together.
+
+    With ``activation="identity"`` and ``padding="wide"`` each word is once at each position of a filter. Then the
+    sentence is exactly a bag of words, a matrix times the sum of its word vectors, and is computed as that. Only
+    ``activation="tanh"`` tells "dog bites man" from "man bites dog".
+
+    Read more in the :ref:`User Guide <cse>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the word vectors, where they start at random; `init` has its own. The paper has 300.
+    filter_widths : tuple of int, default=(1, 2, 3)
+        Words in a window, for each kind of filter.
+    n_filters : int, default=100
+        Filters of each width. A sentence has ``n_filters * len(filter_widths)`` numbers.
+    activation : {"tanh", "identity"}, default="tanh"
+        What becomes of the number of a window before the sum. "identity" is the linear form, the paper's.
+    padding : {"wide", "narrow"}, default="wide"
+        Whether windows reach over both ends of a sentence, where they see zeros, or lie inside it, as in the paper. A
+        sentence that is shorter than a narrow filter is padded with zeros at its end.
+    init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Vectors to start from: a fitted estimator of this package, as it sums its word vectors, its word weights and
+        its tokenizer included; or what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are
+        kept. None starts at random. Cross-validation clones an estimator, which makes it forget: keep it in a
+        :class:`~sklearn.frozen.FrozenEstimator`.
+    learn : {"both", "directions", "weights", "vectors"}, default="both"
+        What moves of a word, beside the filters. "directions": the direction of its vector, which keeps its first
+        length. "weights": a weight by which the vector counts. "both": these two. "vectors", as in the paper, moves a
+        vector freely.
+    loss : {"softmax", "hinge"}, default="softmax"
+        "softmax": over the sentences of a block, one of which is the other of the pair. "hinge", the paper's: the
+        cosine of a pair should exceed that with the most similar other sentence by `margin`.
+    temperature : float, default=0.1
+        Divides the cosines before the softmax; from 1e-4 to 1e4.
+    margin : float, default=0.4
+        Margin of the hinge; the paper's.
+    alpha : float, default=0.0
+        Strength of the pull to the start, the paper's :math:`\lambda_w`, on the words of a block.
+    interpolation : float, default=1.0
+        How far the result lies on the way from the start to what was learned, from 0 to 1. Less than 1 keeps more of
+        what `init` knew.
+    filter_alpha : float, default=0.0
+        Strength of the pull of the filters to zero, the paper's :math:`\lambda_c`.
+    word_dropout : float, default=0.0
+        Share of the words of a sentence that are left out at random in training.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
+        depends on its text alone, so that it still matches itself.
+    learning_rate : float, default=0.001
+        Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
+        linearly to zero over `max_iter` passes.
+    max_iter : int, default=5
+        Passes over the pairs; over each set of them, where there are several.
+    batch_size : int or "auto", default="auto"
+        Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
+    min_count : int, default=1
+        Words that occur less often are not learned, unless `init` has them.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words, and those of `init`.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
+        Pairs to learn from, whatever `X` is given to `fit`: so a pipeline may get the sentences and labels of its
+        next step. Sentences of one document of a SentenceCorpus are paraphrases.
+    early_stopping : bool, default=False
+        Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads that encode text; -1 means all cores. One thread learns. It does not change one bit of the
+        result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the pairs and all draws.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words that are learned, and those of `init`, with their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Vectors of the words, before `word_weights_` and the filters.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the pairs.
+    coverage_ : float
+        Share of the words of the pairs that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, learned unless `learn` says otherwise; 1 at the start.
+    filters_ : ndarray of shape (sum(filter_widths), n_filters, n_components), dtype float32
+        Of each width, in the order of `filter_widths`, a matrix for each position in the window.
+    intercept_ : ndarray of shape (len(filter_widths), n_filters), dtype float32
+        What is added in each window.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    ParaphraseVectorizer : The mean of the words alone: as good on most tasks, and faster.
+    PairCorpus : Pairs, encoded once.
+
+    Notes
+    -----
+    *Start.* The filters start as a rotation of the word vectors, divided by their width and by the median length of the
+    vectors. So the model begins as the bag of words that `init` is, nearly so with "tanh", which is almost linear for
+    small numbers.
+
+    *Differences from the paper.* Its loss is `"hinge"`, and its vectors are free. It starts filters at random, pads
+    narrowly, and its rate is constant and absolute.
+
+    *The paper's own setting,* with the Paragram vectors as `init`, is ``CSEVectorizer(300, filter_widths=(1, 2, 3),
+    n_filters=100, activation="identity", padding="narrow", learn="vectors", loss="hinge", margin=0.6, alpha=1e-6,
+    filter_alpha=0.0, interpolation=1.0, word_dropout=0.1, unknown="zero", learning_rate=0.001, max_iter=10,
+    batch_size=256, min_count=1)``.
+
+    References
+    ----------
+    .. [1] Xiaoqi Jiao, Fang Wang and Dan Feng, "Convolutional Neural Network for Universal Sentence Embeddings",
+       COLING, 2018.
+
+    Examples
+    --------
+    >>> from skembed import CSEVectorizer
+    >>> pairs = [("cheap flights", "low cost air tickets"), ("rent a car", "car hire")] * 50
+    >>> emb = CSEVectorizer(n_components=16, n_filters=16, random_state=0).fit(pairs)
+    >>> emb.transform(["cheap flights", "air tickets"]).shape
+    (2, 48)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "filter_widths": [tuple, list],
+        "n_filters": [integers(1)],
+        "activation": [StrOptions({"tanh", "identity"})],
+        "padding": [StrOptions({"wide", "narrow"})],
+        "filter_alpha": [Interval(Real, 0.0, 1e6, closed="both")],
+        "unknown": [StrOptions({"zero", "hash"})],
+    }
+    _paper_settings = {
+        "CSE": {
+            "n_components": 300,
+            "filter_widths": (1, 2, 3),
+            "n_filters": 100,
+            "activation": "identity",
+            "padding": "narrow",
+            "learn": "vectors",
+            "loss": "hinge",
+            "margin": 0.6,
+            "alpha": 1e-6,
+            "filter_alpha": 0.0,
+            "interpolation": 1.0,
+            "word_dropout": 0.1,
+            "unknown": "zero",
+            "learning_rate": 0.001,
+            "max_iter": 10,
+            "batch_size": 256,
+            "min_count": 1,
+        }
+    }
+    # end of the settings
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        filter_widths: Any = (1, 2, 3),
+        n_filters: int = 100,
+        activation: str = "tanh",
+        padding: str = "wide",
+        init: Any = None,
+        learn: str = "both",
+        loss: str = "softmax",
+        temperature: float = 0.1,
+        margin: float = 0.4,
+        alpha: float = 0.0,
+        interpolation: float = 1.0,
+        filter_alpha: float = 0.0,
+        word_dropout: float = 0.0,
+        unknown: str = "hash",
+        learning_rate: float = 0.001,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        min_count: int = 1,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.filter_widths = filter_widths
+        self.n_filters = n_filters
+        self.activation = activation
+        self.padding = padding
+        self.init = init
+        self.learn = learn
+        self.loss = loss
+        self.temperature = temperature
+        self.margin = margin
+        self.alpha = alpha
+        self.interpolation = interpolation
+        self.filter_alpha = filter_alpha
+        self.word_dropout = word_dropout
+        self.unknown = unknown
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        widths = self.filter_widths
+        if not len(widths) or not all(isinstance(width, Integral) and 1 <= int(width) <= _WIDEST for width in widths):
+            raise ValueError(f"filter_widths must be whole numbers from 1 to {_WIDEST}, got {brief(widths)}.")
+
+    def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
+        n_features, is_wide, is_tanh = self._n_columns, self.padding == "wide", self.activation == "tanh"
+        windows = tuple(map(int, self.filter_widths)), is_wide, is_tanh
+        return super()._start(corpus, *others) | {"n_features_out_": n_features, "_windows": windows}
+
+    @property
+    def _n_columns(self) -> int:
+        return len(self.filter_widths) * int(self.n_filters)
+
+    def _width_of_words(self, fitted: dict[str, Any]) -> int:
+        return int(fitted["_directions"].shape[1] if "_directions" in fitted else fitted["n_features_out_"])
+
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        words = super()._learned_arrays(fitted)
+        widths, n_filters, n_components = tuple(self.filter_widths), int(self.n_filters), words[0].shape[1]
+        init = fitted.get("_init")
+
+        def start(array: np.ndarray, seed: int) -> None:
+            length = 1.0 if init is None else median_length(init.vectors)
+            start_filters(array, widths, length, fitted["_seed"])
+
+        shape, options = (sum(widths), n_filters, n_components), ("n_filters", "filter_widths", "activation", "padding")
+        return [
+            *words,
+            LearnedArray("_filters", shape, start, "dense", options),
+            LearnedArray("_intercept", (len(widths), n_filters), start_zeros, "dense", options),
+            LearnedArray("_start_filters", shape, start, "dense", (), frozen=True),
+        ]
+
+    def _make_encoder(self, fitted: dict[str, Any]) -> Filters:
+        words, shape = self._encoder_of_words(fitted), _shape_of(fitted["_windows"])
+        encoder = Bag if shape.is_bag else Convolution
+        return encoder(words, fitted, shape, self.filter_alpha, self.word_dropout)
+
+    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
+        filters, intercept = fitted["_filters"], fitted["_intercept"]
+        if self.interpolation < 1:
+            start, share = fitted["_start_filters"], np.float32(self.interpolation)
+            filters, intercept = start + share * (filters - start), share * intercept
+        words, length = self._learned_words(fitted), fitted["_length_of_new_words"]
+        length = np.float32(median_length(words["word_vectors_"]) if length is None else length)
+        fitted = super()._finish_fit(fitted | words, corpus)
+        return fitted | {"filters_": filters, "intercept_": intercept, "_unknown_length": length}
+
+    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+        ids, ptr = sentences.ids, sentences.ptr
+        if self._option("unknown") == "zero":
+            is_known = sentences.rows[ids] >= 0
+            ids, ptr = ids[is_known], offsets(is_known)[ptr]
+        found = Sentences.of(ids, ptr, np.zeros(ids.max(initial=0) + 1, np.int32))
+        rows = sentences.rows[found.distinct]
+        vectors = self._vectors_of_words(rows, sentences.words_of(found.distinct[rows < 0]))
+        shape = _shape_of(self._windows)
+        if shape.is_bag:
+            sums = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
+            vectors = read_only(vectors)
+            sum_rows(found.words, np.ones(len(ids), np.float32), ptr, vectors, vectors[:0], False, sums)
+            embedded = embed_bags(sums, ptr, self.filters_, self.intercept_, shape)
+        else:
+            embedded = embed(found, vectors, self.filters_, self.intercept_, shape)
+        if out is None:
+            return embedded
+        out[:] = embedded
+        return out
+
+    def _vectors_of_words(self, rows: np.ndarray, unknown: list[str]) -> np.ndarray:
+        """Vectors of words of the vocabulary, and where a row is negative those of unknown words."""
+        vectors = self.word_vectors_[rows] * self.word_weights_[rows, None]
+        if unknown:
+            vectors[rows < 0] = self._unknown_length * hash_vectors(unknown, vectors.shape[1])
+        return vectors
+
+
+def _shape_of(windows: tuple[Any, ...]) -> Shape:
+    widths, is_wide, is_tanh = windows
+    return Shape(np.array(widths, np.int64), is_wide, is_tanh)
