@@ -10,13 +10,11 @@ import pytest
 import reference
 from estimators import learned
 from kernel_cases import tiny_text
-from sklearn.exceptions import NotFittedError
-from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, PairCorpus, ParaphraseVectorizer, SentenceCorpus
+from skembed import MeanEmbeddingVectorizer, PairCorpus, ParaphraseVectorizer, SentenceCorpus
 from skembed._base.paired import texts_of
 from skembed._corpus.pairs import LARGEST_COMPONENT, linked
 from skembed._encoders.word_sums import Moves, WordSums
@@ -298,35 +296,6 @@ def test_it_starts_where_a_model_stands():
     norms = [np.linalg.norm(m.transform(text), axis=1) for m in (model, source)]
     np.testing.assert_allclose(cosine / norms[0] / norms[1], 1, atol=1e-5)
     assert model.n_features_out_ == 10 and set(model.vocabulary_) > set(source.vocabulary_)
-
-
-@pytest.mark.parametrize("form", ["dict", "table", "model", "frozen"])
-def test_any_source_to_start_from(form):
-    model = MeanEmbeddingVectorizer(word_vectors=GIVEN).fit(SENTENCES)
-    words = list(GIVEN)
-    init = {
-        "dict": GIVEN,
-        "table": (words, np.array([GIVEN[word] for word in words])),
-        "model": model,
-        "frozen": FrozenEstimator(model),
-    }[form]
-    found = ParaphraseVectorizer(init=init, **FAST).fit(PAIRS)
-    assert (
-        found.transform(SENTENCES).tobytes()
-        == ParaphraseVectorizer(init=GIVEN, **FAST).fit(PAIRS).transform(SENTENCES).tobytes()
-    )
-
-
-def test_the_words_of_init_are_made_as_there():
-    source = CBOSVectorizer(6, min_count=1, max_iter=1, lowercase=False).fit(SENTENCES)
-    model = ParaphraseVectorizer(init=source, **FAST).fit(PAIRS)
-    assert "Rome" in model.vocabulary_ and "rome" not in model.vocabulary_
-    with pytest.raises(ValueError, match="X was made with lowercase=True, init with lowercase=False"):
-        ParaphraseVectorizer(init=source, **FAST).fit(PairCorpus.from_pairs(PAIRS))
-    with pytest.raises(ValueError, match="Leave these options at their defaults"):
-        ParaphraseVectorizer(init=source, stop_words="english", **FAST).fit(PAIRS)
-    with pytest.raises(NotFittedError, match="FrozenEstimator"):
-        ParaphraseVectorizer(init=CBOSVectorizer(), **FAST).fit(PAIRS)
 
 
 def test_direction_and_length_are_apart():
