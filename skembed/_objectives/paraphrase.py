@@ -10,8 +10,9 @@ The vectors of a pair should have a larger cosine with each other than with the 
 """
 
 import numpy as np
+from numba import njit
 
-from .._compiled.compile import lean_kernel
+from .._compiled.compile import INLINE, lean_kernel
 from .._compiled.rows import ONE, add_scaled, copy_scaled, dots, mean_square, padded, softmax
 from .._training.pairs import PairLoss
 
@@ -60,30 +61,42 @@ def softmax_errors(scores, excluded, inverse_temperature, rows, columns, error):
     return loss
 
 
-@lean_kernel
-def hinge_errors(scores, excluded, margin, error):
-    """Loss of the hinge, its derivatives by the scores, and the number of sentences with a negative.
+@njit(**INLINE)
+def hardest_negative(scores, excluded, i):
+    """The sentence of the block that is most similar to sentence i and not excluded, or -1."""
+    n = excluded.shape[0]
+    pair = i if i < n else i - n
+    hardest, best = np.int64(-1), -np.float32(np.inf)
+    for j in range(n):
+        if scores[i, j] > best and not excluded[pair, j]:
+            hardest, best = j, scores[i, j]
+    for j in range(n):
+        if scores[i, n + j] > best and not excluded[pair, j]:
+            hardest, best = n + j, scores[i, n + j]
+    return hardest
 
-    ``scores`` (2n, 2n) of all sentences with each other; ``error`` is symmetric, as they are.
+
+@lean_kernel
+def hinge(scores, excluded, margin, unit, gradient):
+    """Loss of the hinge, and the number of sentences with a negative; adds up the gradient of the unit vectors.
+
+    ``scores`` (2n, 2n) of all sentences with each other. The gradient has no rows where nothing is learned.
     """
     n, n_targets, loss = excluded.shape[0], np.int64(0), 0.0
-    error[:] = 0.0
     for i in range(2 * n):
-        hardest, best = np.int64(-1), -np.float32(np.inf)
-        for j in range(2 * n):
-            if scores[i, j] > best and not excluded[i % n, j % n]:
-                hardest, best = j, scores[i, j]
+        hardest = hardest_negative(scores, excluded, i)
         if hardest < 0:
             continue
         n_targets += 1
-        partner = (i + n) % (2 * n)
-        violation = margin - scores[i, partner] + best
+        partner = i + n if i < n else i - n
+        violation = margin - scores[i, partner] + scores[i, hardest]
         if violation > 0.0:
             loss += violation
-            error[i, hardest] += ONE
-            error[hardest, i] += ONE
-            error[i, partner] -= ONE
-            error[partner, i] -= ONE
+            if gradient.shape[0] > 0:
+                add_scaled(gradient, i, ONE, unit, hardest)
+                add_scaled(gradient, i, -ONE, unit, partner)
+                add_scaled(gradient, hardest, ONE, unit, i)
+                add_scaled(gradient, partner, -ONE, unit, i)
     return loss, n_targets
 
 
@@ -107,11 +120,9 @@ class HingeLoss:
 
     def __call__(self, vectors: np.ndarray, excluded: np.ndarray, learn: bool) -> PairLoss:
         block = _UnitVectors(vectors)
-        scores = block.unit @ block.unit.T
-        error = np.empty_like(scores)
-        loss, n_targets = hinge_errors(scores, excluded, self.margin, error)
-        gradient = block.of_vectors(error @ block.unit) if learn else vectors[:0]
-        return PairLoss(loss, n_targets, gradient)
+        gradient = np.zeros_like(vectors) if learn else vectors[:0]
+        loss, n_targets = hinge(block.unit @ block.unit.T, excluded, self.margin, block.unit, gradient)
+        return PairLoss(loss, n_targets, block.of_vectors(gradient) if learn else gradient)
 
 
 class SoftmaxLoss:
