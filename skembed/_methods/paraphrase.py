@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.paired import EVIDENCE, PairedVectorizer
+from .._base.pooled import between
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import first_of_each
@@ -311,8 +312,8 @@ class ParaphraseVectorizer(StartsFromInit, PairedVectorizer):
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
         vectors, weights = fitted["_directions"], fitted["_scales"]
         if self.interpolation < 1:
-            start, share = fitted["_start_vectors"], np.float32(self.interpolation)
-            vectors, weights = start + share * (vectors - start), 1 + share * (weights - 1)
+            start, share = fitted["_start_vectors"], self.interpolation
+            vectors, weights = between(start, vectors, share), between(np.ones_like(weights), weights, share)
             if _MOVES[self.learn].keeps_length:
                 vectors *= (row_norms(start) / np.maximum(row_norms(vectors), np.finfo(np.float32).tiny))[:, None]
         fitted = super()._finish_fit(fitted | {"word_vectors_": vectors, "word_weights_": weights}, corpus)
