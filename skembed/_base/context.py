@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._corpus.corpus import SentenceCorpus
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
-from .._training.learned_arrays import LearnedArray, Start
+from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._validation.limits import INT64_MAX, integers
 from .ngrams import NgramVectorizer
 from .pooled import between
@@ -124,6 +124,12 @@ class ContextVectorizer(NgramVectorizer):
         if self.interpolation < 1:
             vectors = between(fitted["_start_vectors"], fitted["_source_vectors"], self.interpolation)
         return super()._finish_fit(fitted | {"_interpolated_vectors": vectors}, corpus)
+
+    def _random_start(self, fitted: dict[str, Any], limit: float) -> Start:
+        if fitted.get("_first_from_labels"):
+            # Length about one: few labels or many classes leave most words near their start, where they must differ.
+            limit = (3 / self.n_components) ** 0.5
+        return start_uniform(limit, len(fitted["word_counts_"]))
 
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         return by_class if fitted.get("_from_labels") else in_order

@@ -6,7 +6,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ContextVectorizer
 from .._objectives.cbos import CBOSObjective
-from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.start import StartsFromInit
 
@@ -278,7 +278,7 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        at_random = start_uniform(0.5 / self.n_components, len(fitted["word_counts_"]))
+        at_random = self._random_start(fitted, 0.5 / self.n_components)
         return self._arrays_from(fitted, self._start_of_words(fitted, at_random))
 
     def _make_objective(self, fitted: dict[str, Any]) -> CBOSObjective:

@@ -294,6 +294,9 @@ class ParaphraseVectorizer(StartsFromInit, PairedVectorizer):
             LearnedArray("_start_vectors", shape, start, options=(), frozen=True),
         ]
 
+    def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
+        return arrays[:2] if self.interpolation < 1 else []
+
     def _make_encoder(self, fitted: dict[str, Any]) -> WordSums:
         return WordSums(fitted, _MOVES[self.learn], self.alpha, self.word_dropout)
 

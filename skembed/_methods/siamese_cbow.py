@@ -7,7 +7,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ContextVectorizer
 from .._objectives.siamese_cbow import SiameseCBOWObjective
-from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.start import StartsFromInit
 
@@ -50,7 +50,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
         Random sentences, not neighbours, to compare with. The paper uses 2.
     temperature : float or "auto", default="auto"
         Divides the cosines before the softmax; from 1e-4 to 1e4. The paper has none, that is 1, but cosines are at
-        most 1, and then even a perfect model is unsure. "auto" is 0.1, or 1 for a model learned from labels.
+        most 1, and then even a perfect model is unsure. "auto" is 0.1, or 0.3 for a model learned from labels.
     word_dropout : float, default=0.0
         Probability that a word is left out of its sentence in a pass, at least 0 and below 1.
     pooling : {"mean", "sum"}, default="mean"
@@ -175,7 +175,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
         "negative": [integers(1)],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both"), StrOptions({"auto"})],
     }
-    _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 1.0)}
+    _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 0.3)}
     _median_length_at_start = 1.0  # which `learning_rate` is made for
     _paper_settings = {
         "Siamese CBOW": {
@@ -271,7 +271,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         # With the standard deviation of the paper's normal numbers.
-        at_random = start_uniform(0.01 * 3**0.5, len(fitted["word_counts_"]))
+        at_random = self._random_start(fitted, 0.01 * 3**0.5)
         return self._arrays_from(fitted, self._start_of_words(fitted, at_random))
 
     def _make_objective(self, fitted: dict[str, Any]) -> SiameseCBOWObjective:
