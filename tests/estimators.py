@@ -91,10 +91,12 @@ VARIANTS = {
         "sif": {"weighting": "sif", "window": 2, "unknown": "zero"},
         "hash": {"unknown": "hash", "min_count": 5},
         "stem": {"stemmer": stem, "pooling": "mean"},
+        "given": {"init": GIVEN, "interpolation": 0.3, "ngram_range": (1, 2)},
     },
     "SiameseCBOWVectorizer": {
         "sgd": {"solver": "sgd", "learning_rate": 0.5, "temperature": 1.0, "pooling": "sum", "unknown": "zero"},
         "idf-hash": {"weighting": "idf", "unknown": "hash", "min_count": 5},
+        "given": {"init": GIVEN, "unknown": "zero"},
     },
     "ParaphraseVectorizer": {
         "": {"learning_rate": 0.03},

@@ -11,10 +11,12 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 
+from .._corpus.corpus import SentenceCorpus
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
-from .._training.learned_arrays import LearnedArray
+from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._validation.limits import INT64_MAX, integers
 from .ngrams import NgramVectorizer
+from .pooled import between
 
 
 class ContextVectorizer(NgramVectorizer):
@@ -25,6 +27,7 @@ class ContextVectorizer(NgramVectorizer):
 
     _parameter_constraints: dict[str, Any] = {
         "context": [StrOptions({"auto", "order", "labels"})],
+        "interpolation": [Interval(Real, 0.0, 1.0, closed="both")],
         "word_dropout": [Interval(Real, 0.0, 1.0, closed="left")],
         "unknown": [StrOptions({"zero", "hash", "auto"})],
         "min_count": [integers(1, INT64_MAX), StrOptions({"auto"})],
@@ -32,6 +35,12 @@ class ContextVectorizer(NgramVectorizer):
     _needs_order = True
     _automatic: dict[str, tuple[Any, Any]] = {"min_count": (5, 1), "unknown": ("hash", "zero")}
     context: str = "auto"
+    interpolation: float = 1.0
+    _interpolated_vectors: np.ndarray | None
+
+    @property
+    def _summed_vectors(self) -> np.ndarray:
+        return self._source_vectors if self._interpolated_vectors is None else self._interpolated_vectors
 
     def _option(self, name: str, fitted: dict[str, Any] | None = None) -> Any:
         value = super()._option(name)
@@ -89,11 +98,38 @@ class ContextVectorizer(NgramVectorizer):
     def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
         return {"_first_from_labels": classes is not None}
 
-    def _source_array(self, fitted: dict[str, Any], limit: float) -> LearnedArray:
+    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any) -> dict[str, Any]:
+        return {"_start_vectors": None} | super()._start(corpus, annotations, classes)
+
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
+        fitted = super()._keep_vocabulary(corpus, annotations)
+        if self.interpolation < 1 and fitted["_start_vectors"] is None:
+            raise ValueError(
+                f"interpolation={self.interpolation} needs the start, which a fit with interpolation=1 does not keep. "
+                "Fit a new estimator, or set warm_start=False."
+            )
+        return fitted
+
+    def _arrays_from(self, fitted: dict[str, Any], start: Start) -> list[LearnedArray]:
+        """The rows that are learned and, where the result lies between it and them, their start."""
+        source = self._source_array(fitted, lambda array, _: start(array, fitted["_seed"]))
+        keeps_start = fitted.get("_start_vectors") is not None if "_start_vectors" in fitted else self.interpolation < 1
+        return [source, source._replace(name="_start_vectors", frozen=True)] if keeps_start else [source]
+
+    def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
+        return arrays[:1] if self.interpolation < 1 else []
+
+    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
+        vectors = None
+        if self.interpolation < 1:
+            vectors = between(fitted["_start_vectors"], fitted["_source_vectors"], self.interpolation)
+        return super()._finish_fit(fitted | {"_interpolated_vectors": vectors}, corpus)
+
+    def _random_start(self, fitted: dict[str, Any], limit: float) -> Start:
         if fitted.get("_first_from_labels"):
             # Length about one: few labels or many classes leave most words near their start, where they must differ.
             limit = (3 / self.n_components) ** 0.5
-        return super()._source_array(fitted, limit)
+        return start_uniform(limit, len(fitted["word_counts_"]))
 
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         return by_class if fitted.get("_from_labels") else in_order

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
-from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.learned_arrays import LearnedArray, Start
 from .._validation.limits import INT32_MAX, integers
 from .._validation.messages import brief
 from .pooled import PooledVectorizer
@@ -28,12 +28,12 @@ class NgramVectorizer(PooledVectorizer, TrainedVectorizer):
     @property
     def word_vectors_(self) -> NDArray[np.float32]:  # type: ignore[override]
         """Vectors of the words, (n_words, n_components)."""
-        return self._source_vectors[: len(self.vocabulary_)]
+        return self._summed_vectors[: len(self.vocabulary_)]
 
     @property
     def ngram_vectors_(self) -> NDArray[np.float32]:
         """Vectors of the hashed word n-grams, (n_buckets, n_components); empty for words alone."""
-        return self._source_vectors[len(self.vocabulary_) :]
+        return self._summed_vectors[len(self.vocabulary_) :]
 
     @property
     def _summed_vectors(self) -> np.ndarray:
@@ -49,14 +49,11 @@ class NgramVectorizer(PooledVectorizer, TrainedVectorizer):
                 f"them. Got {brief(self.ngram_range)}."
             )
 
-    def _source_array(self, fitted: dict[str, Any], limit: float) -> LearnedArray:
-        """Words start at random, within a limit, n-grams at zero: an n-gram that was never seen adds nothing."""
-        n_words = len(fitted["word_counts_"])
-        n_rows = n_words + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
+    def _source_array(self, fitted: dict[str, Any], start: Start) -> LearnedArray:
+        """Words, then n-grams, which start at zero unless `start` says otherwise."""
+        n_rows = len(fitted["word_counts_"]) + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
         options = "n_components", "ngram_range", "n_buckets"
-        return LearnedArray(
-            "_source_vectors", (n_rows, self.n_components), start_uniform(limit, n_words), options=options
-        )
+        return LearnedArray("_source_vectors", (n_rows, fitted["n_features_out_"]), start, options=options)
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         self._check_layout(but="n_components")

@@ -10,7 +10,6 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus, joined, linked
 from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences
-from .._text.tokenizer import Tokenizer
 from .._training.encoded_text import EncodedText
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_clusters
 from .._training.trainer import BlockLoop
@@ -136,9 +135,6 @@ class PairedVectorizer(TrainedVectorizer):
         """What compares the vectors of a block."""
         raise TypeError(f"{type(self).__name__} does not say which loss it has.")
 
-    def _tokenizer_to_encode(self) -> Tokenizer:
-        return self._tokenizer_of_options()
-
     def _evidence(self, X: Any, y: Any, groups: Any) -> tuple[SentenceCorpus, Evidence, None]:
         """The sentences to learn from, and which of them belong together."""
         self._check_parameters()
@@ -157,7 +153,7 @@ class PairedVectorizer(TrainedVectorizer):
         if isinstance(X, SentenceCorpus) and groups is not None:
             raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
         sentences = X if isinstance(X, SentenceCorpus) else self._encoded(X, groups)
-        self._check_corpus_options(sentences, name)
+        self._check_agreement(sentences, name)
         if groups is not None or y is None:
             group, name = sentences.doc_of(), "groups" if groups is not None else f"the documents of {name}"
         else:
@@ -185,17 +181,14 @@ class PairedVectorizer(TrainedVectorizer):
         return SentenceCorpus.from_sentences(X, groups, n_jobs=self.n_jobs, **self._tokenizer_options())
 
     def _tokenizer_options(self) -> dict[str, Any]:
-        tokenizer = self._tokenizer_to_encode()
+        tokenizer = self._tokenizer_of_options()
         names = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
         return {name: getattr(tokenizer, name) for name in names}
-
-    def _check_corpus_options(self, sentences: SentenceCorpus, name: str) -> None:
-        self._check_agreement(sentences, name)
 
     def _evidence_of_pairs(self, sets: list[PairCorpus], name: str) -> tuple[SentenceCorpus, Evidence, None]:
         for index, pairs in enumerate(sets):
             name_of_set = name if len(sets) == 1 else f"{name}[{index}]"
-            self._check_corpus_options(pairs.sentences, name_of_set)
+            self._check_agreement(pairs.sentences, name_of_set)
             if pairs.sentences.tokenizer != sets[0].sentences.tokenizer:
                 raise ValueError(f"{name_of_set} was made with other options than {name}[0]. Build it again.")
         sentences = joined([pairs.sentences for pairs in sets])

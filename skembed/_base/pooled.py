@@ -138,3 +138,11 @@ def read_only(rows: np.ndarray) -> np.ndarray:
     view = np.ascontiguousarray(rows, np.float32).view()
     view.flags.writeable = False
     return view
+
+
+def between(start: np.ndarray, end: np.ndarray, share: float) -> np.ndarray:
+    """What lies a share of the way from the start to the end."""
+    found = end - start
+    found *= np.float32(share)
+    found += start
+    return found

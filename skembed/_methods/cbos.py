@@ -8,9 +8,10 @@ from .._base.context import ContextVectorizer
 from .._objectives.cbos import CBOSObjective
 from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
+from .._word_vectors.start import StartsFromInit
 
 
-class CBOSVectorizer(ContextVectorizer):
+class CBOSVectorizer(ContextVectorizer, StartsFromInit):
     r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences [1]_.
 
     A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
@@ -23,7 +24,18 @@ class CBOSVectorizer(ContextVectorizer):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors. The paper uses 100.
+        Length of the vectors, where they start at random; `init` has its own. The paper uses 100.
+    init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Vectors to start from: a fitted estimator of this package, as it sums its words, with its word weights and its
+        tokenizer; or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. Its
+        words are kept, whether the text has them or not, and come first in `vocabulary_`, in the same order. Other
+        words start at a direction that depends on their text alone. The n-grams of a model with the same `ngram_range`
+        and `n_buckets` are taken too, otherwise they start at zero. The median length of the vectors becomes 1, but
+        those of the same class keep their lengths. Clones share `init`. In a grid of parameters put a model into a
+        :class:`~sklearn.frozen.FrozenEstimator`, or it is cloned and forgets. None starts at random.
+    interpolation : float, default=1.0
+        How far the result lies on the way from the start to what was learned, from 0 to 1. Less than 1 keeps more of
+        what `init` knew: the fewer labels there are, the less. 0.1 is good for ten to fifty labels of a class.
     context : {"auto", "order", "labels"}, default="auto"
         What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
         of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
@@ -174,6 +186,7 @@ class CBOSVectorizer(ContextVectorizer):
         "pooling": [StrOptions({"sum", "mean", "auto"})],
     }
     _automatic = ContextVectorizer._automatic | {"pooling": ("sum", "mean")}
+    _median_length_at_start = 1.0  # which `learning_rate` is made for
     _paper_settings = {
         "CBOS": {
             "n_components": 100,
@@ -197,6 +210,8 @@ class CBOSVectorizer(ContextVectorizer):
         self,
         n_components: int = 100,
         *,
+        init: Any = None,
+        interpolation: float = 1.0,
         context: str = "auto",
         window: int = 1,
         ngram_range: tuple[int, int] = (1, 1),
@@ -229,6 +244,8 @@ class CBOSVectorizer(ContextVectorizer):
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
+        self.init = init
+        self.interpolation = interpolation
         self.context = context
         self.window = window
         self.ngram_range = ngram_range
@@ -261,7 +278,8 @@ class CBOSVectorizer(ContextVectorizer):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        return [self._source_array(fitted, 0.5 / self.n_components)]
+        at_random = self._random_start(fitted, 0.5 / self.n_components)
+        return self._arrays_from(fitted, self._start_of_words(fitted, at_random))
 
     def _make_objective(self, fitted: dict[str, Any]) -> CBOSObjective:
         return CBOSObjective(self, fitted)

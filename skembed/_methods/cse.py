@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.pooled import read_only
+from .._base.pooled import between, read_only
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors, sum_rows
 from .._encoders.convolution import Bag, Convolution, Filters, Sentences, Shape, embed, embed_bags, start_filters
@@ -323,8 +323,9 @@ class CSEVectorizer(PairedWords):
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
         filters, intercept = fitted["_filters"], fitted["_intercept"]
         if self.interpolation < 1:
-            start, share = fitted["_start_filters"], np.float32(self.interpolation)
-            filters, intercept = start + share * (filters - start), share * intercept
+            share = self.interpolation
+            filters = between(fitted["_start_filters"], filters, share)
+            intercept = between(np.zeros_like(intercept), intercept, share)
         words, length = self._learned_words(fitted), fitted["_length_of_new_words"]
         length = np.float32(median_length(words["word_vectors_"]) if length is None else length)
         fitted = super()._finish_fit(fitted | words, corpus)

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._base.ngrams import NgramVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
-from .._training.learned_arrays import LearnedArray
+from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
 
 # start of the settings
@@ -272,8 +272,9 @@ class Sent2VecVectorizer(NgramVectorizer):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        target = LearnedArray("target_vectors_", (len(fitted["word_counts_"]), self.n_components), kept=False)
-        return [self._source_array(fitted, 1.0 / self.n_components), target]
+        n_words = len(fitted["word_counts_"])
+        target = LearnedArray("target_vectors_", (n_words, self.n_components), kept=False)
+        return [self._source_array(fitted, start_uniform(1.0 / self.n_components, n_words)), target]
 
     def _make_objective(self, fitted: dict[str, Any]) -> Sent2VecObjective:
         return Sent2VecObjective(self, fitted)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.paired import EVIDENCE, PairedVectorizer
+from .._base.pooled import between
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.word_sums import Moves, WordSums
@@ -82,10 +83,8 @@ class PairedWords(StartsFromInit, PairedVectorizer):
         """Vectors and weights of the words, as far on the way from the start as `interpolation` says."""
         vectors, weights = fitted["_directions"], fitted["_scales"]
         if self.interpolation < 1:
-            start, share = fitted["_start_vectors"], np.float32(self.interpolation)
-            vectors, weights = vectors - start, 1 + share * (weights - 1)
-            vectors *= share
-            vectors += start
+            start, share = fitted["_start_vectors"], self.interpolation
+            vectors, weights = between(start, vectors, share), between(np.ones_like(weights), weights, share)
             if MOVES[self.learn].keeps_length:
                 vectors *= (row_norms(start) / np.maximum(row_norms(vectors), np.finfo(np.float32).tiny))[:, None]
         return {"word_vectors_": vectors, "word_weights_": weights}

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from .._base.coverage import check_given, known_share
+from .._base.ngrams import NgramVectorizer
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._compiled.norms import row_norms
@@ -31,6 +32,13 @@ class Start(NamedTuple):
     words: list[str]
     vectors: np.ndarray  # (n_words, n_components) float32
     length_of_unknown: float  # of a hashed vector
+    ngrams: np.ndarray | None = None  # (n_buckets, n_components) float32, the rows that n-grams share, if it has such
+    ngram_range: tuple[int, ...] = (1, 1)
+    model: type | None = None  # the class of a fitted model
+
+    def is_of(self, cls: type) -> bool:
+        """Whether the vectors were learned by this class, whose rate their lengths serve already."""
+        return self.model is not None and issubclass(cls, self.model)
 
 
 class StartsFromInit(TrainedVectorizer):
@@ -45,7 +53,8 @@ class StartsFromInit(TrainedVectorizer):
         "init": "no_validation",  # checked when it is read
     }
     init: Any
-    _median_length_at_start: float | None = None  # to which the vectors of `init` are scaled
+    # To which vectors are scaled that another method has learned; None leaves them as they are.
+    _median_length_at_start: float | None = None
 
     def __sklearn_clone__(self) -> Any:
         """Copy the parameters but share `init`: a clone of a fitted estimator would have nothing to start from."""
@@ -119,12 +128,19 @@ class StartsFromInit(TrainedVectorizer):
         def fill(array: np.ndarray, seed: int) -> None:
             n_given, words = len(start.words), list(fitted["vocabulary_"])
             scale = np.float32(1)
-            if self._median_length_at_start is not None:
+            if self._median_length_at_start is not None and not start.is_of(type(self)):
                 scale = np.float32(self._median_length_at_start / median_length(start.vectors))
             np.multiply(start.vectors, scale, out=array[:n_given])
             if len(words) > n_given:
                 new = hash_vectors(words[n_given:], start.vectors.shape[1])
                 np.multiply(new, scale * np.float32(start.length_of_unknown), out=array[n_given : len(words)])
+            rows = array[len(words) :]
+            if (
+                start.ngrams is not None
+                and start.ngrams.shape == rows.shape
+                and start.ngram_range == tuple(self.ngram_range)
+            ):
+                np.multiply(start.ngrams, scale, out=rows)  # words keep their rows, so n-grams of them do too
 
         return fill
 
@@ -162,7 +178,10 @@ def _sums_of(model: Any) -> Start:
     n_words = len(model.vocabulary_)
     vectors = model._summed_vectors[:n_words] * model.word_weights_[:n_words, None]
     length = float(model._unknown_length * model._unknown_weight)
-    return Start(list(model.vocabulary_), np.ascontiguousarray(vectors, np.float32), length)
+    start = Start(list(model.vocabulary_), np.ascontiguousarray(vectors, np.float32), length, model=type(model))
+    if isinstance(model, NgramVectorizer) and len(model.ngram_vectors_):
+        return start._replace(ngrams=model.ngram_vectors_, ngram_range=tuple(model.ngram_range))
+    return start
 
 
 def _given(source: Any) -> Start:

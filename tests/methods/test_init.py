@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from estimators import GIVEN, TEXT, bits, learned, targets_of
+from estimators import GIVEN, GROUPS, TEXT, bits, learned, targets_of
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -18,12 +18,15 @@ from skembed import (
     CBOSVectorizer,
     MeanEmbeddingVectorizer,
     ParaphraseVectorizer,
+    Sent2VecVectorizer,
     SentenceCorpus,
+    SiameseCBOWVectorizer,
     TargetVectorizer,
 )
 
 FAST = {"max_iter": 2, "random_state": 0, "min_count": 1}
-CLASSES = [ParaphraseVectorizer, TargetVectorizer]
+CONTEXT = [CBOSVectorizer, SiameseCBOWVectorizer]
+CLASSES = [*CONTEXT, ParaphraseVectorizer, TargetVectorizer]
 every = pytest.mark.parametrize("cls", CLASSES)
 LABELS = [f"topic {i // 9 % 4}" for i in range(len(TEXT))]
 WORDS = [sentence.lower().split() for sentence in TEXT]
@@ -111,7 +114,7 @@ def test_a_new_word_starts_by_its_text_alone(cls):
     new = next(word for word in first.vocabulary_ if word not in GIVEN)
     rows = [model.word_vectors_[model.vocabulary_[new]] for model in (first, other)]
     np.testing.assert_allclose(*rows, rtol=1e-5)
-    few = at_start(cls, min_count=60)  # it is unknown now
+    few = at_start(cls, min_count=60, unknown="hash")  # it is unknown now
     assert new not in few.vocabulary_ and set(GIVEN) <= set(few.vocabulary_)
     np.testing.assert_allclose(cosines(few.transform([new]), rows[0][None]), 1, atol=1e-5)
 
@@ -234,3 +237,82 @@ def test_memory_counts_the_start(cls):
     model = fit(cls, (words, vectors))
     assert memory["weights"] >= model.word_vectors_.nbytes
     assert not any(name in vars(model) for name in ("_init", "_bytes_to_start"))
+
+
+# -- CBOS and Siamese CBOW --------------------------------------------------------------------------------------------
+
+context = pytest.mark.parametrize("cls", CONTEXT)
+
+
+@context
+def test_part_of_the_way(cls):
+    start, half, end = (fit(cls, interpolation=share, ngram_range=(1, 2), n_buckets=50) for share in (0.0, 0.5, 1.0))
+    rows = np.array(list(GIVEN.values()))
+    np.testing.assert_allclose(
+        start.word_vectors_[: len(rows)], rows / np.median(np.linalg.norm(rows, axis=1)), rtol=1e-5
+    )
+    assert end.ngram_vectors_.any() and not start.ngram_vectors_.any()
+    for name in ("word_vectors_", "ngram_vectors_"):
+        rows = [getattr(model, name) for model in (start, half, end)]
+        np.testing.assert_allclose(rows[1], (rows[0] + rows[2]) / 2, atol=1e-6)
+    np.testing.assert_allclose(half.transform(TEXT), (start.transform(TEXT) + end.transform(TEXT)) / 2, atol=1e-5)
+    # What is learned next goes on from the end of the way.
+    again = [copy.deepcopy(model).partial_fit(TEXT, LABELS) for model in (half, end)]
+    assert bits(again[0]._source_vectors) == bits(again[1]._source_vectors)
+    assert bits(half.set_params(interpolation=1.0).partial_fit(TEXT, LABELS).word_vectors_) == bits(
+        again[1].word_vectors_
+    )
+    with pytest.raises(ValueError, match="interpolation=0.5 needs the start, which a fit with interpolation=1 does"):
+        end.set_params(interpolation=0.5).partial_fit(TEXT, LABELS)
+    assert "interpolation=0.5" in repr(end)
+
+
+@context
+def test_part_of_the_way_from_a_random_start(cls):
+    start, end = (cls(8, interpolation=share, **FAST).fit(TEXT, LABELS) for share in (0.0, 1.0))
+    assert bits(cls(8, learning_rate=1e-12, **FAST).fit(TEXT, LABELS).word_vectors_) == bits(start.word_vectors_)
+    assert bits(start._source_vectors) == bits(end.word_vectors_)
+
+
+@context
+@pytest.mark.parametrize("context", ["order", "labels"])
+def test_threads_change_no_bit(cls, context):
+    y = None if context == "order" else LABELS
+    options = {"ngram_range": (1, 2), "n_buckets": 50, "interpolation": 0.3, "early_stopping": True, "context": context}
+    models = [cls(init=GIVEN, n_jobs=n, **FAST | options).fit(TEXT, y, groups=GROUPS) for n in (1, 2, 3)]
+    assert learned(models[0]) == learned(models[1]) == learned(models[2])
+    assert len(models[0].validation_loss_curve_) == models[0].n_iter_
+    again = [model.partial_fit(TEXT, y, groups=GROUPS) for model in models]
+    assert learned(again[0]) == learned(again[1]) and again[0].n_iter_ > 2
+
+
+@context
+def test_own_text_then_own_labels(cls):
+    text = cls(8, **FAST | {"max_iter": 20}).fit(TEXT, groups=GROUPS)
+    model = cls(init=text, **FAST).fit(TEXT, LABELS)
+    assert model._from_labels and not text._from_labels
+    assert model.loss_curve_[0] < cls(8, **FAST).fit(TEXT, LABELS).loss_curve_[0]
+    assert bits(at_start(cls, text).word_vectors_) == bits(text.word_vectors_)  # of the same class: lengths stay
+
+
+@context
+@pytest.mark.parametrize("source", [CBOSVectorizer, SiameseCBOWVectorizer, Sent2VecVectorizer])
+def test_ngrams_of_a_model_are_taken(cls, source):
+    options = {"ngram_range": (1, 2), "n_buckets": 50}
+    init = source(8, min_count=1, max_iter=2, random_state=0, **options).fit(TEXT, groups=GROUPS)
+    start = at_start(cls, init, **options)
+    np.testing.assert_allclose(cosines(start.transform(TEXT), init.transform(TEXT))[:9], 1, atol=1e-5)
+    assert start.ngram_vectors_.any()
+    other = at_start(cls, init, ngram_range=(1, 2), n_buckets=49)
+    assert not np.abs(other.ngram_vectors_).max() > 1e-6 and other.word_vectors_.any()
+
+
+@context
+def test_the_fit_that_fails_changes_nothing(cls):
+    model = fit(cls, interpolation=0.5)
+    before = learned(model)
+    for options in ({"init": {"cat": [np.nan]}}, {"interpolation": 2.0}, {"learning_rate": 1e12, "solver": "sgd"}):
+        other = copy.deepcopy(model).set_params(**options)
+        with pytest.raises(ValueError):
+            other.fit(TEXT, LABELS)
+        assert learned(other) == before
