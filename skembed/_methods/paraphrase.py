@@ -8,21 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.coverage import check_given, known_share
 from .._base.paired import EVIDENCE, PairedVectorizer
-from .._base.pooled import PooledVectorizer
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import first_of_each
 from .._encoders.word_sums import Moves, WordSums
 from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
-from .._text.tokenizer import Tokenizer
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.pairs import Loss
 from .._validation.limits import integers
-from .._word_vectors.join import counts_of
-from .._word_vectors.start import read_start, tokenizer_of, with_new_words
+from .._word_vectors.start import StartsFromInit
 
 _MOVES = {
     "both": Moves(directions=True, scales=True, keeps_length=True),
@@ -32,7 +28,7 @@ _MOVES = {
 }
 
 
-class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
+class ParaphraseVectorizer(StartsFromInit, PairedVectorizer):
     r"""Sentence embeddings learned from pairs of sentences that mean the same: Paragram-Phrase (PP) [1]_.
 
     A sentence is the mean of its words' vectors. The vectors are learned so that the two sentences of a pair have a
@@ -47,10 +43,11 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
     n_components : int, default=100
         Length of the vectors, where they start at random; `init` has its own. The papers use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator of this package, as it sums its word vectors, its word weights and
-        its tokenizer included; or what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are
-        kept. None starts at random. Cross-validation clones an estimator, which makes it forget: keep it in a
-        :class:`~sklearn.frozen.FrozenEstimator`.
+        Vectors to start from: a fitted estimator of this package, as it sums its words, with its word weights and its
+        tokenizer; or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. Its
+        words are kept, whether the text has them or not, and come first in `vocabulary_`, in the same order. Other
+        words start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a
+        model into a :class:`~sklearn.frozen.FrozenEstimator`, or it is cloned and forgets. None starts at random.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
         What moves. "directions": the directions of the word vectors, each of which keeps its first length. "weights":
         one weight a word, by which its vector counts in a sentence. "both": these two. "vectors", as in the paper,
@@ -122,7 +119,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
     Attributes
     ----------
     vocabulary_ : dict
-        The words that are learned, and those of `init`, with their row numbers.
+        The words of `init` in its order, then those that are learned beside them, with their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
         Vectors of the words, before `word_weights_`.
     word_counts_ : ndarray of shape (n_words,), dtype int64
@@ -176,7 +173,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "init": "no_validation",  # checked when it is read
         "learn": [StrOptions(set(_MOVES))],
         "loss": [StrOptions({"softmax", "hinge"})],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
@@ -275,69 +271,30 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _tokenizer_to_encode(self) -> Tokenizer:
-        mine, theirs = super()._tokenizer_to_encode(), tokenizer_of(self.init)
-        if theirs is None or mine == theirs:
-            return mine
-        if mine != Tokenizer():
-            raise ValueError(
-                f"init was made with {theirs.difference(mine)}, not with {mine.difference(theirs)}. Leave these "
-                "options at their defaults to use those of init."
-            )
-        return theirs
-
-    def _check_corpus_options(self, sentences: SentenceCorpus, name: str) -> None:
-        theirs = tokenizer_of(self.init)
-        if theirs is None:
-            super()._check_corpus_options(sentences, name)
-        elif sentences.tokenizer != theirs:
-            raise ValueError(
-                f"{name} was made with {sentences.tokenizer.difference(theirs)}, init with "
-                f"{theirs.difference(sentences.tokenizer)}. Build {name} with the same options."
-            )
-
     def _learn_vocabulary(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
         fitted = super()._learn_vocabulary(corpus, *others)
-        if self.init is None:
-            return fitted | {"_length_of_new_words": None}
-        start = read_start(self.init)
-        check_given(corpus, start.words, "init")
-        words, vectors = with_new_words(start, corpus, len(fitted["word_counts_"]))
-        return fitted | {
-            "vocabulary_": {word: row for row, word in enumerate(words)},
-            "word_counts_": counts_of(words, corpus),
-            "coverage_": known_share(corpus, words),
-            "_vectors_of_init": vectors,
-            "_length_of_new_words": np.float32(start.length_of_unknown),
-        }
+        length = fitted["_init"].length_of_unknown if "_init" in fitted else None
+        return fitted | {"_length_of_new_words": length}
 
     def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
-        fitted = super()._start(corpus, *others)
-        fitted.pop("_vectors_of_init", None)
-        return fitted | {"n_features_out_": fitted["_directions"].shape[1], "_n_steps": 0}
+        return super()._start(corpus, *others) | {"_n_steps": 0}
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        n_words, given = len(fitted["word_counts_"]), fitted.get("_vectors_of_init")
-        n_components = self.n_components if given is None else given.shape[1]
-        if given is None and fitted["word_counts_"] is vars(self).get("word_counts_"):  # learning goes on
-            n_components = self.n_features_out_
-        uniform = start_uniform((3 / n_components) ** 0.5)  # lengths of about one
-
-        def start(array: np.ndarray, seed: int) -> None:
-            if given is None:
-                uniform(array, fitted["_seed"])
-            else:
-                array[:] = given
-
-        moves = _MOVES[self.learn]
-        options = ("n_components", "learn")
+        shape = len(fitted["word_counts_"]), fitted["n_features_out_"]
+        uniform = start_uniform((3 / shape[1]) ** 0.5)  # lengths of about one
+        # The seed of the fit, whatever the index of the array: two arrays start alike.
+        start = self._start_of_words(fitted, lambda array, _: uniform(array, fitted["_seed"]))
+        moves, options = _MOVES[self.learn], ("n_components", "learn")
         return [
-            LearnedArray("_directions", (n_words, n_components), start, options=options, frozen=not moves.directions),
+            LearnedArray("_directions", shape, start, options=options, frozen=not moves.directions),
             LearnedArray(
-                "_scales", (n_words,), lambda array, seed: array.fill(1), options=options, frozen=not moves.scales
+                "_scales", shape[:1], lambda array, seed: array.fill(1), options=options, frozen=not moves.scales
             ),
-            LearnedArray("_start_vectors", (n_words, n_components), start, options=(), frozen=True),
+            LearnedArray("_start_vectors", shape, start, options=(), frozen=True),
         ]
+
+    def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
+        return arrays[:2] if self.interpolation < 1 else []
 
     def _make_encoder(self, fitted: dict[str, Any]) -> WordSums:
         return WordSums(fitted, _MOVES[self.learn], self.alpha, self.word_dropout)
@@ -358,9 +315,11 @@ class ParaphraseVectorizer(PooledVectorizer, PairedVectorizer):
         vectors, weights = fitted["_directions"], fitted["_scales"]
         if self.interpolation < 1:
             start, share = fitted["_start_vectors"], np.float32(self.interpolation)
-            vectors, weights = start + share * (vectors - start), 1 + share * (weights - 1)
+            vectors, weights = vectors - start, 1 + share * (weights - 1)
+            vectors *= share
+            vectors += start
             if _MOVES[self.learn].keeps_length:
                 vectors *= (row_norms(start) / np.maximum(row_norms(vectors), np.finfo(np.float32).tiny))[:, None]
         fitted = super()._finish_fit(fitted | {"word_vectors_": vectors, "word_weights_": weights}, corpus)
         length = fitted["_length_of_new_words"]
-        return fitted if length is None else fitted | {"_unknown_length": length}
+        return fitted if length is None else fitted | {"_unknown_length": np.float32(length)}

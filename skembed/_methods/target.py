@@ -18,10 +18,10 @@ from .._objectives.target import LOSSES, Options, TargetObjective, unit_rows
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.messages import brief
 from .._validation.targets import checked_targets
-from .._word_vectors.initial import InitialVectors
+from .._word_vectors.start import StartsFromInit
 
 
-class TargetVectorizer(InitialVectors):
+class TargetVectorizer(StartsFromInit):
     r"""Sentence embeddings learned from a vector that each sentence should have.
 
     A sentence is the mean of its words' vectors. They are learned so that a linear image of the sentence points where
@@ -39,10 +39,12 @@ class TargetVectorizer(InitialVectors):
     ----------
     n_components : int, default=100
         Length of the vectors, where they start at random; `init` has its own.
-    init : fitted estimator, dict, tuple (words, array), path, ... or None, default=None
-        Word vectors to begin with: a fitted estimator of this package that has them, or anything that the parameter
-        `word_vectors` of :class:`MeanEmbeddingVectorizer` takes, but for lists. Its words stay known where the text
-        does not have them. None begins at random.
+    init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Vectors to start from: a fitted estimator of this package, as it sums its words, with its word weights and its
+        tokenizer; or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. Its
+        words are kept, whether the text has them or not, and come first in `vocabulary_`, in the same order. Other
+        words start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a
+        model into a :class:`~sklearn.frozen.FrozenEstimator`, or it is cloned and forgets. None starts at random.
     loss : str or tuple of str, default=("cosine", "similarity")
         What is minimised, one or the sum of several. "cosine" is 1 - the cosine of a sentence's image and its target.
         "similarity" is the squared difference between the cosines of sentences and those of their targets. "softmax"
@@ -107,7 +109,7 @@ class TargetVectorizer(InitialVectors):
     Attributes
     ----------
     vocabulary_ : dict
-        The learned words and their row numbers.
+        The words of `init` in its order, then those that are learned beside them, with their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Vectors of the words.
     coef_ : ndarray of shape (n_targets, n_components), dtype float32
@@ -169,12 +171,15 @@ class TargetVectorizer(InitialVectors):
     'cat'
     """
 
+    coef_: NDArray[np.float32]
+    _learns_from = "targets"
     _parameter_constraints: dict[str, Any] = {
         "loss": [StrOptions(set(LOSSES)), tuple, list],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
         "margin": [Interval(Real, 0.0, 2.0, closed="both")],
         "solver": [StrOptions({"adam", "adagrad", "sgd"})],
     }
+    _median_length_at_start = 1.0  # which `learning_rate` is made for
     _paper_settings = {
         name: {
             "n_components": 256,
@@ -388,8 +393,9 @@ class TargetVectorizer(InitialVectors):
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         width, options = fitted["n_features_out_"], ("n_components", "solver")
         words = len(fitted["word_counts_"]), width
+        start = self._start_of_words(fitted, start_uniform(np.sqrt(3 / width)))  # lengths of about one
         return [
-            LearnedArray("word_vectors_", words, self._start_of_words(fitted), options=options),
+            LearnedArray("word_vectors_", words, start, options=options),
             LearnedArray("coef_", (fitted["_n_targets"], width), start_uniform(width**-0.5), "dense", options),
         ]
 

@@ -41,6 +41,7 @@ def estimate(
     accumulators = accumulator_bytes(arrays, solver)
     # With early stopping, those of the sentences to learn from and of those held out.
     of_annotations = sum(values.nbytes for values in annotations) if vectorizer.early_stopping else 0
+    of_start = fitted.get("_bytes_to_start", 0)
     encoded = corpus.tokens.nbytes + corpus.sent_ptr.nbytes + corpus.doc_ptr.nbytes
     text = EncodedText(
         corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32), annotations
@@ -54,7 +55,7 @@ def estimate(
         "weights": weights,
         "accumulators": accumulators,
         "corpus": 0 if corpus.path else encoded,
-        "copies": _copies(vectorizer, corpus, arrays, encoded, keep=keep) + of_annotations,
+        "copies": _copies(vectorizer, corpus, arrays, encoded, keep=keep) + of_annotations + of_start,
         "scratch": scratch + _BYTES_A_WORD * len(corpus.vocabulary),
     }
     return memory | {"total": sum(memory.values())}
@@ -62,7 +63,8 @@ def estimate(
 
 def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray], encoded: int, *, keep: bool) -> int:
     """What a fit copies of the text, ``encoded`` bytes, and of the weights."""
-    copies, weights = 0, sum(array.n_bytes for array in moving(arrays))
+    copies = sum(array.n_bytes for array in vectorizer._copied_at_the_end(arrays))
+    weights = sum(array.n_bytes for array in moving(arrays))
     if keep:
         renumbered = not begins_with(corpus.vocabulary.words, vectorizer.vocabulary_)
         copies += weights + accumulator_bytes(arrays, vectorizer.solver) + (corpus.tokens.nbytes if renumbered else 0)

@@ -8,7 +8,6 @@ __all__ = [
     "common_components",
     "given",
     "hashed_numbers",
-    "initial",
     "join",
     "read",
     "sources",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import warnings
 from collections.abc import Collection, Mapping, Sequence
@@ -258,6 +259,12 @@ def _read_path(path: str) -> tuple[list[str], np.ndarray]:
         return read_file(path, Choice())
     except FileNotFoundError:
         raise FileNotFoundError(f"There is no file at {path!r}. Word vectors are read from {_ACCEPTED}.") from None
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise ValueError(
+            f"A string of {len(path):,} characters is no path of a file. Word vectors are read from {_ACCEPTED}."
+        ) from None
 
 
 # -- objects -----------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
-"""Word vectors to start learning from: of a fitted model as it sums them, or given."""
+"""Word vectors to start learning from, of a fitted model or given: the parameter `init`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -9,13 +10,19 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
+from .._base.coverage import check_given, known_share
 from .._base.pooled import PooledVectorizer
+from .._base.trained import TrainedVectorizer
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._text.tokenizer import Tokenizer
-from .read import read_source
+from .._training import learned_arrays
+from .join import counts_of
+from .read import is_table, read_source
 from .sources import is_unfitted
+
+_STEP = 10_000  # rows at a time, or their norms would make a copy of all
 
 
 class Start(NamedTuple):
@@ -26,9 +33,102 @@ class Start(NamedTuple):
     length_of_unknown: float  # of a hashed vector
 
 
+class StartsFromInit(PooledVectorizer, TrainedVectorizer):
+    """Base of the estimators with the parameter `init`.
+
+    The vocabulary has the words of `init` first, in its order, so that a word keeps its row; then the words of the text
+    that `init` lacks, the most frequent first. A new word starts as an unknown word counts with ``unknown="hash"``: at
+    a direction that depends on its text alone, with the length that such a word has in `init`.
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "init": "no_validation",  # checked when it is read
+    }
+    init: Any
+    _median_length_at_start: float | None = None  # to which the vectors of `init` are scaled
+
+    def __sklearn_clone__(self) -> Any:
+        """Copy the parameters but share `init`: a clone of a fitted estimator would have nothing to start from."""
+        bare = copy(self)
+        bare.init = None
+        clone = super(StartsFromInit, bare).__sklearn_clone__()
+        clone.init = self.init
+        return clone
+
+    def _tokenizer_of_options(self) -> Tokenizer:
+        """How words are made: as in `init`, unless an option differs from its default."""
+        mine, theirs = super()._tokenizer_of_options(), tokenizer_of(self.init)
+        if theirs is None or mine == theirs:
+            return mine
+        if mine != Tokenizer():
+            raise ValueError(
+                f"init was made with {theirs.difference(mine)}, not with {mine.difference(theirs)}. Leave these "
+                "options at their defaults to use those of init."
+            )
+        return theirs
+
+    def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
+        theirs = tokenizer_of(self.init)
+        if theirs is not None and corpus.tokenizer != theirs:
+            raise ValueError(
+                f"{name} was made with {corpus.tokenizer.difference(theirs)}, init with "
+                f"{theirs.difference(corpus.tokenizer)}. Build {name} with the same options."
+            )
+        super()._check_agreement(corpus, name)
+
+    def _learn_vocabulary(self, corpus: SentenceCorpus, fitted: dict[str, Any] | None = None) -> dict[str, Any]:
+        fitted = super()._learn_vocabulary(corpus, fitted)
+        if self.init is None:
+            return fitted
+        start = read_start(self.init)
+        check_given(corpus, start.words, "init")
+        known = set(start.words)
+        words = start.words + [word for word in fitted["vocabulary_"] if word not in known]
+        return fitted | {
+            "vocabulary_": {word: row for row, word in enumerate(words)},
+            "word_counts_": counts_of(words, corpus),
+            "coverage_": known_share(corpus, words),
+            "n_features_out_": start.vectors.shape[1],
+            "_init": start,
+            "_bytes_to_start": int(start.vectors.nbytes),
+        }
+
+    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any) -> dict[str, Any]:
+        fitted = super()._start(corpus, annotations, classes)
+        return {name: value for name, value in fitted.items() if name not in ("_init", "_bytes_to_start")}
+
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
+        width = _width_of(self.init)
+        if width not in (None, self.n_features_out_):
+            raise ValueError(
+                f"init has vectors of length {width}, but this {type(self).__name__} has learned vectors of length "
+                f"{self.n_features_out_}. Leave init as it was to learn on, or fit a new estimator."
+            )
+        return super()._keep_vocabulary(corpus, annotations)
+
+    def _start_of_words(self, fitted: dict[str, Any], at_random: learned_arrays.Start) -> learned_arrays.Start:
+        """Start of an array that has the words in its first rows: from `init`, or at random without it."""
+        start: Start | None = fitted.get("_init")
+        if start is None:
+            return at_random
+
+        def fill(array: np.ndarray, seed: int) -> None:
+            n_given, words = len(start.words), list(fitted["vocabulary_"])
+            scale = np.float32(1)
+            if self._median_length_at_start is not None:
+                scale = np.float32(self._median_length_at_start / median_length(start.vectors))
+            np.multiply(start.vectors, scale, out=array[:n_given])
+            if len(words) > n_given:
+                new = hash_vectors(words[n_given:], start.vectors.shape[1])
+                np.multiply(new, scale * np.float32(start.length_of_unknown), out=array[n_given : len(words)])
+
+        return fill
+
+
 def tokenizer_of(init: Any) -> Tokenizer | None:
     """How the words of a model were made, where it is a fitted one of this package."""
-    return getattr(_model_of(init), "_tokenizer", None) if isinstance(_model_of(init), PooledVectorizer) else None
+    model = _model_of(init)
+    return getattr(model, "_tokenizer", None) if isinstance(model, PooledVectorizer) else None
 
 
 def read_start(init: Any) -> Start:
@@ -38,16 +138,22 @@ def read_start(init: Any) -> Start:
     ------
     NotFittedError
         If it is a model that has not learned.
+    TypeError, ValueError, FileNotFoundError
+        If it is nothing that has word vectors, or something is wrong with them; names `init`.
     """
     if is_unfitted(init):
         raise NotFittedError(
-            f"init is a {type(init).__name__} that is not fitted. Fit it first. Cross-validation clones estimators, "
-            "which makes them forget: give init=FrozenEstimator(model), of sklearn.frozen."
+            f"init is a {type(init).__name__} that is not fitted. Fit it first. Where scikit-learn clones it, as a "
+            "grid of parameters does, wrap it in FrozenEstimator, of sklearn.frozen, so that it does not forget."
         )
     model = _model_of(init)
-    if not isinstance(model, PooledVectorizer):
-        words, vectors, _ = read_source(model)
-        return Start(words, vectors, float(np.median(row_norms(vectors))))
+    start = _sums_of(model) if isinstance(model, PooledVectorizer) else _given(model)
+    if not start.vectors.any():
+        raise ValueError("init: all vectors are zero, so there is nothing to start from.")
+    return start
+
+
+def _sums_of(model: Any) -> Start:
     model = copy(model)  # a snapshot: another thread may fit it
     n_words = len(model.vocabulary_)
     vectors = model._summed_vectors[:n_words] * model.word_weights_[:n_words, None]
@@ -55,18 +161,31 @@ def read_start(init: Any) -> Start:
     return Start(list(model.vocabulary_), np.ascontiguousarray(vectors, np.float32), length)
 
 
-def with_new_words(start: Start, corpus: SentenceCorpus, n_kept: int) -> tuple[list[str], np.ndarray]:
-    """Words and vectors of a start, and of the first ``n_kept`` words of a corpus that it lacks.
+def _given(source: Any) -> Start:
+    try:
+        words, vectors, _ = read_source(source)
+    except (TypeError, ValueError, FileNotFoundError) as error:
+        kinds = (kind for kind in (TypeError, FileNotFoundError) if isinstance(error, kind))
+        raise next(kinds, ValueError)(f"init: {error}") from None
+    return Start(words, vectors, median_length(vectors))
 
-    A new word starts as it counts while it is unknown: a random direction that depends on its text.
-    """
-    known = set(start.words)
-    new = [word for word in corpus.vocabulary.words[:n_kept] if word not in known]
-    if not new:
-        return start.words, start.vectors
-    vectors = hash_vectors(new, start.vectors.shape[1])
-    vectors *= np.float32(start.length_of_unknown)
-    return start.words + new, np.concatenate([start.vectors, vectors])
+
+def median_length(vectors: np.ndarray) -> float:
+    """Median length of the rows that are not zero; 0 where all are."""
+    chunks = (vectors[start : start + _STEP] for start in range(0, len(vectors), _STEP))
+    lengths = np.concatenate([row_norms(chunk) for chunk in chunks])
+    return float(np.median(lengths[lengths > 0])) if lengths.any() else 0.0
+
+
+def _width_of(init: Any) -> int | None:
+    """Length of the vectors, where it can be told without reading all of them."""
+    model = _model_of(init)
+    if isinstance(model, PooledVectorizer):
+        return getattr(model, "n_features_out_", None)
+    if isinstance(model, Mapping):
+        return len(next(iter(model.values()), ()))
+    table = model[1] if is_table(model) else model
+    return table.shape[1] if getattr(table, "ndim", None) == 2 else None
 
 
 def _model_of(init: Any) -> Any:

@@ -10,14 +10,13 @@ import pytest
 import reference
 from estimators import learned
 from kernel_cases import tiny_text
-from sklearn.exceptions import NotFittedError
-from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, PairCorpus, ParaphraseVectorizer, SentenceCorpus
-from skembed._corpus.pairs import LARGEST_COMPONENT, linked, texts_of
+from skembed import MeanEmbeddingVectorizer, PairCorpus, ParaphraseVectorizer, SentenceCorpus
+from skembed._base.paired import texts_of
+from skembed._corpus.pairs import LARGEST_COMPONENT, linked
 from skembed._encoders.word_sums import Moves, WordSums
 from skembed._objectives.paraphrase import HingeLoss, SoftmaxLoss
 from skembed._training.pairs import Evidence, PairTrainer, exclude, hold_out_clusters
@@ -180,6 +179,11 @@ def test_pairs_that_hang_together():
     assert len(set(found.tolist())) == 3
 
 
+def test_texts_are_equal_where_their_words_are():
+    text = ["a b", "b a", "", "a b", "a", "", "b a a"]
+    assert texts_of(SentenceCorpus.from_sentences(text)).tolist() == [0, 1, 2, 0, 4, 5, 6]
+
+
 def test_a_chain_of_pairs_is_not_one_meaning():
     def clusters(n):
         groups = np.repeat(np.arange(n), 2)
@@ -292,35 +296,6 @@ def test_it_starts_where_a_model_stands():
     norms = [np.linalg.norm(m.transform(text), axis=1) for m in (model, source)]
     np.testing.assert_allclose(cosine / norms[0] / norms[1], 1, atol=1e-5)
     assert model.n_features_out_ == 10 and set(model.vocabulary_) > set(source.vocabulary_)
-
-
-@pytest.mark.parametrize("form", ["dict", "table", "model", "frozen"])
-def test_any_source_to_start_from(form):
-    model = MeanEmbeddingVectorizer(word_vectors=GIVEN).fit(SENTENCES)
-    words = list(GIVEN)
-    init = {
-        "dict": GIVEN,
-        "table": (words, np.array([GIVEN[word] for word in words])),
-        "model": model,
-        "frozen": FrozenEstimator(model),
-    }[form]
-    found = ParaphraseVectorizer(init=init, **FAST).fit(PAIRS)
-    assert (
-        found.transform(SENTENCES).tobytes()
-        == ParaphraseVectorizer(init=GIVEN, **FAST).fit(PAIRS).transform(SENTENCES).tobytes()
-    )
-
-
-def test_the_words_of_init_are_made_as_there():
-    source = CBOSVectorizer(6, min_count=1, max_iter=1, lowercase=False).fit(SENTENCES)
-    model = ParaphraseVectorizer(init=source, **FAST).fit(PAIRS)
-    assert "Rome" in model.vocabulary_ and "rome" not in model.vocabulary_
-    with pytest.raises(ValueError, match="X was made with lowercase=True, init with lowercase=False"):
-        ParaphraseVectorizer(init=source, **FAST).fit(PairCorpus.from_pairs(PAIRS))
-    with pytest.raises(ValueError, match="Leave these options at their defaults"):
-        ParaphraseVectorizer(init=source, stop_words="english", **FAST).fit(PAIRS)
-    with pytest.raises(NotFittedError, match="FrozenEstimator"):
-        ParaphraseVectorizer(init=CBOSVectorizer(), **FAST).fit(PAIRS)
 
 
 def test_direction_and_length_are_apart():
@@ -443,3 +418,18 @@ def test_memory_is_what_a_fit_has():
     assert memory["accumulators"] == model._directions_accumulator.nbytes + model._scales_accumulator.nbytes
     assert memory == ParaphraseVectorizer(**FAST).estimate_memory(PAIRS)
     assert memory["total"] == sum(size for part, size in memory.items() if part != "total")
+
+
+def test_held_out_pairs_are_not_learned_from():
+    pairs = [(f"a{i} b{i} c{i}", f"a{i} d{i}") for i in range(40)]
+    options = FAST | {"early_stopping": True, "tol": 0.0}
+    first = ParaphraseVectorizer(**options).fit(pairs)
+    group = np.repeat(np.arange(40), 2)
+    held = hold_out_clusters(Evidence(group, group, np.arange(80), np.zeros(80, np.int64)), 0.1, first._seed)[::2]
+    assert held.sum() == 4
+    # The same words in other sentences, so that the vectors start the same.
+    others = [(f"a{i} a{i} d{i}", f"b{i} c{i}") if out else pair for i, (pair, out) in enumerate(zip(pairs, held))]
+    other = ParaphraseVectorizer(**options).fit(others)
+    assert first.vocabulary_ == other.vocabulary_
+    assert first.validation_loss_curve_ != other.validation_loss_curve_
+    assert (first.word_vectors_ == other.word_vectors_).all() and (first._scales == other._scales).all()

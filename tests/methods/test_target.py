@@ -7,12 +7,11 @@ from estimators import GIVEN, TEXT, bits, corpus, learned
 from kernel_cases import encode
 from reference import numeric_gradient
 from scipy.sparse import csr_array
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from skembed import Sent2VecVectorizer, TargetVectorizer
+from skembed import TargetVectorizer
 from skembed._objectives.target import LOSSES, Options, TargetObjective
 from skembed._training.dense import Chunk, RowGradients
 
@@ -140,32 +139,10 @@ def test_predict_of_a_sentence_depends_on_it_alone():
 # -- init ------------------------------------------------------------------------------------------------------------
 
 
-def test_words_of_init_that_the_text_lacks_keep_their_vectors():
-    init = {**GIVEN, "elsewhere": np.full(10, 3.0)}
-    model = TargetVectorizer(init=init, **LEARNING | {"min_count": 3}).fit(TEXT, Y)
-    start = TargetVectorizer(init=init, **LEARNING | {"min_count": 3, "learning_rate": 1e-12, "max_iter": 1}).fit(
-        TEXT, Y
-    )
-    row = model.vocabulary_["elsewhere"]
-    assert model.word_counts_[row] == 0 and model.n_features_out_ == 10
-    assert bits(model.word_vectors_[row]) == bits(start.word_vectors_[row])
-    assert set(GIVEN) <= set(model.vocabulary_)
-    median = np.median(np.linalg.norm(list(init.values()), axis=1))
-    for word in ("elsewhere", "cat"):
-        np.testing.assert_allclose(start.word_vectors_[start.vocabulary_[word]], init[word] / median, rtol=1e-5)
-    assert not np.allclose(model.word_vectors_[model.vocabulary_["cat"]], init["cat"] / median)
-
-
-def test_init_is_a_fitted_estimator_that_clones_share():
-    init = Sent2VecVectorizer(6, min_count=1, max_iter=1, random_state=0).fit(TEXT)
-    model = TargetVectorizer(init=init, **LEARNING)
-    copied = clone(model)
-    assert copied.init is init and learned(copied.fit(TEXT, Y)) == learned(model.fit(TEXT, Y))
-    assert model.transform(TEXT).shape == (len(TEXT), 6)
-    with pytest.raises(NotFittedError, match="Call fit first"):
-        TargetVectorizer(init=clone(init)).fit(TEXT, Y)
-    with pytest.raises(ValueError, match="None of the words of the text has a vector"):
-        TargetVectorizer(init={"zebra": [1.0]}).fit(TEXT, Y)
+def test_init_is_scaled_to_the_rate():
+    start = TargetVectorizer(init=GIVEN, **LEARNING | {"learning_rate": 1e-12}).fit(TEXT, Y)
+    median = np.median(np.linalg.norm(list(GIVEN.values()), axis=1))
+    np.testing.assert_allclose(start.word_vectors_[: len(GIVEN)], np.array(list(GIVEN.values())) / median, rtol=1e-5)
 
 
 # -- targets that are wrong ------------------------------------------------------------------------------------------

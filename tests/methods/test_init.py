@@ -1,0 +1,236 @@
+"""The parameter `init`: the same for every estimator that has it."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from estimators import GIVEN, TEXT, bits, learned, targets_of
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from skembed import (
+    CBOSVectorizer,
+    MeanEmbeddingVectorizer,
+    ParaphraseVectorizer,
+    SentenceCorpus,
+    TargetVectorizer,
+)
+
+FAST = {"max_iter": 2, "random_state": 0, "min_count": 1}
+CLASSES = [ParaphraseVectorizer, TargetVectorizer]
+every = pytest.mark.parametrize("cls", CLASSES)
+LABELS = [f"topic {i // 9 % 4}" for i in range(len(TEXT))]
+WORDS = [sentence.lower().split() for sentence in TEXT]
+
+
+def evidence(cls):
+    """What a method learns from beside the sentences."""
+    return targets_of(WORDS) if cls is TargetVectorizer else LABELS
+
+
+def fit(cls, init=GIVEN, X=TEXT, **options):
+    model = cls(init=init, **FAST | options)
+    return model.fit(X, evidence(cls)[: len(X)])
+
+
+def at_start(cls, init=GIVEN, **options):
+    return fit(cls, init, learning_rate=1e-12, **options)
+
+
+def cosines(a, b):
+    return (a * b).sum(axis=1) / np.maximum(np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1), 1e-12)
+
+
+# -- what it may be ---------------------------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize("form", ["dict", "table", "frame", "keyed", "path", "model", "frozen"])
+def test_any_form_of_the_same_vectors(cls, form, tmp_path):
+    words, vectors = list(GIVEN), np.array(list(GIVEN.values()))
+    if form == "keyed":
+        init = type("KeyedVectors", (), {"index_to_key": words, "vectors": vectors})()
+    elif form == "path":
+        init = tmp_path / "vectors.txt"
+        init.write_text("\n".join(" ".join([word, *map(repr, map(float, row))]) for word, row in GIVEN.items()))
+    else:
+        model = MeanEmbeddingVectorizer(word_vectors=GIVEN).fit(TEXT)
+        forms = {"dict": GIVEN, "table": (words, vectors), "frame": pd.DataFrame(vectors, words), "model": model}
+        init = forms.get(form, FrozenEstimator(model))
+    assert bits(fit(cls, init).transform(TEXT)) == bits(fit(cls).transform(TEXT))
+
+
+@every
+def test_a_model_counts_as_it_sums_its_words(cls):
+    source = MeanEmbeddingVectorizer(word_vectors=GIVEN, weighting="sif", hash_numbers=True).fit(TEXT)
+    options = {"weighting": None} if "weighting" in cls().get_params() else {}
+    model = at_start(cls, source, unknown="hash", **options)
+    np.testing.assert_allclose(cosines(model.transform(TEXT[:9]), source.transform(TEXT[:9])), 1, atol=1e-5)
+
+
+@every
+def test_words_are_made_as_in_init(cls):
+    source = CBOSVectorizer(6, min_count=1, max_iter=1, lowercase=False).fit(TEXT)
+    model = fit(cls, source)
+    assert source.vocabulary_ == dict(list(model.vocabulary_.items())[: len(source.vocabulary_)])
+    assert model._tokenizer == source._tokenizer
+    with pytest.raises(ValueError, match="X was made with lowercase=True, init with lowercase=False. Build X"):
+        fit(cls, source, SentenceCorpus.from_sentences(TEXT))
+    with pytest.raises(ValueError, match="init was made with .*Leave these options at their defaults"):
+        fit(cls, source, stop_words="english")
+
+
+# -- vocabulary and start ---------------------------------------------------------------------------------------------
+
+
+@every
+def test_words_of_init_come_first_and_new_ones_by_falling_count(cls):
+    init = {"elsewhere": np.full(10, 3.0), **GIVEN}
+    model = fit(cls, init)
+    words, counts = list(model.vocabulary_), model.word_counts_
+    assert list(model.vocabulary_.values()) == list(range(len(words)))
+    assert words[: len(init)] == list(init) and counts[0] == 0
+    assert set(words) == set(init) | set(SentenceCorpus.from_sentences(TEXT).vocabulary.words)
+    assert (np.diff(counts[len(init) :]) <= 0).all() and model.coverage_ == 1
+    start = at_start(cls, init)
+    assert bits(model.word_vectors_[0]) == bits(start.word_vectors_[0])
+    assert not np.allclose(model.word_vectors_[words.index("cat")], start.word_vectors_[words.index("cat")])
+    rows = start.word_vectors_[: len(init)]
+    np.testing.assert_allclose(cosines(rows, np.array(list(init.values()))), 1, atol=1e-5)
+
+
+@every
+def test_a_new_word_starts_by_its_text_alone(cls):
+    first, other = (at_start(cls, random_state=seed) for seed in (0, 1))
+    new = next(word for word in first.vocabulary_ if word not in GIVEN)
+    rows = [model.word_vectors_[model.vocabulary_[new]] for model in (first, other)]
+    np.testing.assert_allclose(*rows, rtol=1e-5)
+    few = at_start(cls, min_count=60)  # it is unknown now
+    assert new not in few.vocabulary_ and set(GIVEN) <= set(few.vocabulary_)
+    np.testing.assert_allclose(cosines(few.transform([new]), rows[0][None]), 1, atol=1e-5)
+
+
+# -- clones and searches -----------------------------------------------------------------------------------------------
+
+
+@every
+def test_clones_share_it(cls):
+    source = CBOSVectorizer(6, min_count=1, max_iter=1).fit(TEXT)
+    for init in (source, FrozenEstimator(source), GIVEN, (list(GIVEN), np.array(list(GIVEN.values())))):
+        model = cls(init=init, **FAST)
+        copied = clone(clone(model).set_params(max_iter=1))
+        assert copied.init is init and model.init is init
+        assert learned(copied.fit(TEXT, evidence(cls))) == learned(fit(cls, init, max_iter=1))
+    with pytest.raises(NotFittedError, match="init is a CBOSVectorizer that is not fitted. Fit it first.*Frozen"):
+        fit(cls, clone(source))
+    with pytest.raises(NotFittedError, match="init is a FrozenEstimator that is not fitted"):
+        fit(cls, FrozenEstimator(clone(source)))
+
+
+class FromLetters(TargetVectorizer):
+    """Makes up the targets, since the `y` of a pipeline are labels."""
+
+    def fit(self, X, y=None):
+        return super().fit(X, targets_of([sentence.lower().split() for sentence in X]))
+
+
+@every
+def test_in_a_pipeline_under_cross_validation_and_search(cls):
+    source = CBOSVectorizer(6, min_count=1, max_iter=1).fit(TEXT)
+    cls = FromLetters if cls is TargetVectorizer else cls
+    pipeline = make_pipeline(cls(init=source, **FAST), LogisticRegression())
+    scores = cross_val_score(pipeline, TEXT, LABELS, cv=2, error_score="raise")
+    assert np.isfinite(scores).all()
+    frozen = [FrozenEstimator(source), FrozenEstimator(CBOSVectorizer(4, min_count=1, max_iter=1).fit(TEXT)), None]
+    name = pipeline.steps[0][0]
+    for grid in ({f"{name}__init": frozen}, {f"{name}__max_iter": [1, 2]}):
+        search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(TEXT, LABELS)
+        assert search.predict(TEXT[:2]).shape == (2,)
+    with pytest.raises(NotFittedError, match="grid of parameters.*FrozenEstimator"):
+        GridSearchCV(pipeline, {f"{name}__init": [source]}, cv=2, error_score="raise").fit(TEXT, LABELS)
+
+
+@every
+def test_pickles_copies_and_parameters(cls):
+    source = CBOSVectorizer(6, min_count=1, max_iter=1).fit(TEXT)
+    model = fit(cls, source)
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert learned(again) == learned(model) and learned(again.init) == learned(source)
+    assert model.set_params(init=GIVEN).init is GIVEN and model.get_params()["init"] is GIVEN
+    assert len(repr(model)) < 1000 and "<dict of " in repr(model)
+    assert "CBOSVectorizer" in repr(cls(init=source))
+
+
+# -- errors -----------------------------------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize(
+    ("init", "kind", "message"),
+    [
+        (3, TypeError, "init: Word vectors are read from a dict .* Got int"),
+        ([1, 2], TypeError, "init: Word vectors are read from"),
+        (CBOSVectorizer, TypeError, "init: .*Got <class"),
+        ("nowhere.txt", FileNotFoundError, "init: There is no file at 'nowhere.txt'. Word vectors are read from"),
+        ("x" * 5000, ValueError, "init: A string of 5,000 characters is no path of a file. Word vectors are read"),
+        ({}, ValueError, "init: dict has 0 words"),
+        ({"cat": [np.nan]}, ValueError, "init: .*'cat' has NaN or infinity.*Remove or correct it"),
+        ({"cat": [1.0], "dog": [1.0, 2.0]}, ValueError, "init: .*'dog' has length 2, others 1"),
+        ({"cat": [0.0]}, ValueError, "init: all vectors are zero"),
+        ({"zebra": [1.0]}, ValueError, "None of the words of the text has a vector.*Words of init: 'zebra'"),
+    ],
+    ids=lambda value: repr(value)[:20] if not isinstance(value, type) else value.__name__,
+)
+def test_errors_name_it(cls, init, kind, message):
+    model = cls(init=init, **FAST)
+    with pytest.raises(kind, match=message):
+        model.fit(TEXT, evidence(cls))
+    assert not learned(model)
+
+
+@every
+def test_an_empty_file(cls, tmp_path):
+    (tmp_path / "empty.txt").touch()
+    with pytest.raises(ValueError, match="init: .*empty.txt is empty or has no word vectors"):
+        fit(cls, tmp_path / "empty.txt")
+
+
+@every
+def test_few_common_words_are_warned_of(cls):
+    with pytest.warns(UserWarning, match="Only .* of the words of the text have a vector.*Words of init"):
+        fit(cls, {"cat": [1.0, 2.0]})
+
+
+# -- learning on -------------------------------------------------------------------------------------------------------
+
+
+@every
+def test_learning_goes_on_from_what_was_learned(cls):
+    model = fit(cls, warm_start=True)
+    before = copy.deepcopy(model)
+    model.partial_fit(TEXT, evidence(cls))
+    assert model.vocabulary_ == before.vocabulary_ and model.n_iter_ == 3
+    assert learned(model.set_params(init=None).fit(TEXT, evidence(cls))) != learned(before)
+    for init in ({"cat": [1.0, 2.0]}, (["cat"], np.ones((1, 2))), CBOSVectorizer(2, min_count=1).fit(TEXT)):
+        model.set_params(init=init)
+        message = "init has vectors of length 2, but this .* has learned vectors of length 10. Leave init as it was"
+        for learn in (model.fit, model.partial_fit):
+            with pytest.raises(ValueError, match=message):
+                learn(TEXT, evidence(cls))
+
+
+@every
+def test_memory_counts_the_start(cls):
+    words, vectors = list(GIVEN), np.array(list(GIVEN.values()), np.float32)
+    memory = cls(init=(words, vectors), **FAST).estimate_memory(TEXT, evidence(cls))
+    plain = cls(10, **FAST).estimate_memory(TEXT, evidence(cls))
+    assert memory["copies"] == plain["copies"] + vectors.nbytes
+    model = fit(cls, (words, vectors))
+    assert memory["weights"] >= model.word_vectors_.nbytes
+    assert not any(name in vars(model) for name in ("_init", "_bytes_to_start"))
