@@ -143,8 +143,10 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     *Pipelines.* The `y` of a pipeline are labels. Learn from the teacher first, then put the student into the pipeline
     as ``FrozenEstimator(student)``.
 
-    *Name.* It vectorizes text by means of a target, as scikit-learn's :class:`~sklearn.preprocessing.TargetEncoder`
-    encodes categories.
+    *The papers' own settings,* for bags of words, with vectors of the defined words or features of the images as `y`:
+    ``TargetVectorizer(256, loss="cosine", margin=0.1, pooling="sum", weighting=None, unknown="zero", solver="adam",
+    learning_rate=0.001, max_iter=3, batch_size=16, min_count=1)``, or the same with ``loss="hinge"``. Their solver is
+    Adadelta, which is not here; the rate and the passes are this package's.
 
     References
     ----------
@@ -178,6 +180,23 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         "solver": [StrOptions({"adam", "adagrad", "sgd"})],
     }
     _median_length_at_start = 1.0  # which `learning_rate` is made for
+    _paper_settings = {
+        name: {
+            "n_components": 256,
+            "loss": loss,
+            "margin": 0.1,
+            "pooling": "sum",
+            "weighting": None,
+            "unknown": "zero",
+            "solver": "adam",
+            "learning_rate": 0.001,
+            "max_iter": 3,
+            "batch_size": 16,
+            "min_count": 1,
+        }
+        for name, loss in {"DictRep": "cosine", "DictRep, ranking": "hinge"}.items()
+    }
+    # end of the settings
 
     def __init__(
         self,
@@ -381,5 +400,4 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         ]
 
     def _make_objective(self, fitted: dict[str, Any]) -> TargetObjective:
-        options = Options(self._losses, self.temperature, self.margin)
-        return TargetObjective(fitted, options)
+        return TargetObjective(fitted, Options(self._losses, self.temperature, self.margin))
