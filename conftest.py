@@ -35,17 +35,6 @@ def compiled_kernels():
     return sorted(called)
 
 
-def _is_not_for_pairs(item):
-    """Whether this is a common test with a method that needs pairs, and fits sentences without."""
-    from estimators import NOT_FOR_PAIRS  # of the folder of the tests
-
-    values = getattr(getattr(item, "callspec", None), "params", {}).values()
-    of_pairs = any(
-        isinstance(value, str) and value.startswith(("ParaphraseVectorizer", "CSEVectorizer")) for value in values
-    )
-    return of_pairs and item.name.startswith(tuple(NOT_FOR_PAIRS))
-
-
 def pytest_collection_modifyitems(items):
     """Check that tests have lasting names and run nothing yet; leave doctests to NumPy 2, which prints scalars anew."""
     changing = [item.nodeid for item in items if re.search(r"\bat 0x[0-9a-f]{6}", item.nodeid)]
@@ -53,7 +42,6 @@ def pytest_collection_modifyitems(items):
         raise pytest.UsageError(f"The next process will name these tests otherwise; give them ids: {changing}")
     if called := compiled_kernels():
         raise pytest.UsageError(f"A module calls kernels when it is imported; fit in a fixture or a test: {called}")
-    items[:] = [item for item in items if not _is_not_for_pairs(item)]
     if int(importlib.metadata.version("numpy").split(".")[0]) >= 2:
         return
     skip = pytest.mark.skip(reason="doctests show how NumPy 2 prints")

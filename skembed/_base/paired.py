@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
-from .._corpus.pairs import PairCorpus, joined, linked, texts_of
+from .._corpus.pairs import PairCorpus, joined, linked
+from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences
-from .._text.tokenizer import Tokenizer
 from .._training.encoded_text import EncodedText
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_clusters
 from .._training.trainer import BlockLoop
@@ -41,7 +41,7 @@ class PairedVectorizer(TrainedVectorizer):
     """
 
     solver = "adam"
-    _needs_pairs = True
+    _learns_from = "pairs"
     loss: str = "softmax"
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
@@ -81,8 +81,7 @@ class PairedVectorizer(TrainedVectorizer):
         UserWarning
             With `warm_start`, if few words of `X` are in the vocabulary.
         """
-        sentences, evidence = self._evidence(X, y, groups)
-        return super().fit(sentences, evidence)
+        return super().fit(X, y, groups=groups)
 
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Make one pass over some more pairs.
@@ -108,8 +107,7 @@ class PairedVectorizer(TrainedVectorizer):
         UserWarning
             If the share of known words of `X` is far lower than in the text of the first call.
         """
-        sentences, evidence = self._evidence(X, y, groups)
-        return super().partial_fit(sentences, evidence)
+        return super().partial_fit(X, y, groups=groups)
 
     def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
@@ -125,9 +123,9 @@ class PairedVectorizer(TrainedVectorizer):
         -------
         memory : dict of str to int
             Bytes by purpose, and their sum "total", as in :meth:`CBOSVectorizer.estimate_memory`; "accumulators" are
-            the moments of Adam.
+            the moments of Adam, and "copies" hold the result where `interpolation` is below 1.
         """
-        return super().estimate_memory(*self._evidence(X, y, None))
+        return super().estimate_memory(X, y)
 
     def _make_encoder(self, fitted: dict[str, Any]) -> PairEncoder:
         """What turns sentences into vectors and learns."""
@@ -137,10 +135,7 @@ class PairedVectorizer(TrainedVectorizer):
         """What compares the vectors of a block."""
         raise TypeError(f"{type(self).__name__} does not say which loss it has.")
 
-    def _tokenizer_to_encode(self) -> Tokenizer:
-        return self._tokenizer_of_options()
-
-    def _evidence(self, X: Any, y: Any, groups: Any) -> tuple[SentenceCorpus, Evidence]:
+    def _evidence(self, X: Any, y: Any, groups: Any) -> tuple[SentenceCorpus, Evidence, None]:
         """The sentences to learn from, and which of them belong together."""
         self._check_parameters()
         name = "X"
@@ -158,7 +153,7 @@ class PairedVectorizer(TrainedVectorizer):
         if isinstance(X, SentenceCorpus) and groups is not None:
             raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
         sentences = X if isinstance(X, SentenceCorpus) else self._encoded(X, groups)
-        self._check_corpus_options(sentences, name)
+        self._check_agreement(sentences, name)
         if groups is not None or y is None:
             group, name = sentences.doc_of(), "groups" if groups is not None else f"the documents of {name}"
         else:
@@ -171,7 +166,7 @@ class PairedVectorizer(TrainedVectorizer):
             raise ValueError(f"{name}: all sentences are of one group, so none has anything to be told from.")
         if n_groups == len(group):
             raise ValueError(f"{name}: no two sentences are of one group, so there is no pair to learn from.")
-        return sentences, Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64))
+        return sentences, Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64)), None
 
     def _encoded_pairs(self, X: Any) -> PairCorpus:
         if isinstance(X, (list, tuple, np.ndarray)) and len(X) and isinstance(X[0], str):
@@ -186,17 +181,14 @@ class PairedVectorizer(TrainedVectorizer):
         return SentenceCorpus.from_sentences(X, groups, n_jobs=self.n_jobs, **self._tokenizer_options())
 
     def _tokenizer_options(self) -> dict[str, Any]:
-        tokenizer = self._tokenizer_to_encode()
+        tokenizer = self._tokenizer_of_options()
         names = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
         return {name: getattr(tokenizer, name) for name in names}
 
-    def _check_corpus_options(self, sentences: SentenceCorpus, name: str) -> None:
-        self._check_agreement(sentences, name)
-
-    def _evidence_of_pairs(self, sets: list[PairCorpus], name: str) -> tuple[SentenceCorpus, Evidence]:
+    def _evidence_of_pairs(self, sets: list[PairCorpus], name: str) -> tuple[SentenceCorpus, Evidence, None]:
         for index, pairs in enumerate(sets):
             name_of_set = name if len(sets) == 1 else f"{name}[{index}]"
-            self._check_corpus_options(pairs.sentences, name_of_set)
+            self._check_agreement(pairs.sentences, name_of_set)
             if pairs.sentences.tokenizer != sets[0].sentences.tokenizer:
                 raise ValueError(f"{name_of_set} was made with other options than {name}[0]. Build it again.")
         sentences = joined([pairs.sentences for pairs in sets])
@@ -208,15 +200,7 @@ class PairedVectorizer(TrainedVectorizer):
                 "pair has anything to be told from. Add pairs of other meanings."
             )
         which = np.repeat(np.arange(len(sets)), [pairs.sentences.n_sentences for pairs in sets])
-        return sentences, Evidence(group, cluster, texts, which)
-
-    def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None) -> SentenceCorpus:
-        self._check_parameters()
-        sentences: SentenceCorpus = X  # made by `_evidence`
-        return sentences
-
-    def _annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
-        return tuple(y)
+        return sentences, Evidence(group, cluster, texts, which), None
 
     def _encode_texts(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
@@ -256,3 +240,10 @@ class PairedVectorizer(TrainedVectorizer):
         return PairTrainer(
             encoder, self._make_loss(), batch_size, fitted["_seed"], first_epoch=first_epoch, passes=passes
         )
+
+
+def texts_of(sentences: SentenceCorpus) -> np.ndarray:
+    """An index for each distinct text, (n_sentences,) int64; each sentence without words is distinct."""
+    hashes = content_seeds(sentences.tokens, sentences.sent_ptr, 0)
+    _, first, text = np.unique(hashes, return_index=True, return_inverse=True)
+    return np.where(np.diff(sentences.sent_ptr) > 0, first[text], np.arange(len(hashes)))

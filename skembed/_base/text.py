@@ -61,6 +61,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     word_counts_: NDArray[np.int64]
     n_features_out_: int
     _needs_order = False
+    _learns_from = "text"  # or "pairs" or "targets", which text alone does not hold
     _paper_settings: dict[str, dict[str, Any]] = {}  # parameters by the name of a paper's method
 
     def __init_subclass__(cls, **options: Any) -> None:

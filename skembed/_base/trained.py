@@ -110,11 +110,9 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             labelled sentences are seldom in reading order. If more than half of the sentences are alone in their
             document. If there was nothing to predict. With `warm_start`, if few words of `X` are in the vocabulary.
         """
-        classes = self._classes_of(y, groups)
-        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None)
+        corpus, annotations, classes = self._evidence(X, y, groups)
         if self._needs_order and classes is None:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
-        annotations = self._checked_annotations(corpus, y, classes)
         keep = self.warm_start and hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
@@ -153,9 +151,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         UserWarning
             As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
         """
-        classes = self._classes_of(y, groups)
-        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None)
-        annotations = self._checked_annotations(corpus, y, classes)
+        corpus, annotations, classes = self._evidence(X, y, groups)
         keep = hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
@@ -199,9 +195,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         >>> memory["corpus"] >= 4 * corpus.n_tokens
         True
         """
-        classes = self._classes_of(y, None)
-        corpus = self._corpus_to_learn_from(X, None)
-        annotations = self._checked_annotations(corpus, y, classes)
+        corpus, annotations, classes = self._evidence(X, y, None)
         keep = self.warm_start and hasattr(self, "_layout")
         if keep:
             self._check_layout()
@@ -210,6 +204,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         """A record of each array that is learned; of `fitted`, `word_counts_` is there already."""
         raise TypeError(f"{type(self).__name__} does not say which arrays it learns.")
+
+    def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
+        """Those of which the fitted estimator has a changed copy too."""
+        return []
 
     def _make_objective(self, fitted: dict[str, Any]) -> Objective | DenseObjective:
         raise TypeError(f"{type(self).__name__} does not say what it learns.")
@@ -222,14 +220,17 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         """The classes of each sentence, (n_sentences, n_most) int64, or None to learn without them."""
         return None
 
-    def _checked_annotations(
-        self, corpus: SentenceCorpus, y: Any, classes: np.ndarray | None
-    ) -> tuple[np.ndarray, ...]:
+    def _evidence(
+        self, X: Any, y: Any, groups: Any
+    ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
+        """The text to learn from, arrays with a value for each of its sentences, and their classes, if any."""
+        classes = self._classes_of(y, groups)
+        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None)
         annotations = self._annotations(corpus, y) if classes is None else (classes,)
         for length in map(len, annotations):
             if length != corpus.n_sentences:
                 raise ValueError(f"y has {length} values, but the text has {corpus.n_sentences} sentences.")
-        return annotations
+        return corpus, annotations, classes
 
     def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
         """Fitted attributes that follow from what `y` says, such as what options of "auto" stand for."""
@@ -290,12 +291,9 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     ) -> EncodedText:
         """The corpus for the objective, in word ids of the vocabulary."""
         weights = self._weights_in_training(fitted)
-        tokens = np.asarray(corpus.tokens)
-        words = corpus.vocabulary.words
-        vocabulary = fitted["vocabulary_"]
-        n_words = len(vocabulary)
+        tokens, words, vocabulary = np.asarray(corpus.tokens), corpus.vocabulary.words, fitted["vocabulary_"]
         if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
-            ids = np.fromiter((vocabulary.get(word, n_words) for word in words), np.int32, len(words))
+            ids = np.fromiter((vocabulary.get(word, len(vocabulary)) for word in words), np.int32, len(words))
             tokens = _remapped(tokens, ids)
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
         return split_long_sentences(text, self.max_sentence_length)

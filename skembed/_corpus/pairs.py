@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, overload
 
 import numpy as np
@@ -199,15 +199,6 @@ def joined(sets: Sequence[SentenceCorpus]) -> SentenceCorpus:
 def _end_to_end(offsets: Sequence[np.ndarray]) -> np.ndarray:
     lengths = np.concatenate([np.diff(ptr) for ptr in offsets])
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-
-
-def texts_of(sentences: SentenceCorpus) -> NDArray[np.int64]:
-    """An index for each distinct text, (n_sentences,); each sentence without words is distinct."""
-    tokens, texts = sentences.tokens, dict[bytes, int]()
-    n_sentences = sentences.n_sentences
-    ranges = enumerate(pairwise(sentences.sent_ptr.tolist()))
-    found = (texts.setdefault(tokens[a:b].tobytes(), i) if b > a else i for i, (a, b) in ranges)
-    return np.fromiter(found, np.int64, n_sentences)
 
 
 def linked(groups: np.ndarray, texts: np.ndarray) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
 
     Parameters
     ----------
-    rows : ndarray of shape (n_tokens,), dtype int64
+    rows : ndarray of shape (n_tokens,), dtype int32 or int64
         Row of each word in the vocabulary; below 0 for unknown words, which do not count.
     ptr : ndarray of shape (n_sentences + 1,), dtype int64
         Where the sentences begin.
@@ -31,7 +31,7 @@ def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
     (True, False)
     """
     seeds = np.empty(len(ptr) - 1, np.uint64)
-    _fill_seeds(np.asarray(rows, np.int64), np.asarray(ptr, np.int64), seed, seeds)
+    _fill_seeds(np.asarray(rows), np.asarray(ptr), seed, seeds)
     return seeds
 
 

@@ -169,6 +169,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     'cat'
     """
 
+    coef_: NDArray[np.float32]
+    _learns_from = "targets"
     _parameter_constraints: dict[str, Any] = {
         "loss": [StrOptions(set(LOSSES)), tuple, list],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],

@@ -63,7 +63,8 @@ def estimate(
 
 def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray], encoded: int, *, keep: bool) -> int:
     """What a fit copies of the text, ``encoded`` bytes, and of the weights."""
-    copies, weights = 0, sum(array.n_bytes for array in moving(arrays))
+    copies = sum(array.n_bytes for array in vectorizer._copied_at_the_end(arrays))
+    weights = sum(array.n_bytes for array in moving(arrays))
     if keep:
         renumbered = not begins_with(corpus.vocabulary.words, vectorizer.vocabulary_)
         copies += weights + accumulator_bytes(arrays, vectorizer.solver) + (corpus.tokens.nbytes if renumbered else 0)

@@ -105,7 +105,7 @@ class PairTrainer(BlockLoop):
         """The pairs of a pass in random order: each group, in random order, in pairs."""
         evidence = Evidence(*text.annotations)
         random = np.random.default_rng([self.seed, epoch])
-        sentences = np.flatnonzero(_known_words(text) > 0)
+        sentences = _with_words(text)
         if 0 <= epoch - self.first_epoch < 2**30:  # not the pass over held-out pairs
             of_pass = (epoch - self.first_epoch) // self.passes
             sentences = sentences[evidence.set[sentences] == min(of_pass, evidence.set.max(initial=0))]
@@ -141,10 +141,14 @@ class PairTrainer(BlockLoop):
                     self.encoder.step(gradient, update.rate - update.rate_decay * block)
 
 
-def _known_words(text: EncodedText) -> np.ndarray:
-    """How many words of each sentence are in the vocabulary, (n_sentences,)."""
-    known = np.concatenate([np.zeros(1, np.int64), np.cumsum(text.tokens < len(text.word_weight))])
-    return known[text.sent_ptr[1:]] - known[text.sent_ptr[:-1]]
+def _with_words(text: EncodedText) -> np.ndarray:
+    """The sentences with a word of the vocabulary."""
+    sentences = np.flatnonzero(np.diff(text.sent_ptr))
+    if not len(sentences):
+        return sentences
+    is_known = text.tokens < len(text.word_weight)
+    found: np.ndarray = sentences[np.logical_or.reduceat(is_known, text.sent_ptr[sentences])]
+    return found
 
 
 def _pairs(sentences: np.ndarray, group: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

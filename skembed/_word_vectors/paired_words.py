@@ -69,6 +69,9 @@ class PairedWords(StartsFromInit, PairedVectorizer):
             LearnedArray("_start_vectors", shape, start, options=(), frozen=True),
         ]
 
+    def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
+        return [array for array in arrays if not array.name.startswith("_start_")] if self.interpolation < 1 else []
+
     def _encoder_of_words(self, fitted: dict[str, Any], word_dropout: float = 0.0) -> WordSums:
         return WordSums(fitted, MOVES[self.learn], self.alpha, word_dropout)
 
@@ -80,7 +83,9 @@ class PairedWords(StartsFromInit, PairedVectorizer):
         vectors, weights = fitted["_directions"], fitted["_scales"]
         if self.interpolation < 1:
             start, share = fitted["_start_vectors"], np.float32(self.interpolation)
-            vectors, weights = start + share * (vectors - start), 1 + share * (weights - 1)
+            vectors, weights = vectors - start, 1 + share * (weights - 1)
+            vectors *= share
+            vectors += start
             if MOVES[self.learn].keeps_length:
                 vectors *= (row_norms(start) / np.maximum(row_norms(vectors), np.finfo(np.float32).tiny))[:, None]
         return {"word_vectors_": vectors, "word_weights_": weights}

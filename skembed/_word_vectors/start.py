@@ -52,7 +52,7 @@ class StartsFromInit(TrainedVectorizer):
         bare = copy(self)
         bare.init = None
         clone = super(StartsFromInit, bare).__sklearn_clone__()
-        clone.init = self.init
+        clone.init = getattr(self, "init", None)
         return clone
 
     def _tokenizer_of_options(self) -> Tokenizer:

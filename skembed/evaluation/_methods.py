@@ -109,7 +109,7 @@ _ROWS: dict[Any, dict[str, Method]] = {
 
 
 def _classes() -> Iterator[Any]:
-    """The estimators in the files of `skembed._methods` that learn from text, so that a new file needs no line here."""
+    """The estimators in the files of `skembed._methods` that learn from text alone: a new file needs no line here."""
     for file in iter_modules(_methods.__path__):
         module = import_module(f"{_methods.__name__}.{file.name}")
         yield from (
@@ -118,7 +118,7 @@ def _classes() -> Iterator[Any]:
             if hasattr(value, "fit")
             and value.__module__ == module.__name__
             and not name.startswith("_")
-            and not getattr(value, "_needs_pairs", False)
+            and value._learns_from == "text"
         )
 
 

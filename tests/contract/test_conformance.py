@@ -23,9 +23,11 @@ from estimators import (
     bits,
     corpus,
     dense,
+    evidence,
     fitted,
     learned,
     make,
+    published,
 )
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -141,11 +143,14 @@ def test_names_of_what_is_learned(name):
     estimator = fitted(name)
     assert list(estimator.vocabulary_.values()) == list(range(len(estimator.vocabulary_)))
     assert len(estimator.word_counts_) == len(estimator.vocabulary_)
-    if "word_vectors" not in estimator.get_params() or estimator.word_vectors is None:
+    params = estimator.get_params(deep=False)
+    if params.get("word_vectors") is None and params.get("init") is None:
         assert all(a >= b for a, b in zip(estimator.word_counts_, estimator.word_counts_[1:]))
     assert not hasattr(estimator, "n_features_in_")
     if hasattr(estimator, "word_vectors_"):
-        assert estimator.word_vectors_.shape == (len(estimator.vocabulary_), estimator.n_features_out_)
+        assert len(estimator.word_vectors_) == len(estimator.vocabulary_)
+        if not hasattr(estimator, "filters_"):  # which make more numbers of a word vector, or fewer
+            assert estimator.word_vectors_.shape[1] == estimator.n_features_out_
         assert estimator.word_vectors_.dtype == np.float32
     if name in TRAINED:
         assert estimator.n_iter_ == len(estimator.loss_curve_) == estimator.max_iter
@@ -215,8 +220,9 @@ def test_hashed_unknown_word_has_a_direction_of_its_own(name):
     assert first.any()
     assert bits(first) == bits(again)
     assert not np.array_equal(first, second)
-    total = first + second if estimator._option("pooling") == "sum" else (first + second) / 2
-    np.testing.assert_allclose(both, total, rtol=1e-4, atol=1e-6)
+    if hasattr(estimator, "pooling"):
+        total = first + second if estimator._option("pooling") == "sum" else (first + second) / 2
+        np.testing.assert_allclose(both, total, rtol=1e-4, atol=1e-6)
     assert bits(pickle.loads(pickle.dumps(estimator)).transform(["x y", "qqq"])[1]) == bits(first)
 
 
@@ -270,7 +276,7 @@ def _by_skops(estimator):
     skops = pytest.importorskip("skops.io")
     data = skops.dumps(estimator)
     untrusted = skops.get_untrusted_types(data=data)
-    allowed = [kind for kind in untrusted if kind.startswith(("skembed.", "estimators."))]
+    allowed = [kind for kind in untrusted if kind.startswith("skembed.") or kind == "estimators.stem"]
     assert untrusted == allowed
     return skops.loads(data, trusted=allowed)
 
@@ -282,15 +288,15 @@ def _by_skops(estimator):
     ids=["pickle", "joblib", "deepcopy", "copy", "cloudpickle", "skops"],
 )
 def test_round_trip(name, send):
-    estimator = fitted(name)
+    estimator = published(fitted(name))
     found = send(estimator)
     assert type(found) is type(estimator)
     assert bits(found.transform(TEXT + OTHER_TEXT)) == bits(estimator.transform(TEXT + OTHER_TEXT))
     assert list(found.get_feature_names_out()) == list(estimator.get_feature_names_out())
     if send is not copy.copy:  # a shallow copy shares its arrays
-        assert learned(found.fit(TEXT, groups=GROUPS)) == learned(estimator)
-    unfitted = send(make(name))
-    assert learned(unfitted.fit(TEXT, groups=GROUPS)) == learned(estimator)
+        assert learned(found.fit(TEXT, **evidence(name))) == learned(estimator)
+    unfitted = send(published(make(name)))
+    assert learned(unfitted.fit(TEXT, **evidence(name))) == learned(estimator)
 
 
 # -- kinds of input --------------------------------------------------------------------------------------------------

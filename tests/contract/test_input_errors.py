@@ -19,6 +19,7 @@ from estimators import (
     Cutter,
     corpus,
     default,
+    diverging,
     fitted,
     learned,
     make,
@@ -172,10 +173,10 @@ def test_options_that_clone_copies_agree_with_the_corpus(name):
 
 @every_that_counts
 def test_min_count_that_contradicts_the_corpus(name):
-    frequent = SentenceCorpus.from_sentences(TEXT, GROUPS, min_count=3)
-    with pytest.raises(ValueError, match="min_count=2 contradicts"):
-        make(name, min_count=2).fit(frequent)
-    assert make(name, min_count=4).fit(frequent).word_counts_.min() >= 4
+    frequent = SentenceCorpus.from_sentences(TEXT, GROUPS, min_count=4)
+    with pytest.raises(ValueError, match="min_count=3 contradicts"):
+        make(name, min_count=3).fit(frequent)
+    assert make(name, min_count=5).fit(frequent).word_counts_.min() >= 5
 
 
 def test_corpus_without_rare_words_suits_an_estimator_that_counts_none():
@@ -306,7 +307,8 @@ def test_wrong_token_pattern(name):
 @pytest.mark.parametrize("name", TRAINED)
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_divergence(name, n_jobs):
-    estimator = make(name, solver="sgd", learning_rate=1e12, max_iter=20, n_jobs=n_jobs)
+    start, changes = diverging(name)
+    estimator = make(name, n_jobs=n_jobs, **{**start, **changes})
     with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"diverged in epoch \d+ with learning_rate=10+"):
         estimator.fit(TEXT, groups=GROUPS)
     assert not learned(estimator)
@@ -314,14 +316,15 @@ def test_divergence(name, n_jobs):
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_divergence_of_a_warm_start_keeps_what_was_learned(name):
-    estimator = make(name, warm_start=True).fit(TEXT, groups=GROUPS)
+    start, changes = diverging(name)
+    estimator = make(name, warm_start=True, **start).fit(TEXT, groups=GROUPS)
     before = learned(estimator)
-    assert before == learned(fitted(name))
-    estimator.set_params(solver="sgd", learning_rate=1e12, max_iter=20)
+    assert before == learned(make(name, **start).fit(TEXT, groups=GROUPS))
+    estimator.set_params(**changes)
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="diverged"):
         estimator.fit(TEXT, groups=GROUPS)
     assert learned(estimator) == before
-    estimator.set_params(**{key: make(name).get_params()[key] for key in ("solver", "learning_rate", "max_iter")})
+    estimator.set_params(**{key: make(name, **start).get_params()[key] for key in changes})
     estimator.fit(TEXT, groups=GROUPS)
     assert estimator.n_iter_ == 2 * FAST["max_iter"]
 

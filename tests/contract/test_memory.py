@@ -13,7 +13,8 @@ from skembed import CBOSVectorizer, SentenceCorpus
 from skembed._text.vocabulary import Vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
-MATRICES = ("word_vectors_", "_source_vectors", "target_vectors_")
+MATRICES = ("word_vectors_", "_source_vectors", "target_vectors_", "coef_", "_directions", "_start_vectors", "_scales")
+MATRICES += ("_filters", "filters_", "_start_filters", "_intercept", "intercept_")
 PARTS = ["weights", "accumulators", "corpus", "copies", "scratch"]
 
 
@@ -23,7 +24,10 @@ def test_parts_are_what_a_fit_has(name):
     text = SentenceCorpus.from_sentences(TEXT, GROUPS, stemmer=estimator.stemmer)
     memory = make(name).estimate_memory(text)
     arrays = {key: value for key, value in vars(estimator).items() if isinstance(value, np.ndarray)}
-    assert memory["weights"] == sum(arrays[key].nbytes for key in MATRICES if key in arrays)
+    names = [*MATRICES, "word_weights_"] if "_scales" in arrays else MATRICES  # where they are learned
+    of_weights = {id(arrays[key]): arrays[key].nbytes for key in names if key in arrays}  # two may be the same
+    of_init = sum(vector.nbytes for vector in (getattr(estimator, "init", None) or {}).values())
+    assert memory["weights"] + memory["copies"] == sum(of_weights.values()) + of_init
     assert memory["accumulators"] == sum(value.nbytes for key, value in arrays.items() if "accumulator" in key)
     assert memory["corpus"] == text.tokens.nbytes + text.sent_ptr.nbytes + text.doc_ptr.nbytes
     assert memory["total"] == sum(memory[part] for part in PARTS)
@@ -99,11 +103,16 @@ def peak():
 
 name, folder, options = json.loads(sys.argv[1])
 estimator = getattr(skembed, name)(max_iter=1, min_count=1, random_state=0, **options)
-estimator.fit(["a b c d e f", "g a b c"] * 200)
+
+def targets(n_sentences):
+    return np.ones((n_sentences, 5)) if estimator._learns_from == "targets" else None
+
+estimator.fit(["a b c d e f", "g a b c"] * 200, targets(400), groups=np.arange(400) // 4)
 before = peak()
 corpus = SentenceCorpus.load(folder, mmap=False, verify=False)
-memory = estimator.estimate_memory(corpus)
-estimator.fit(corpus)
+y = targets(corpus.n_sentences)
+memory = estimator.estimate_memory(corpus, y)
+estimator.fit(corpus, y)
 print(json.dumps([peak() - before, memory]))
 """
 

@@ -1,12 +1,14 @@
 """The methods of the tables: every estimator that learns is among them, with its papers' settings."""
 
 import pytest
-from estimators import TRAINED_CLASSES, corpus, make
+from estimators import PAIRED, SUPERVISED, TRAINED_CLASSES, corpus, make
 
 from skembed.evaluation._methods import DEFAULT_METHODS, METHODS, learn
 
+MORE_THAN_TEXT = [*PAIRED, *SUPERVISED]
 
-@pytest.mark.parametrize("name", TRAINED_CLASSES)
+
+@pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if name not in MORE_THAN_TEXT])
 def test_method_is_in_the_tables(name):
     cls = type(make(name))
     rows = [row for row, method in METHODS.items() if type(method.make(corpus(), 0, 1)) is cls]
@@ -15,6 +17,11 @@ def test_method_is_in_the_tables(name):
     assert any(model.get_params() == cls(random_state=7, n_jobs=1).get_params() for model in made)
     assert len(rows) >= 1 + bool(cls._paper_settings)
     assert all(model.random_state == 7 and model.stemmer is None for model in made)
+
+
+@pytest.mark.parametrize("name", MORE_THAN_TEXT)
+def test_method_that_needs_more_than_text_is_in_no_table(name):
+    assert not [row for row, method in METHODS.items() if isinstance(make(name), type(method.make(corpus(), 0, 1)))]
 
 
 def test_tfidf_of_the_compared_sentences_is_in_the_tables_of_similarity():

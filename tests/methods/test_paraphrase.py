@@ -15,7 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from skembed import MeanEmbeddingVectorizer, PairCorpus, ParaphraseVectorizer, SentenceCorpus
-from skembed._corpus.pairs import LARGEST_COMPONENT, linked, texts_of
+from skembed._base.paired import texts_of
+from skembed._corpus.pairs import LARGEST_COMPONENT, linked
 from skembed._encoders.word_sums import Moves, WordSums
 from skembed._objectives.paraphrase import HingeLoss, SoftmaxLoss
 from skembed._training.pairs import Evidence, PairTrainer, exclude, hold_out_clusters
@@ -176,6 +177,11 @@ def test_pairs_that_hang_together():
     found = linked(group, texts)[::2]
     assert found[0] == found[2] and found[1] == found[3]
     assert len(set(found.tolist())) == 3
+
+
+def test_texts_are_equal_where_their_words_are():
+    text = ["a b", "b a", "", "a b", "a", "", "b a a"]
+    assert texts_of(SentenceCorpus.from_sentences(text)).tolist() == [0, 1, 2, 0, 4, 5, 6]
 
 
 def test_a_chain_of_pairs_is_not_one_meaning():
@@ -412,3 +418,18 @@ def test_memory_is_what_a_fit_has():
     assert memory["accumulators"] == model._directions_accumulator.nbytes + model._scales_accumulator.nbytes
     assert memory == ParaphraseVectorizer(**FAST).estimate_memory(PAIRS)
     assert memory["total"] == sum(size for part, size in memory.items() if part != "total")
+
+
+def test_held_out_pairs_are_not_learned_from():
+    pairs = [(f"a{i} b{i} c{i}", f"a{i} d{i}") for i in range(40)]
+    options = FAST | {"early_stopping": True, "tol": 0.0}
+    first = ParaphraseVectorizer(**options).fit(pairs)
+    group = np.repeat(np.arange(40), 2)
+    held = hold_out_clusters(Evidence(group, group, np.arange(80), np.zeros(80, np.int64)), 0.1, first._seed)[::2]
+    assert held.sum() == 4
+    # The same words in other sentences, so that the vectors start the same.
+    others = [(f"a{i} a{i} d{i}", f"b{i} c{i}") if out else pair for i, (pair, out) in enumerate(zip(pairs, held))]
+    other = ParaphraseVectorizer(**options).fit(others)
+    assert first.vocabulary_ == other.vocabulary_
+    assert first.validation_loss_curve_ != other.validation_loss_curve_
+    assert (first.word_vectors_ == other.word_vectors_).all() and (first._scales == other._scales).all()
