@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
+from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
 from .ngrams import NgramVectorizer
 
@@ -87,6 +88,12 @@ class ContextVectorizer(NgramVectorizer):
 
     def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
         return {"_first_from_labels": classes is not None}
+
+    def _source_array(self, fitted: dict[str, Any], limit: float) -> LearnedArray:
+        if fitted.get("_first_from_labels"):
+            # Length about one: few labels or many classes leave most words near their start, where they must differ.
+            limit = (3 / self.n_components) ** 0.5
+        return super()._source_array(fitted, limit)
 
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         return by_class if fitted.get("_from_labels") else in_order

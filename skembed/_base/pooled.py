@@ -105,9 +105,9 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What is summed: row of `word_vectors_` (or, where unknown, position in `words`), weight, unknown?, ptr."""
         sentences = self._counted(sentences)
-        rows = sentences.rows[sentences.ids]
+        rows = sentences.rows.take(sentences.ids)
         is_unknown = rows < 0
-        weights = np.where(is_unknown, self._unknown_weight, self.word_weights_[rows])
+        weights = np.where(is_unknown, self._unknown_weight, self.word_weights_.take(rows))
         return np.where(is_unknown, sentences.ids, rows), weights, is_unknown, sentences.ptr
 
     def _counted(self, sentences: EncodedSentences) -> EncodedSentences:

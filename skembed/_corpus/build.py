@@ -89,7 +89,7 @@ def _write_final_ids(batches: list[_Batch], remaps: list[np.ndarray], tokens: np
     drops = any((remap < 0).any() for remap in remaps)
     n_tokens = 0
     for first_token, last_token, first_row, last_row, table in batches:
-        ids = remaps[table][tokens[first_token:last_token]]
+        ids = remaps[table].take(tokens[first_token:last_token])
         if drops:
             kept = ids >= 0
             ends = sent_ptr[first_row + 1 : last_row + 1]

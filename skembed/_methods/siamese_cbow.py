@@ -38,7 +38,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         Random sentences, not neighbours, to compare with. The paper uses 2.
     temperature : float or "auto", default="auto"
         Divides the cosines before the softmax; from 1e-4 to 1e4. The paper has none, that is 1, but cosines are at
-        most 1, and then even a perfect model is unsure. "auto" is 0.1, or 1 for a model learned from labels.
+        most 1, and then even a perfect model is unsure. "auto" is 0.1, or 0.3 for a model learned from labels.
     word_dropout : float, default=0.0
         Probability that a word is left out of its sentence in a pass, at least 0 and below 1.
     pooling : {"mean", "sum"}, default="mean"
@@ -163,7 +163,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         "negative": [integers(1)],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both"), StrOptions({"auto"})],
     }
-    _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 1.0)}
+    _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 0.3)}
     _paper_settings = {
         "Siamese CBOW": {
             "n_components": 300,

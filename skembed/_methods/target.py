@@ -52,7 +52,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     temperature : float, default=0.05
         Divides the cosines in "softmax".
     margin : float, default=0.1
-        By how much the cosine of the true target should be above the others in "hinge", which is without loss there.
+        "hinge" has no loss where the cosine of the own target exceeds that of the other one by this margin.
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean or the sum of its words. Changes lengths only; all losses compare directions.
     weighting : {"idf", "sif"} or None, default="sif"
@@ -347,7 +347,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         losses = self._losses
-        if not losses or any(name not in LOSSES for name in losses):
+        if not losses or not all(isinstance(name, str) and name in LOSSES for name in losses):
             raise ValueError(f"loss must be one or several of {', '.join(LOSSES)}, got {brief(self.loss)}.")
 
     @property

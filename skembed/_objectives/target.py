@@ -29,7 +29,7 @@ _EQUAL = 1e-6  # targets whose cosine is nearer to 1 are the same target
 
 
 class Options(NamedTuple):
-    """What is minimised."""
+    """Options of the loss."""
 
     losses: Collection[str]  # of LOSSES
     temperature: float
@@ -84,16 +84,16 @@ def compare(scores: np.ndarray, other: np.ndarray, options: Options) -> tuple[fl
         loss += float((np.log(total) + top).sum())
         error += (odds / total - np.eye(len(scores), dtype=scores.dtype)) / options.temperature
     if "hinge" in options.losses and len(scores) > 1:
-        share = scores.dtype.type(1 / (len(scores) - 1))
-        over = np.where(other, np.maximum(options.margin - own + scores, 0), 0)
-        loss += float(over.sum() * share)
-        error += (over > 0) * share
-        np.fill_diagonal(error, np.diag(error) - (over > 0).sum(axis=1) * share)
+        weight = scores.dtype.type(1 / (len(scores) - 1))
+        excess = np.where(other, np.maximum(options.margin - own + scores, 0), 0)
+        loss += float(excess.sum() * weight)
+        error += (excess > 0) * weight
+        np.fill_diagonal(error, np.diag(error) - (excess > 0).sum(axis=1) * weight)
     return loss, error
 
 
 class TargetObjective(DenseObjective):
-    """What `TargetVectorizer` brings to the training loop; the first annotation of the text holds the targets."""
+    """Loss and gradients of `TargetVectorizer`; the first annotation of the text holds the targets."""
 
     blocks = SentenceBlocks(border=0, largest=256, longest_run=1)
     chunk_length = 128
@@ -115,11 +115,11 @@ class TargetObjective(DenseObjective):
         of_image = through_length(error @ targets, images, image_lengths)
         of_directions = of_image @ image
         if "similarity" in self.options.losses and n > 1:
-            off = directions @ directions.T - of_targets
-            np.fill_diagonal(off, 0)
-            share = vectors.dtype.type(1 / (n - 1))
-            loss += float(share * np.square(off).sum())
-            of_directions += 4 * share * (off @ directions)
+            difference = directions @ directions.T - of_targets
+            np.fill_diagonal(difference, 0)
+            weight = vectors.dtype.type(1 / (n - 1))
+            loss += float(weight * np.square(difference).sum())
+            of_directions += 4 * weight * (difference @ directions)
         if not learn:
             return Gradients(loss, n, {})
         of_sums = through_length(of_directions, directions, lengths)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .batches import (
 )
 from .files import decoding_message
 from .scan import N_IDS, SENTENCE, Scanned, new_piece, scan
+from .strings import join_strings
 from .utf8 import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from .word_table import (
     ARENA_PADDING,
@@ -206,17 +207,6 @@ def _as_text(batch: Batch) -> tuple[Text, np.ndarray]:
         data.flags.writeable = False
         return Text(data), ends
     return join_strings(batch)
-
-
-def join_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
-    """Return strings as a text, and the offsets of the line feeds after them; TypeError if an item is not a string."""
-    joined = "\n".join([*sentences, PADDING.decode()])
-    text = Text(np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8))
-    ends = _find_lines(text)
-    if len(ends) == len(sentences):
-        return text, ends
-    # Within a sentence a line feed is like any other white space.
-    return join_strings([str.replace(sentence, "\n", " ") for sentence in sentences])
 
 
 def _find_lines(text: Text) -> np.ndarray:

@@ -140,8 +140,8 @@ def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 
             stop = min(start + n_batches * BATCH_SIZE, len(X))
             sample = X[start:stop:64]
             n_sentences = n_batches * BATCH_LENGTH * len(sample) // (_n_characters(sample) + 1)
-            batch = list(X[start : min(start + max(n_sentences, 1), stop)])
-            yield batch
+            batch = X[start : min(start + max(n_sentences, 1), stop)]
+            yield batch if type(batch) is list else list(batch)
             start += len(batch)
     else:
         rest = iter(items)

@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from .._validation.messages import brief
 from .batches import decode_words, encode_words, offsets
 
 _KEY_BYTES = 8
+_OF_WORD = np.array([2**64 - 2 ** (64 - 8 * n) for n in range(_KEY_BYTES + 1)], np.uint64)  # masks of the first n bytes
 _CHUNK = 65_536  # words that are copied at once
 
 
@@ -161,8 +161,8 @@ def _by_count(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np
     if not len(counts):
         return np.zeros(0, np.int64)
     padded = np.append(text, np.zeros(_KEY_BYTES, np.uint8))
-    is_inside = np.arange(_KEY_BYTES) < (ends - starts)[:, None]
-    first_bytes = np.where(is_inside, sliding_window_view(padded, _KEY_BYTES)[starts], np.uint8(0)).view(">u8")[:, 0]
+    eight_bytes = np.ndarray(len(text) + 1, ">u8", padded, strides=(1,))  # those from each offset on
+    first_bytes = eight_bytes[starts].astype(np.uint64) & _OF_WORD[np.minimum(ends - starts, _KEY_BYTES)]
     # A key of two bytes for the count and of the first six of the word orders most words; larger counts are ties.
     keys = (0xFFFF - np.minimum(counts, 0xFFFF)).astype(np.uint64) << np.uint64(48) | first_bytes >> np.uint64(16)
     keys[counts >= 0xFFFF] = 0

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from .messages import brief
 
 _STEP = 10_000  # rows that are checked at once
+_SMALLEST, _LARGEST = 1e-15, 1e15  # the squares of numbers between them are float32
 
 
 def checked_targets(y: Any, n_sentences: int, estimator: str, text: str) -> np.ndarray:
@@ -38,27 +40,41 @@ def checked_targets(y: Any, n_sentences: int, estimator: str, text: str) -> np.n
             f"This {estimator} estimator requires y to be passed, but the target y is None. Pass an array with a "
             "vector for each sentence."
         )
-    if hasattr(y, "toarray"):
+    if issparse(y):
         raise TypeError("y must be a dense array with a vector for each sentence, got a sparse one: pass y.toarray().")
     try:
         targets = np.asarray(y)
     except ValueError:
         raise ValueError("y must have a vector of the same length for each sentence.") from None
-    if targets.dtype.kind not in "fiu":
-        raise TypeError(f"y must hold a vector of numbers for each sentence, got {brief(y)}.")
-    if targets.ndim != 2 or targets.shape[1] == 0:
+    if targets.dtype.kind not in "fiub":
+        raise TypeError(
+            f"y must hold a vector of numbers for each sentence, got {brief(y)}, an array of {targets.dtype} for NumPy."
+        )
+    if targets.ndim != 2:
         raise ValueError(
             "y must have a row for each sentence and a column for each number of its vector, got shape "
             f"{targets.shape}. To learn from one label a sentence, use an estimator that takes labels."
+        )
+    if targets.shape[1] < 2:
+        raise ValueError(
+            f"y has vectors of length {targets.shape[1]}, but only their directions are learned. Pass two columns or "
+            "more."
         )
     if len(targets) != n_sentences:
         raise ValueError(f"y has {len(targets)} rows, but {text} has {n_sentences} sentences.")
     for start in range(0, n_sentences, _STEP):
         largest = np.abs(targets[start : start + _STEP].astype(np.float64)).max(axis=1)
-        bad = np.flatnonzero(~((largest > 0) & (largest < 1e15)))
-        if len(bad):
-            fault = (
-                "NaN" if np.isnan(largest[bad[0]]) else "only zeros" if largest[bad[0]] == 0 else "too large numbers"
-            )
-            raise ValueError(f"Row {start + bad[0]} of y has {fault}. Every sentence needs a vector with a direction.")
+        wrong = np.flatnonzero(~((largest > _SMALLEST) & (largest < _LARGEST)))
+        if len(wrong):
+            row, fault = start + wrong[0], _fault(largest[wrong[0]])
+            raise ValueError(f"Row {row} of y has {fault}. Every sentence needs a vector with a direction.")
     return targets
+
+
+def _fault(largest: float) -> str:
+    """What is wrong with a row whose largest number is `largest`, in absolute value."""
+    if np.isnan(largest):
+        return "NaN"
+    if largest == 0:
+        return "only zeros"
+    return f"too {'small' if largest < 1 else 'large'} numbers"

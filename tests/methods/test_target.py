@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import reference
-from estimators import GIVEN, TEXT, bits, corpus, learned, targets_of
+from estimators import GIVEN, TEXT, bits, corpus, learned
 from kernel_cases import encode
 from reference import numeric_gradient
+from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -16,7 +17,7 @@ from skembed._training.dense import Chunk, RowGradients
 
 SENTENCES = [[0, 1, 1, 7], [2, 3], [], [4], [7, 8], [5, 0, 2], [6, 1], [3, 3, 5]]  # 7 and 8 are unknown
 LEARNING = {"n_components": 8, "min_count": 1, "random_state": 0, "max_iter": 3}
-Y = targets_of([sentence.lower().split() for sentence in TEXT])
+Y = np.random.default_rng(5).normal(size=(len(TEXT), 5))
 
 
 def make_case():
@@ -161,7 +162,11 @@ def changed(row, value):
         (changed(13, np.nan), ValueError, "Row 13 of y has NaN"),
         (changed((13, 1), np.inf), ValueError, "Row 13 of y has too large numbers"),
         (changed(77, 0), ValueError, "Row 77 of y has only zeros"),
+        (changed(77, 1e-30), ValueError, "Row 77 of y has too small numbers"),
+        (Y[:, :1], ValueError, "y has vectors of length 1, but only their directions are learned"),
         (Y[:, 0], ValueError, "a column for each number of its vector, got shape"),
+        (csr_array(Y), TypeError, "must be a dense array"),
+        (Y.astype(complex), TypeError, "an array of complex128"),
         (TEXT, TypeError, "y must hold a vector of numbers for each sentence, got list of length"),
         ([[1.0], [1.0, 2.0]], ValueError, "a vector of the same length for each sentence"),
     ],
@@ -181,7 +186,7 @@ def test_targets_of_another_text_than_corpus():
     assert learned(model.fit(["a cat"], Y)) == learned(TargetVectorizer(**LEARNING).fit(TEXT, Y))
 
 
-@pytest.mark.parametrize("losses", [(), "cosines", ("cosine", "none"), [1]])
+@pytest.mark.parametrize("losses", [(), "cosines", ("cosine", "none"), [1], [np.array([1, 2])]])
 def test_wrong_losses(losses):
     with pytest.raises(ValueError, match="'?loss'?"):
         TargetVectorizer(loss=losses).fit(TEXT, Y)
