@@ -106,7 +106,14 @@ VARIANTS = {
     },
     "CSEVectorizer": {
         "": {"n_filters": 5, "learning_rate": 0.03},
-        "linear": {"n_filters": 17, "activation": "identity", "loss": "hinge", "learn": "vectors", "alpha": 1e-3},
+        "linear": {
+            "n_filters": 17,
+            "filter_widths": [2],
+            "activation": "identity",
+            "loss": "hinge",
+            "learn": "vectors",
+            "alpha": 1e-3,
+        },
         "narrow": {"n_filters": 5, "padding": "narrow", "filter_widths": (4, 1), "unknown": "zero", "batch_size": 7},
         "given": {"n_filters": 5, "init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "filter_alpha": 1e-3},
     },

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
 from .._corpus.corpus import SentenceCorpus
@@ -18,6 +19,7 @@ from .text import TextVectorizer
 
 # Fewer pieces are done by one thread before a second one has made up for its start.
 _LEAST_PIECES = 3
+_READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 
 
 class EmbeddingVectorizer(TextVectorizer):
@@ -59,6 +61,12 @@ class EmbeddingVectorizer(TextVectorizer):
         """
         check_is_fitted(self)
         return self._embed(X, "X")
+
+    def _check_transform_parameters(self) -> None:
+        """Those that are read at each `transform` and may have been set after the fit."""
+        constraints = {name: value for name, value in self._parameter_constraints.items() if name in _READ_AT_TRANSFORM}
+        values = {name: getattr(self, name) for name in constraints}
+        validate_parameter_constraints(constraints, values, caller_name=type(self).__name__)
 
     def _embed(self, X: Any, name: str) -> np.ndarray:
         if not isinstance(X, SentenceCorpus):

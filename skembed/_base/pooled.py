@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import StrOptions
 
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
@@ -16,8 +16,6 @@ from .queries import WordVectorInspection
 from .sharing import shallow_copy
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
-
-_READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 
 
 class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
@@ -66,12 +64,6 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
         return {"word_weights_": weights.astype(np.float32), "_unknown_weight": np.float32(unknown)}
-
-    def _check_transform_parameters(self) -> None:
-        """Those that are read at each `transform` and may have been set after the fit."""
-        constraints = {name: value for name, value in self._parameter_constraints.items() if name in _READ_AT_TRANSFORM}
-        values = {name: getattr(self, name) for name in constraints}
-        validate_parameter_constraints(constraints, values, caller_name=type(self).__name__)
 
     def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         return self._pool(sentences, out)

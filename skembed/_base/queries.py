@@ -30,7 +30,68 @@ class _Direction(NamedTuple):
     rows: list[int]  # of the words of the query, which are left out
 
 
-class WordVectorInspection:
+class SentenceSimilarity:
+    """Adds `similarity` to an estimator with a dense row for each sentence."""
+
+    @overload
+    def similarity(self, a: str, b: str) -> float: ...
+    @overload
+    def similarity(self, a: Any, b: Any) -> NDArray[np.float64]: ...
+    @of_one_state
+    def similarity(self: Any, a: Any, b: Any) -> Any:
+        """Cosine of two sentences, or of each sentence of `a` with the same one of `b`.
+
+        Parameters
+        ----------
+        a, b : str, or iterables of str of the same length
+            Sentences.
+
+        Returns
+        -------
+        cosine : float, or ndarray of shape (n_pairs,)
+            0 where a sentence has no known word.
+
+        Raises
+        ------
+        ValueError
+            If the lengths differ, or one is a single sentence and the other is not.
+        TypeError
+            If an item is not a string; names the row.
+
+        Examples
+        --------
+        >>> from skembed import MeanEmbeddingVectorizer
+        >>> vectors = {"cat": [1.0, 0.0], "dog": [0.8, 0.6]}
+        >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(["a cat", "a dog"])
+        >>> round(emb.similarity("a cat", "the dog"), 3)
+        0.8
+        """
+        check_is_fitted(self)
+        if isinstance(a, str) != isinstance(b, str):
+            one, other = ("a", "b") if isinstance(a, str) else ("b", "a")
+            raise ValueError(
+                f"{one} is one sentence and {other} is not. Give two sentences, or two collections of them."
+            )
+        if isinstance(a, str):
+            return float(self.similarity([a], [b])[0])
+        first, second = self._embed_named(a, "a"), self._embed_named(b, "b")
+        if len(first) != len(second):
+            raise ValueError(f"a has {len(first)} sentences and b has {len(second)}; they are compared one by one.")
+        return paired_cosine_similarity(first, second)
+
+    def _embed_named(self: Any, sentences: Any, name: str) -> np.ndarray:
+        """Return the rows of sentences; errors begin with `name`, the parameter."""
+        if isinstance(sentences, SentenceCorpus):
+            return np.asarray(self._embed(sentences, name))
+        iter_sentences(sentences, name=name)
+        self._check_transform_parameters()
+        try:
+            return np.asarray(self._embed(sentences, name))
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}") from None
+
+
+class WordVectorInspection(SentenceSimilarity):
     """Adds `most_similar`, `similarity` and `explain` to an estimator that sums word vectors."""
 
     @overload
@@ -150,63 +211,6 @@ class WordVectorInspection:
         cosines[direction.rows] = -np.inf
         best = np.argsort(-cosines, kind="stable")[:n_words]
         return [(names[i], float(np.clip(cosines[i], -1, 1))) for i in best if cosines[i] > -np.inf]
-
-    @overload
-    def similarity(self, a: str, b: str) -> float: ...
-    @overload
-    def similarity(self, a: Any, b: Any) -> NDArray[np.float64]: ...
-    @of_one_state
-    def similarity(self: Any, a: Any, b: Any) -> Any:
-        """Cosine of two sentences, or of each sentence of `a` with the same one of `b`.
-
-        Parameters
-        ----------
-        a, b : str, or iterables of str of the same length
-            Sentences.
-
-        Returns
-        -------
-        cosine : float, or ndarray of shape (n_pairs,)
-            0 where a sentence has no known word.
-
-        Raises
-        ------
-        ValueError
-            If the lengths differ, or one is a single sentence and the other is not.
-        TypeError
-            If an item is not a string; names the row.
-
-        Examples
-        --------
-        >>> from skembed import MeanEmbeddingVectorizer
-        >>> vectors = {"cat": [1.0, 0.0], "dog": [0.8, 0.6]}
-        >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(["a cat", "a dog"])
-        >>> round(emb.similarity("a cat", "the dog"), 3)
-        0.8
-        """
-        check_is_fitted(self)
-        if isinstance(a, str) != isinstance(b, str):
-            one, other = ("a", "b") if isinstance(a, str) else ("b", "a")
-            raise ValueError(
-                f"{one} is one sentence and {other} is not. Give two sentences, or two collections of them."
-            )
-        if isinstance(a, str):
-            return float(self.similarity([a], [b])[0])
-        first, second = self._embed_named(a, "a"), self._embed_named(b, "b")
-        if len(first) != len(second):
-            raise ValueError(f"a has {len(first)} sentences and b has {len(second)}; they are compared one by one.")
-        return paired_cosine_similarity(first, second)
-
-    def _embed_named(self: Any, sentences: Any, name: str) -> np.ndarray:
-        """Return the rows of sentences; errors begin with `name`, the parameter."""
-        if isinstance(sentences, SentenceCorpus):
-            return np.asarray(self._embed(sentences, name))
-        iter_sentences(sentences, name=name)
-        self._check_transform_parameters()
-        try:
-            return np.asarray(self._embed(sentences, name))
-        except TypeError as error:
-            raise TypeError(f"{name}: {error}") from None
 
     @of_one_state
     def explain(self: Any, a: str, b: str) -> Bunch:

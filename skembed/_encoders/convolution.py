@@ -12,6 +12,7 @@ of a window is a sum of rows.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -294,7 +295,7 @@ class Convolution(Filters):
         """Memory for a block."""
         n_positions, n_filters, n_components = self.fitted["_filters"].shape
         of_word = 12 + 4 * (2 * n_positions * n_filters + 2 * n_components)
-        of_sentence = 8 * self.fitted["_intercept"].size
+        of_sentence = 8 * math.prod(self.fitted["_intercept"].shape)
         return self.words.scratch_bytes(n_words, n_words) + n_words * of_word + n_sentences * of_sentence
 
 
@@ -323,7 +324,7 @@ class Bag(Filters):
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
         """Memory for a block."""
         n_components = self.fitted["_filters"].shape[2]
-        of_sentence = 4 * (2 * n_components + 4 * self.fitted["_intercept"].size)
+        of_sentence = 4 * (2 * n_components + 4 * math.prod(self.fitted["_intercept"].shape))
         return self.words.scratch_bytes(n_sentences, n_words) + 4 * n_words + n_sentences * of_sentence
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.pooled import between, read_only
+from .._base.queries import SentenceSimilarity
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors, sum_rows
 from .._encoders.convolution import Bag, Convolution, Filters, Sentences, Shape, embed, embed_bags, start_filters
@@ -23,7 +24,7 @@ from .._word_vectors.start import median_length
 _WIDEST = 100
 
 
-class CSEVectorizer(PairedWords):
+class CSEVectorizer(SentenceSimilarity, PairedWords):
     r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE [1]_.
 
     Filters of several widths move over the words of a sentence. A filter gives one number for each window, and the sum
@@ -287,20 +288,19 @@ class CSEVectorizer(PairedWords):
             raise ValueError(f"filter_widths must be whole numbers from 1 to {_WIDEST}, got {brief(widths)}.")
 
     def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
-        n_features, is_wide, is_tanh = self._n_columns, self.padding == "wide", self.activation == "tanh"
-        windows = tuple(map(int, self.filter_widths)), is_wide, is_tanh
-        return super()._start(corpus, *others) | {"n_features_out_": n_features, "_windows": windows}
+        n_features = len(self.filter_widths) * int(self.n_filters)
+        return super()._start(corpus, *others) | {"n_features_out_": n_features, "_windows": self._windows_of_options}
 
     @property
-    def _n_columns(self) -> int:
-        return len(self.filter_widths) * int(self.n_filters)
+    def _windows_of_options(self) -> tuple[Any, ...]:
+        return tuple(map(int, self.filter_widths)), self.padding == "wide", self.activation == "tanh"
 
     def _width_of_words(self, fitted: dict[str, Any]) -> int:
         return int(fitted["_directions"].shape[1] if "_directions" in fitted else fitted["n_features_out_"])
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         words = super()._learned_arrays(fitted)
-        widths, n_filters, n_components = tuple(self.filter_widths), int(self.n_filters), words[0].shape[1]
+        widths, n_filters, n_components = tuple(map(int, self.filter_widths)), int(self.n_filters), words[0].shape[1]
         init = fitted.get("_init")
 
         def start(array: np.ndarray, seed: int) -> None:
@@ -316,7 +316,7 @@ class CSEVectorizer(PairedWords):
         ]
 
     def _make_encoder(self, fitted: dict[str, Any]) -> Filters:
-        words, shape = self._encoder_of_words(fitted), _shape_of(fitted["_windows"])
+        words, shape = self._encoder_of_words(fitted), _shape_of(self._windows_of_options)
         encoder = Bag if shape.is_bag else Convolution
         return encoder(words, fitted, shape, self.filter_alpha, self.word_dropout)
 
@@ -332,6 +332,7 @@ class CSEVectorizer(PairedWords):
         return fitted | {"filters_": filters, "intercept_": intercept, "_unknown_length": length}
 
     def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+        self._check_transform_parameters()
         ids, ptr = sentences.ids, sentences.ptr
         if self._option("unknown") == "zero":
             is_known = sentences.rows[ids] >= 0

@@ -71,7 +71,7 @@ class PairedWords(StartsFromInit, PairedVectorizer):
         ]
 
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
-        return arrays[:2] if self.interpolation < 1 else []
+        return [array for array in arrays if not array.name.startswith("_start_")] if self.interpolation < 1 else []
 
     def _encoder_of_words(self, fitted: dict[str, Any], word_dropout: float = 0.0) -> WordSums:
         return WordSums(fitted, MOVES[self.learn], self.alpha, word_dropout)

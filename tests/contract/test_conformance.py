@@ -148,7 +148,9 @@ def test_names_of_what_is_learned(name):
         assert all(a >= b for a, b in zip(estimator.word_counts_, estimator.word_counts_[1:]))
     assert not hasattr(estimator, "n_features_in_")
     if hasattr(estimator, "word_vectors_"):
-        assert estimator.word_vectors_.shape == (len(estimator.vocabulary_), estimator.n_features_out_)
+        assert len(estimator.word_vectors_) == len(estimator.vocabulary_)
+        if not hasattr(estimator, "filters_"):  # which make more numbers of a word vector, or fewer
+            assert estimator.word_vectors_.shape[1] == estimator.n_features_out_
         assert estimator.word_vectors_.dtype == np.float32
     if name in TRAINED:
         assert estimator.n_iter_ == len(estimator.loss_curve_) == estimator.max_iter
@@ -218,8 +220,9 @@ def test_hashed_unknown_word_has_a_direction_of_its_own(name):
     assert first.any()
     assert bits(first) == bits(again)
     assert not np.array_equal(first, second)
-    total = first + second if estimator._option("pooling") == "sum" else (first + second) / 2
-    np.testing.assert_allclose(both, total, rtol=1e-4, atol=1e-6)
+    if hasattr(estimator, "pooling"):
+        total = first + second if estimator._option("pooling") == "sum" else (first + second) / 2
+        np.testing.assert_allclose(both, total, rtol=1e-4, atol=1e-6)
     assert bits(pickle.loads(pickle.dumps(estimator)).transform(["x y", "qqq"])[1]) == bits(first)
 
 

@@ -14,6 +14,7 @@ from skembed._text.vocabulary import Vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
 MATRICES = ("word_vectors_", "_source_vectors", "target_vectors_", "coef_", "_directions", "_start_vectors", "_scales")
+MATRICES += ("_filters", "filters_", "_start_filters", "_intercept", "intercept_")
 PARTS = ["weights", "accumulators", "corpus", "copies", "scratch"]
 
 
@@ -25,7 +26,8 @@ def test_parts_are_what_a_fit_has(name):
     arrays = {key: value for key, value in vars(estimator).items() if isinstance(value, np.ndarray)}
     names = [*MATRICES, "word_weights_"] if "_scales" in arrays else MATRICES  # where they are learned
     of_weights = {id(arrays[key]): arrays[key].nbytes for key in names if key in arrays}  # two may be the same
-    assert memory["weights"] + memory["copies"] == sum(of_weights.values())
+    of_init = sum(vector.nbytes for vector in (getattr(estimator, "init", None) or {}).values())
+    assert memory["weights"] + memory["copies"] == sum(of_weights.values()) + of_init
     assert memory["accumulators"] == sum(value.nbytes for key, value in arrays.items() if "accumulator" in key)
     assert memory["corpus"] == text.tokens.nbytes + text.sent_ptr.nbytes + text.doc_ptr.nbytes
     assert memory["total"] == sum(memory[part] for part in PARTS)
