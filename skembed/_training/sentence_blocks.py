@@ -78,10 +78,10 @@ def make_losses(n, make=ALLOCATOR):
     return Losses(make.zeros((n,), np.float64), make.zeros((n,), np.int64), make.zeros((2,), np.float64))
 
 
-def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, n_scores, n_threads, make=ALLOCATOR):
+def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, n_threads, make=ALLOCATOR):
     """Buffers for blocks of at most ``n_words`` words, with ``negative`` random sentences for each target.
 
-    ``n_columns`` is the width of `error`, ``n_scores`` the most scores of one vector.
+    ``n_columns`` is the width of `error`.
     """
     n_targets, width = plan.runs_per_block * plan.run_length, plan.run_length + 2 * plan.border
     n_slots = plan.runs_per_block * width
@@ -100,7 +100,7 @@ def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, 
             n_words * max_order + n_threads, make.zeros((n_slots, n_components), np.float32), n_threads, make=make
         ),
         error=make.zeros((n_targets, n_columns), np.float32),
-        scores=make_scores(n_scores, n_threads, make),
+        scores=make_scores(max(n_columns, 2 * plan.border), n_threads, make),
         offsets=make.zeros((n_threads, negative), np.int64),
         max_order=max_order,
     )
