@@ -133,9 +133,9 @@ def list_words_and_ngrams(text, bag, max_order, slot, sentence, gradient, first)
 
 @njit(**INLINE)
 def drop_features(bag, seed, first_draw, gradient, first, n):
-    """Drop entries at random, each as a function of the pass and of its place in the text; returns how many stay.
+    """Drop entries at random; returns how many stay. The draw of an entry depends on the pass and on its position.
 
-    Of a sum those that stay weigh the more, so that the sum has the same mean.
+    In a sum the weights of those that stay grow, so that its expected value does not change.
     """
     kept = np.int64(bag.kept * 2.0**31)
     k = first
