@@ -23,7 +23,30 @@ from pathlib import Path
 
 # One thread in every library underneath, so that "one thread" means one.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+# The rows of a method that has not just one.
+_ROWS = {
+    "Sent2VecVectorizer": {"Sent2Vec": {}, "Sent2Vec, bigrams": {"ngram_range": [1, 2]}},
+    "Word2VecVectorizer": {"skip-gram": {"algorithm": "skipgram"}, "CBOW": {"algorithm": "cbow"}},
+}
 NAMED_VERSIONS = ("numba", "numpy", "scipy", "scikit-learn", "gensim", "fse")
+
+
+def learners():
+    """Name of a row -> (class, settings), for all methods that learn vectors from text alone, in passes over it.
+
+    A method that needs pairs or targets says so by `_learns_from`, which is "text" otherwise.
+    """
+    import skembed
+
+    rows = {}
+    for name in skembed.__all__:
+        cls = getattr(skembed, name)
+        if not getattr(cls, "__module__", "").startswith("skembed._methods.") or "max_iter" not in cls().get_params():
+            continue
+        if getattr(cls, "_learns_from", "text") == "text":
+            title = next(iter(cls._paper_settings), name)
+            rows |= {row: (name, settings) for row, settings in _ROWS.get(name, {title: {}}).items()}
+    return rows
 
 
 class Missing(Exception):

@@ -23,22 +23,31 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from limits import gather, update
-from measuring import arguments, cpu_seconds, median, rounds_of, saved_corpus, spread, workers
+from measuring import arguments, cpu_seconds, learners, median, rounds_of, saved_corpus, spread, workers
 from reporting import report, target
-from threads import METHODS
+
+import skembed
 
 MILLION = 1_000_000
 SHORTEST = 16 * MILLION  # words to train on at the least: one pass over a small text is lost in the noise of the rest
 ROWS = "rows alone"
 FOLDED_ROWS, FOLDED = "vocabulary, rows folded", 20_000  # and how many rows there are then
+METHODS = learners()
 LINES = [ROWS, *METHODS]
+
+
+def with_parameter(name):
+    """The methods that have a parameter."""
+    return [method for method, (cls, _) in METHODS.items() if name in getattr(skembed, cls)().get_params()]
+
+
 CURVES = {
     "words of text": ("words", [MILLION, 4 * MILLION, 16 * MILLION, 28 * MILLION, 70 * MILLION], LINES),
     "vocabulary": ("vocabulary", [20_000, 50_000, 100_000, 200_000, 500_000], LINES),
     FOLDED_ROWS: ("vocabulary", [20_000, 500_000], LINES),
     "dimension": ("n_components", [25, 50, 100, 200, 300, 500], list(METHODS)),
-    "negatives": ("negative", [2, 5, 10, 20, 50], list(METHODS)),
-    "window": ("window", [1, 2, 5, 10], ["CBOS", "Siamese CBOW", "skip-gram", "CBOW"]),
+    "negatives": ("negative", [2, 5, 10, 20, 50], with_parameter("negative")),
+    "window": ("window", [1, 2, 5, 10], with_parameter("window")),
     "n-grams": ("ngram_range", [1, 2, 3], ["Sent2Vec"]),
 }
 
@@ -147,8 +156,6 @@ class PassTimer:
 
 
 def prepare(folder, cls, settings, words, vocabulary, **more):
-    import skembed
-
     corpus, n_words = read_corpus(folder, words, vocabulary, **more)
     make = getattr(skembed, cls)
     settings = settings | {"min_count": 1, "max_features": n_words, "random_state": 0}

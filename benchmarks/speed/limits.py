@@ -102,6 +102,8 @@ def rows_of_limits(work, speeds, limits):
     best = {name: float(np.median([round_[name] for round_ in limits])) for name in limits[0]}
     bound = 1 / (best["gather"] + best["update"])
     for method, speed in speeds.items():
+        if method not in work:  # nobody has counted it yet
+            continue
         n_bytes, flops = work[method]
         yield {
             "method": method,

@@ -16,9 +16,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments, saved_corpus, workers
+from measuring import arguments, learners, saved_corpus, workers
 from reporting import report, target
-from threads import METHODS
 
 MEBIBYTE = 2**20
 
@@ -72,7 +71,7 @@ def main():
     options = arguments(__doc__)
     rows, raw, targets = [], {}, []
     with saved_corpus(options) as folder:
-        for name, (cls, settings) in METHODS.items():
+        for name, (cls, settings) in learners().items():
             for mapped in (False, True):
                 settings_of_fit = {"folder": str(folder), "cls": cls, "settings": settings, "mapped": mapped}
                 with workers(__file__, {name: ("prepare_fit", settings_of_fit)}) as found:

@@ -17,9 +17,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import ONE_THREAD, arguments, median, rounds_of, spread
+from measuring import ONE_THREAD, arguments, learners, median, rounds_of, spread
 from reporting import bars, report, target
-from threads import METHODS
 
 IMPORT = "import time; t = time.perf_counter(); import sklearn; print(time.perf_counter() - t)"
 # In the process that has imported scikit-learn: what an import takes differs more from process to process.
@@ -88,7 +87,7 @@ def read_only(code):
 
 def main():
     options = arguments(__doc__)
-    codes = {name: FIT.format(cls, settings) for name, (cls, settings) in METHODS.items()}
+    codes = {name: FIT.format(cls, settings) for name, (cls, settings) in learners().items()}
     if options.quick:
         codes = {"CBOS": codes["CBOS"]}
     with tempfile.TemporaryDirectory() as cache:

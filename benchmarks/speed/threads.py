@@ -20,17 +20,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import Worker, arguments, median, rounds_of, saved_corpus
+from measuring import Worker, arguments, learners, median, rounds_of, saved_corpus
 from reporting import report, target
 
-METHODS = {
-    "CBOS": ("CBOSVectorizer", {}),
-    "Siamese CBOW": ("SiameseCBOWVectorizer", {}),
-    "Sent2Vec": ("Sent2VecVectorizer", {}),
-    "Sent2Vec, bigrams": ("Sent2VecVectorizer", {"ngram_range": [1, 2]}),
-    "skip-gram": ("Word2VecVectorizer", {"algorithm": "skipgram"}),
-    "CBOW": ("Word2VecVectorizer", {"algorithm": "cbow"}),
-}
+METHODS = learners()
 TEXTS = {"sentences as they are": 0, "sentences of 4 words": 4, "sentences of 2,000 words": 2000}
 COUNTS = (1, 2, 3, 7)
 

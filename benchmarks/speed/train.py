@@ -20,17 +20,10 @@ import pandas
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from limits import describe, rows_of_limits, work_of_a_word
-from measuring import Worker, arguments, median, rounds_of, saved_corpus, spread, workers
+from measuring import Worker, arguments, learners, median, rounds_of, saved_corpus, spread, workers
 from reporting import bars, report, target
 
-METHODS = {
-    "CBOS": ("CBOSVectorizer", {"negative": 10}),
-    "Siamese CBOW": ("SiameseCBOWVectorizer", {"negative": 10}),
-    "Sent2Vec": ("Sent2VecVectorizer", {"negative": 10, "subsample": 1e-4}),
-    "Sent2Vec, bigrams": ("Sent2VecVectorizer", {"negative": 10, "subsample": 1e-4, "ngram_range": [1, 2]}),
-    "skip-gram": ("Word2VecVectorizer", {"algorithm": "skipgram", "negative": 5, "subsample": 1e-3}),
-    "CBOW": ("Word2VecVectorizer", {"algorithm": "cbow", "negative": 5, "subsample": 1e-3}),
-}
+METHODS = learners()
 SCORE_PASSES = 5
 
 
@@ -83,7 +76,7 @@ def prepare_gensim(folder, settings):
 
     skipgram = settings["algorithm"] == "skipgram"
     options = {"vector_size": 100, "window": 5, "min_count": 5, "workers": 1, "seed": 0, "sg": int(skipgram)}
-    options |= {"negative": settings["negative"], "sample": settings["subsample"], "alpha": 0.025 if skipgram else 0.05}
+    options |= {"negative": 5, "sample": 1e-3, "alpha": 0.025 if skipgram else 0.05}
 
     def task(passes, whole=False):
         Word2Vec(corpus_file=f"{folder}/text.txt", epochs=passes, **options)

@@ -16,23 +16,19 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments, median, rounds_of, saved_corpus, spread, workers
+from measuring import arguments, learners, median, rounds_of, saved_corpus, spread, workers
 from reporting import bars, report, target
 
 WORDS = 15
 SVD = "TfidfVectorizer and TruncatedSVD"
 # A peer, the estimator that does the same, and how many times faster it is to be.
-PEERS = [("gensim, mean of vectors", "CBOS", 10), ("fse, SIF", "skip-gram mean, SIF, 1 removed", 10), (SVD, "CBOS", 6)]
+PEERS = [("gensim, mean of vectors", "CBOS", 10), ("fse, SIF", "skip-gram, SIF, 1 removed", 10), (SVD, "CBOS", 6)]
 METHODS = {
     "BOWPCA": ("BOWPCA", {"n_components": 100}),
-    "CBOS": ("CBOSVectorizer", {}),
+    **learners(),
     "CBOS, two threads": ("CBOSVectorizer", {"n_jobs": 2}),
     "CBOS, SIF weights": ("CBOSVectorizer", {"weighting": "sif"}),
-    "Siamese CBOW": ("SiameseCBOWVectorizer", {}),
-    "Sent2Vec": ("Sent2VecVectorizer", {}),
-    "Sent2Vec, bigrams": ("Sent2VecVectorizer", {"ngram_range": [1, 2]}),
-    "skip-gram mean": ("Word2VecVectorizer", {}),
-    "skip-gram mean, SIF, 1 removed": ("MeanEmbeddingVectorizer", {"weighting": "sif", "n_removed_components": 1}),
+    "skip-gram, SIF, 1 removed": ("MeanEmbeddingVectorizer", {"weighting": "sif", "n_removed_components": 1}),
 }
 
 

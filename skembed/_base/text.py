@@ -269,9 +269,9 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
 
 
 def warn_if_unordered(corpus: SentenceCorpus, longest: int | None, name: str) -> None:
-    """The trap: sentences that lost their neighbours teach a context model nothing.
+    """Warn if most sentences are alone in their document: a context model learns nothing from them.
 
-    One of more than ``longest`` words has its own parts as neighbours.
+    A sentence of more than ``longest`` words is split, and its pieces are neighbours.
     """
     first = np.asarray(corpus.doc_ptr[:-1])[np.diff(corpus.doc_ptr) == 1]
     lengths = corpus.sent_ptr[first + 1] - corpus.sent_ptr[first]

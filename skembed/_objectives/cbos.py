@@ -156,13 +156,12 @@ class CBOSObjective:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]
-        n_scores = max(1 + negative, 2 * plan.border)
         run_ptr, n_words = count_words_of_runs(text, plan)
         return Contexts(
             run_ptr=run_ptr,
             losses=make_losses(n_targets, make),
             sentences=make_sentences(
-                text, plan, self.bag, n_words, n_components, negative, 1 + negative, n_scores, n_threads, make
+                text, plan, self.bag, n_words, n_components, negative, 1 + negative, n_threads, make
             ),
             context=make.zeros((n_targets, n_components), np.float32),
             context_gradient=make.zeros((n_targets, n_components), np.float32),

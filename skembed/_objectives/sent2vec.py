@@ -200,7 +200,7 @@ def gather_word_gradients(s, n_targets, target_weights, options, work):
 
 @njit(**PASTE)
 def gather_feature_gradients(s, n_targets, options, work):
-    """The gradient of a feature: what all features share, less what comes from targets that the feature holds."""
+    """The gradient of a feature: that of all features of the sentence, less the terms of targets that it contains."""
     source, feature, own_of = work.source, work.feature, work.own_of
     shared, f = source.capacity + s.i, s.a * options.max_order
     for order in range(1, options.max_order + 1):

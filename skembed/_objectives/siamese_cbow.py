@@ -173,9 +173,7 @@ class SiameseCBOWObjective:
         n_components = self.matrices[0].weights.shape[1]
         n_scores = 2 * plan.border + 1 + negative
         run_ptr, n_words = count_words_of_runs(text, plan)
-        sentences = make_sentences(
-            text, plan, self.bag, n_words, n_components, negative, n_scores, n_scores, n_threads, make
-        )
+        sentences = make_sentences(text, plan, self.bag, n_words, n_components, negative, n_scores, n_threads, make)
         return Cosines(
             run_ptr=run_ptr,
             losses=make_losses(n_targets, make),

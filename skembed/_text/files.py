@@ -204,15 +204,15 @@ def _iter_bytes(file: Path) -> Iterator[Text]:
                 raise ValueError(decoding_message(file, "utf-8"))
             cut = piece.rfind(b"\n") + 1
             if cut:
-                yield _as_text([*pieces, piece[:cut]], file)
+                yield _text_of([*pieces, piece[:cut]], file)
                 pieces = []
             pieces.append(piece[cut:])
             piece = b""
     if any(pieces):
-        yield _as_text([*pieces, b"\n"], file)
+        yield _text_of([*pieces, b"\n"], file)
 
 
-def _as_text(pieces: list[bytes], file: Path) -> Text:
+def _text_of(pieces: list[bytes], file: Path) -> Text:
     return Text(np.frombuffer(b"".join([*pieces, PADDING]), np.uint8), file=file)
 
 

@@ -121,10 +121,10 @@ def _filling_code(X: Any) -> str:
 
 
 def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 1) -> Iterator[list[Any] | Column]:
-    """Yield batches of sentences: lists; or, if the tokenizer is compiled, slices of a list or of an Arrow column.
+    """Yield batches of sentences: lists; or, if the tokenizer is compiled, slices of an Arrow column.
 
-    A slice of a list is as long as `n_batches` batches. Longer slices change threads less often, but their ids should
-    fit a core's cache.
+    Those of a list or tuple are as long as `n_batches` batches. Longer ones change threads less often, but their ids
+    should fit a core's cache.
     """
     items = iter_sentences(X, name=name)
     columns = iter_columns(X, BATCH_SIZE) if tokenizer.is_compiled else None

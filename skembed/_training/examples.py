@@ -33,7 +33,7 @@ def by_class(text: EncodedText, seed: int, epoch: int) -> EncodedText:
 
 
 def _taken(text: EncodedText, sentences: np.ndarray, document: np.ndarray) -> EncodedText:
-    """A copy of some sentences, as parts of these documents."""
+    """A copy of some sentences, with the documents they belong to."""
     n_words = np.diff(text.sent_ptr)[sentences]
     sent_ptr = np.zeros(len(sentences) + 1, np.int64)
     np.cumsum(n_words, out=sent_ptr[1:])

@@ -78,10 +78,10 @@ def make_losses(n, make=ALLOCATOR):
     return Losses(make.zeros((n,), np.float64), make.zeros((n,), np.int64), make.zeros((2,), np.float64))
 
 
-def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, n_scores, n_threads, make=ALLOCATOR):
+def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, n_threads, make=ALLOCATOR):
     """Buffers for blocks of at most ``n_words`` words, with ``negative`` random sentences for each target.
 
-    ``n_columns`` is the width of `error`, ``n_scores`` the most scores of one vector.
+    ``n_columns`` is the width of `error`.
     """
     n_targets, width = plan.runs_per_block * plan.run_length, plan.run_length + 2 * plan.border
     n_slots = plan.runs_per_block * width
@@ -100,7 +100,7 @@ def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, 
             n_words * max_order + n_threads, make.zeros((n_slots, n_components), np.float32), n_threads, make=make
         ),
         error=make.zeros((n_targets, n_columns), np.float32),
-        scores=make_scores(n_scores, n_threads, make),
+        scores=make_scores(max(n_columns, 2 * plan.border), n_threads, make),
         offsets=make.zeros((n_threads, negative), np.int64),
         max_order=max_order,
     )
@@ -133,9 +133,9 @@ def list_words_and_ngrams(text, bag, max_order, slot, sentence, gradient, first)
 
 @njit(**INLINE)
 def drop_features(bag, seed, first_draw, gradient, first, n):
-    """Drop entries at random, each as a function of the pass and of its place in the text; returns how many stay.
+    """Drop entries at random; returns how many stay. The draw of an entry depends on the pass and on its position.
 
-    Of a sum those that stay weigh the more, so that the sum has the same mean.
+    In a sum the weights of those that stay grow, so that its expected value does not change.
     """
     kept = np.int64(bag.kept * 2.0**31)
     k = first

@@ -265,7 +265,7 @@ def test_each_thread_sums_its_sentences(mean, n_threads):
     weights = rng.normal(size=(n_words, 20)).astype(np.float32)
     rows = make_rows(weights, np.zeros((n_words, 2), np.float32), rng.uniform(1, 9, n_words), n_threads)
     run_ptr, most = count_words_of_runs(text, plan)
-    sentences = make_sentences(text, plan, Bag(mean), most, 20, 3, 4, 4, n_threads)
+    sentences = make_sentences(text, plan, Bag(mean), most, 20, 3, 4, n_threads)
     gradient = sentences.gradient
     for index in range(2):
         block = block_of(plan, index)
@@ -487,7 +487,7 @@ def test_dropped_words_leave_the_scale_of_a_sentence(mean):
     for seed in range(2000):
         plan = Plan(np.zeros(1, np.int64), 1, 0, 1, 0, 1, seed)
         run_ptr, most = count_words_of_runs(text, plan)
-        sentences = make_sentences(text, plan, Bag(mean), most, 20, 1, 2, 2, 1)
+        sentences = make_sentences(text, plan, Bag(mean), most, 20, 1, 2, 1)
         sum_sentences(text, rows, Bag(mean, 0.75), plan, block_of(plan, 0), run_ptr, sentences, one_thread())
         first, last = sentences.gradient.bounds[0, :2]
         n_kept[sentences.gradient.row[first:last]] += 1
@@ -499,7 +499,7 @@ def test_dropped_words_leave_the_scale_of_a_sentence(mean):
 def test_slots_of_targets():
     plan = Plan(np.zeros(3, np.int64), 4, 2, 3, 0, 0, 0)  # each run has two slots of border on each side
     text = EncodedText(np.zeros(9, np.int32), np.array([0, 9]), np.zeros(1, np.int64), np.ones(1, np.float32))
-    sentences = make_sentences(text, plan, Bag(False), 9, 20, 1, 2, 2, 1)
+    sentences = make_sentences(text, plan, Bag(False), 9, 20, 1, 2, 1)
     assert sentences.of_target.tolist() == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]
 
 
