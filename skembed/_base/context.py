@@ -36,7 +36,7 @@ class ContextVectorizer(NgramVectorizer):
     _automatic: dict[str, tuple[Any, Any]] = {"min_count": (5, 1), "unknown": ("hash", "zero")}
     context: str = "auto"
     interpolation: float = 1.0
-    _interpolated_vectors: np.ndarray | None
+    _interpolated_vectors: np.ndarray | None = None
 
     @property
     def _summed_vectors(self) -> np.ndarray:

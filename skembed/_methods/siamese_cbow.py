@@ -35,7 +35,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
         :class:`~sklearn.frozen.FrozenEstimator`, or it is cloned and forgets. None starts at random.
     interpolation : float, default=1.0
         How far the result lies on the way from the start to what was learned, from 0 to 1. Less than 1 keeps more of
-        what `init` knew: the fewer labels there are, the less. 0.1 is good for ten to fifty labels of a class.
+        what `init` knew. With ten to fifty labels of a class begin near 0.05, and a `learning_rate` of 0.03.
     context : {"auto", "order", "labels"}, default="auto"
         What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
         of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
