@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import pytest
-from estimators import CLASSES, GROUPS, TEXT
+from estimators import CLASSES, TEXT, evidence
 
 from skembed import MeanEmbeddingVectorizer
 
@@ -42,7 +42,7 @@ def test_setting_learns_from_a_small_text(cls, name):
     model = cls(**params).set_params(**{key: value for key, value in small.items() if key in params})
     if "random_state" in params:
         model.set_params(random_state=0)
-    rows = model.fit_transform(TEXT, groups=GROUPS)
+    rows = model.fit_transform(TEXT, **evidence(cls.__name__))
     rows = rows.toarray() if hasattr(rows, "toarray") else rows
     assert len(rows) == len(TEXT)
     assert np.isfinite(rows).all() and rows.any()
