@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.pooled import between, read_only
@@ -146,7 +147,7 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
 
     See Also
     --------
-    ParaphraseVectorizer : The mean of the words alone: as good on most tasks, and faster.
+    ParaphraseVectorizer : The mean of the words alone, and faster.
     PairCorpus : Pairs, encoded once.
 
     Notes
@@ -176,6 +177,11 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
     >>> emb.transform(["cheap flights", "air tickets"]).shape
     (2, 48)
     """
+
+    word_vectors_: NDArray[np.float32]
+    word_weights_: NDArray[np.float32]
+    filters_: NDArray[np.float32]
+    intercept_: NDArray[np.float32]
 
     _parameter_constraints: dict[str, Any] = {
         "filter_widths": [tuple, list],

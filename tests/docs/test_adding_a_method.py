@@ -66,9 +66,9 @@ def added():
     )
     init = read("skembed/__init__.py")
     for line, before in (
-        (f'    "{NAME}": "_methods.{FILE}",\n', '    "Sent2VecVectorizer": "'),
-        (f'    "{NAME}",\n', '    "Sent2VecVectorizer",'),
-        (f"    from ._methods.{FILE} import {NAME} as {NAME}\n", "    from ._methods.sent2vec import"),
+        (f'    "{NAME}": "_methods.{FILE}",\n', '    "PairCorpus": "'),
+        (f'    "{NAME}",\n', '    "PairCorpus",'),
+        (f"    from ._methods.{FILE} import {NAME} as {NAME}\n", "    from ._methods.paraphrase import"),
     ):
         assert init.count(before) == 1
         init = init.replace(before, line + before)
