@@ -142,12 +142,12 @@ class NextSentenceObjective:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]
-        n_columns = negative, 1 + negative, 2 + 2 * negative
+        n_scores = 2 + 2 * negative  # of one vector, in `gather_pair_gradients`
         run_ptr, n_words = count_words_of_runs(text, plan)
         return Pairs(
             run_ptr=run_ptr,
             losses=make_losses(n_targets, make),
-            sentences=make_sentences(text, plan, self.bag, n_words, n_components, *n_columns, n_threads, make),
+            sentences=make_sentences(text, plan, self.bag, n_words, n_components, negative, n_scores, n_threads, make),
         )
 
     def run(self, text: EncodedText, rows: list[Rows], scratch: Pairs, plan: Plan, update: Update, team: Team) -> None:

@@ -81,7 +81,7 @@ def make_losses(n, make=ALLOCATOR):
 def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, n_threads, make=ALLOCATOR):
     """Buffers for blocks of at most ``n_words`` words, with ``negative`` random sentences for each target.
 
-    ``n_columns`` is the width of `error`.
+    ``n_columns`` is the width of `error`. No vector may have more scores than that, or than neighbours.
     """
     n_targets, width = plan.runs_per_block * plan.run_length, plan.run_length + 2 * plan.border
     n_slots = plan.runs_per_block * width
