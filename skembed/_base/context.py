@@ -52,6 +52,7 @@ class ContextVectorizer(NgramVectorizer):
 
     def _classes_of(self, y: Any, groups: Any) -> np.ndarray | None:
         """Where it learns from labels, the classes of each sentence, (n_sentences, n_most) int64, else None."""
+        self._check_parameters()
         if self.context == "labels":
             if y is None:
                 raise ValueError("context='labels' learns from classes y, but y is None. Pass y, or context='order'.")

@@ -66,7 +66,7 @@ def test_kernels_are_not_compiled_anew_for_parts(name):
     def kinds(rows):
         model = make(name, max_sentence_length=8)
         corpus = SentenceCorpus.from_sentences(rows)
-        text = model._encode_text(corpus, model._start(corpus))
+        text = model._encode_text(corpus, model._start(corpus, (), None))
         return len(text.document), [(array.dtype, array.flags.writeable) for array in text[:4]]
 
     (n_pieces, of_pieces), (n_sentences, of_sentences) = kinds(ROWS), kinds(["A cat sat.", "The cat slept."] * 20)
