@@ -15,6 +15,8 @@ from skembed._encoders import convolution
 from skembed._encoders.convolution import Bag, Convolution, Sentences, Shape, embed, embed_bags, start_filters
 from skembed._training.dense import adam_step
 
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of random bits, without JIT
+
 PAIRS = [
     ("A dog bites a man", "A man is bitten by a dog"),
     ("A man bites a dog", "A dog is bitten by a man"),
