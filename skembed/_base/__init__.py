@@ -12,6 +12,7 @@ __all__ = [
     "paired",
     "parameters",
     "pooled",
+    "queries",
     "scikit_learn",
     "sharing",
     "text",
