@@ -1,5 +1,4 @@
-"""Estimators made of others: means of word vectors that an estimator learned, several models joined, and
-tf-idf beside learned vectors.
+"""Estimators made of others: means of word vectors that they learned, several joined, and tf-idf beside one.
 
 Knows the methods, which do not know this package.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -29,6 +28,7 @@ from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences
 from .._text.vocabulary import Vocabulary
 from .._validation.limits import INT64_MAX, integers
+from .._word_vectors.join import unit_rows
 from .._word_vectors.sources import fit_with, is_unfitted, learned_vectors, needs_order_for
 
 
@@ -109,9 +109,9 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
 
     Notes
     -----
-    *What learns from what.* `X` of `fit` gives the idf weights: fit on the very sentences that are compared. The vectors
-    come from `corpus`, which is fitted anew with each `fit`; to fit on other sentences without learning again, pass a
-    fitted `embedding`. Without `corpus` the frequencies of words are then those that the embedding counted.
+    *Two texts.* The idf weights come from the `X` of `fit`: fit on the very sentences that are compared. The vectors come
+    from `corpus`, and each `fit` learns them anew; to fit on other sentences without learning again, pass a fitted
+    `embedding`. Without `corpus` the frequencies of the words are then those that the embedding counted.
 
     *Unknown words.* A word of `X` that own text does not have keeps all its length in its column; so does one that the
     embedding leaves out, as the default does with words that occur fewer than five times. A word of own text that `X`
@@ -244,8 +244,6 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
                 f"X was made with {at_hand.tokenizer.difference(text.tokenizer)}, but corpus with "
                 f"{text.tokenizer.difference(at_hand.tokenizer)}. Build them with the same options."
             )
-        if not at_hand.n_sentences:
-            raise ValueError("X has no sentence. Pass at least one.")
         return at_hand
 
     def _learn(self, text: SentenceCorpus) -> tuple[list[str], np.ndarray, Vocabulary]:
@@ -253,8 +251,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         embedding = self._source()
         is_own = self.corpus is not None or is_unfitted(embedding) and _unwrapped(embedding).corpus is None
         if is_unfitted(embedding):
-            if text.vocabulary.prune().counts[0] < _unwrapped(embedding)._option("min_count", {}):
-                return [], np.zeros((0, self.n_components), np.float32), text.vocabulary
+            if self.embedding is None and text.vocabulary.prune().counts[0] < embedding._option("min_count", {}):
+                return [], np.zeros((0, self.n_components), np.float32), text.vocabulary  # plain tf-idf
             embedding = fit_with(clone(embedding), text, self.random_state, self.n_jobs)
         words, vectors = learned_vectors(embedding)
         model = _unwrapped(embedding)
@@ -269,7 +267,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         frequencies = _looked_up(at_hand.sentence_frequencies(), at_hand.vocabulary.ids_of(names))
         idf = np.log((1 + at_hand.n_sentences) / (1 + frequencies)) + 1
         sif = SIF_A / (SIF_A + counts / max(1, counts.sum()))
-        units = normalize(np.asarray(vectors, np.float32))
+        units = unit_rows(np.array(vectors, np.float32))
         learned = np.zeros(len(names))
         learned[: len(words)] = counts[: len(words)] / (counts[: len(words)] + self.half_count) * units.any(axis=1)
         units *= np.sqrt(learned[: len(words)], dtype=np.float32)[:, None]
