@@ -109,8 +109,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
 
     Notes
     -----
-    *Two texts.* The idf weights come from the `X` of `fit`: fit on the very sentences that are compared. The vectors come
-    from `corpus`, and each `fit` learns them anew; to fit on other sentences without learning again, pass a fitted
+    *Two texts.* The idf weights come from the `X` of `fit`: fit on the very sentences that are compared. The vectors
+    come from `corpus`, and each `fit` learns them anew; to fit on other sentences without learning again, pass a fitted
     `embedding`. Without `corpus` the frequencies of the words are then those that the embedding counted.
 
     *Unknown words.* A word of `X` that own text does not have keeps all its length in its column; so does one that the
