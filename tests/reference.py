@@ -396,17 +396,18 @@ def target_loss(sentences, weights, vectors, image, targets, losses, temperature
     return loss
 
 
-def hybrid_sentence(words, idf, counts, vectors, half_count=200, sif_power=0.5, a=1e-3):
+def hybrid_sentence(words, idfs, counts, vectors, half_count=200, sif_power=0.25, a=1e-3):
     """Columns of the words of a sentence, each once, and the sum of their learned vectors; the whole of length one.
 
-    ``idf`` is that of the sentences at hand; ``counts`` are those of own text, with a learned vector for some words.
+    ``idfs`` are those of the sentences at hand and of own text, which has the ``counts``; some words have a learned
+    vector in ``vectors``.
     """
     n_tokens = sum(counts.values())
     length = len(next(iter(vectors.values())))
     own, learned = {}, np.zeros(length)
     for word in dict.fromkeys(words):
         n = counts.get(word, 0)
-        weight = idf[word] * (a / (a + n / n_tokens)) ** sif_power
+        weight = math.sqrt(idfs[0][word] * idfs[1][word]) * (a / (a + n / n_tokens)) ** sif_power
         is_learned = word in vectors and bool(np.any(vectors[word]))
         in_vector = n / (n + half_count) if is_learned else 0.0
         own[word] = weight * math.sqrt(1 - in_vector)

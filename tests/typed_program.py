@@ -85,7 +85,7 @@ def use_the_others(corpus: SentenceCorpus) -> None:
     assert_type(Word2VecVectorizer(8, random_state=0).fit(corpus).target_vectors_, NDArray[np.float32])
     joined = MetaEmbeddingVectorizer([sent2vec, mean], 8)
     assert_type(joined.fit_transform(SENTENCES), NDArray[np.float32])
-    hybrid = HybridVectorizer(8, embedding=sent2vec).fit(SENTENCES)
+    hybrid = HybridVectorizer(8, embedding=sent2vec, corpus=corpus).fit(SENTENCES)
     assert_type(hybrid, HybridVectorizer)
     assert_type(hybrid.learned_vectors_, NDArray[np.float32])
     assert_type(hybrid.similarity("A cat.", "A bank."), float)

@@ -94,7 +94,9 @@ def as_rst(rows):
     """A table of all; in bold what is not behind tf-idf."""
     level = rows["", 0, TFIDF]
     lines = [["own text", "", *COLUMNS]]
-    for (text, size, method), scores in rows.items():
+    for (text, size, method), scores in sorted(
+        rows.items(), key=lambda row: (["", *TEXTS].index(row[0][0]), row[0][1])
+    ):
         ahead = [round(value, 1) >= round(other, 1) and method != TFIDF for value, other in zip(scores, level)]
         values = [f"**{value:.1f}**" if bold else f"{value:.1f}" for value, bold in zip(scores, ahead)]
         lines.append([f"{TEXTS[text]} {size:,}" if text else "none", method, *values])

@@ -17,7 +17,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from skembed import (
@@ -29,7 +28,6 @@ from skembed import (
     SentenceCorpus,
     SiameseCBOWVectorizer,
 )
-from skembed._encoders.bag import hash_vectors
 from skembed.evaluation import document_scores
 from skembed.evaluation._compared import FittedOnCompared, tfidf_of_compared
 
@@ -48,21 +46,7 @@ TASKS = {
     "seconds": "CPU seconds to learn",
 }
 TFIDF = "tf-idf of the compared sentences"
-HYBRID = "tf-idf and Siamese CBOW(300)"
-
-
-class Hashed(FittedOnCompared):
-    """A `HybridVectorizer` whose columns of words are hashed to a fixed number of columns."""
-
-    n_hashed = 724
-
-    def transform(self, X):
-        hybrid = clone(self.estimator).fit(X)
-        own, learned = np.split(np.arange(hybrid.n_features_out_), [len(hybrid.vocabulary_)])
-        rows = hybrid.transform(X)
-        return np.hstack(
-            [rows[:, own] @ hash_vectors(list(hybrid.vocabulary_), self.n_hashed), rows[:, learned].toarray()]
-        )
+HYBRID = "HybridVectorizer: tf-idf and Siamese CBOW(300)"
 
 
 def make_methods(corpus, fitted):
@@ -92,15 +76,15 @@ def make_methods(corpus, fitted):
         options = {"binary": True, "hash_numbers": True, "stemmer": "english"}
         return FittedOnCompared(MeanEmbeddingVectorizer(word_vectors=models, **options))
 
-    def hybrid(wrapper=FittedOnCompared, **options):
-        return wrapper(HybridVectorizer(embedding=FrozenEstimator(siamese()), corpus=corpus, **options))
+    def hybrid(**options):
+        return FittedOnCompared(HybridVectorizer(embedding=FrozenEstimator(siamese()), corpus=corpus, **options))
 
     def joined():
         return MeanEmbeddingVectorizer(300, word_vectors=[cbos(), sent2vec()], weighting="sif").fit(corpus)
 
     return {
         TFIDF: lambda: tfidf_of_compared("english"),
-        "tf-idf with SIF weights of own text": lambda: hybrid(half_count=1e15),
+        "HybridVectorizer without its vectors: weights of both texts": lambda: hybrid(half_count=1e15),
         "CBOS(100)": lambda: fitted(CBOSVectorizer(**common)),
         "Siamese CBOW(100)": lambda: fitted(SiameseCBOWVectorizer(**common)),
         "Sent2Vec(100)": lambda: fitted(Sent2VecVectorizer(**common)),
@@ -110,7 +94,6 @@ def make_methods(corpus, fitted):
         "the recipe without spelling, last stage fitted on the compared sentences": refitted,
         "the recipe without spelling, Siamese CBOW as a third": lambda: recipe(siamese),
         HYBRID: hybrid,
-        "tf-idf hashed to 724 numbers, and Siamese CBOW(300)": lambda: hybrid(Hashed),
     }
 
 

@@ -26,7 +26,6 @@ from .._methods.siamese_cbow import SiameseCBOWVectorizer
 from .._text.batches import Batch, offsets
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences
-from .._text.vocabulary import Vocabulary
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.join import unit_rows
 from .._word_vectors.sources import fit_with, is_unfitted, learned_vectors, needs_order_for
@@ -38,7 +37,7 @@ def _unwrapped(embedding: Any) -> Any:
 
 
 class HybridVectorizer(WordVectorInspection, TextVectorizer):
-    r"""Tf-idf of the sentences at hand beside word vectors learned from your own text.
+    r"""Tf-idf of the words of a sentence beside word vectors learned from your own text.
 
     Use it to compare, search and cluster sentences, whatever the size of your own text. Each word has a column of its
     own, as in tf-idf, and a learned vector in the last `n_components` columns. The more often your own text has the
@@ -53,15 +52,17 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         Length of the learned vectors. Not used where `embedding` is given.
     embedding : estimator or None, default=None
         What learns the vectors: an estimator of this package that sums word vectors. `fit` fits a clone of one that is
-        not fitted, with `random_state` and `n_jobs` from here if its own is None; a fitted one is used as it is (in a
-        :class:`~sklearn.frozen.FrozenEstimator`, :func:`~sklearn.base.clone` keeps the fit). Only its words are used,
-        not its n-grams, weights and pooling. None means ``SiameseCBOWVectorizer(n_components)``.
+        not fitted, with `random_state` and `n_jobs` from here if its own is None. A fitted one is used as it is, and
+        `corpus` must be the text that it learned from; in a :class:`~sklearn.frozen.FrozenEstimator` it keeps its fit
+        in a :func:`~sklearn.base.clone`. Only its words are used, not its n-grams, weights and pooling. None means
+        ``SiameseCBOWVectorizer(n_components)``.
     half_count : float, default=200
         A word that own text has this many times has half of its squared length in its learned vector; one that it has
         ``n`` times has ``n / (n + half_count)``.
-    sif_power : float, default=0.5
-        The weight of a word is its idf times the SIF weight ``a / (a + f)`` to this power, with ``a = 0.001`` and the
-        frequency ``f`` of the word in own text [1]_. 0 leaves idf alone, 1 is full SIF.
+    sif_power : float, default=0.25
+        The weight of a word is the geometric mean of its idf in the sentences at hand and in own text, times the SIF
+        weight ``a / (a + f)`` to this power, with ``a = 0.001`` and the frequency ``f`` of the word in own text [1]_.
+        0 leaves idf alone, 1 is full SIF.
     analyzer : "word" or callable, default="word"
         "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
         options are then not used.
@@ -109,13 +110,13 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
 
     Notes
     -----
-    *Two texts.* The idf weights come from the `X` of `fit`: fit on the very sentences that are compared. The vectors
-    come from `corpus`, and each `fit` learns them anew; to fit on other sentences without learning again, pass a fitted
-    `embedding`. Without `corpus` the frequencies of the words are then those that the embedding counted.
+    *Two texts.* Fit on the very sentences that are compared: what most of them have tells them apart no more, whatever
+    own text says. The vectors come from `corpus`, and each `fit` learns them anew; to fit on other sentences without
+    learning again, pass a fitted `embedding` beside the `corpus` that it learned from.
 
     *Unknown words.* A word of `X` that own text does not have keeps all its length in its column; so does one that the
     embedding leaves out, as the default does with words that occur fewer than five times. A word of own text that `X`
-    does not have has the highest idf. Only a word that neither has is left out of a sentence.
+    does not have has the highest idf there. Only a word that neither has is left out of a sentence.
 
     *Rows* have length one, as those of tf-idf, so that dot products are cosines and Euclidean neighbours are those by
     cosine.
@@ -162,7 +163,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         *,
         embedding: Any = None,
         half_count: float = 200,
-        sif_power: float = 0.5,
+        sif_power: float = 0.25,
         analyzer: Any = "word",
         token_pattern: str = r"(?u)\b\w+\b",
         lowercase: bool = True,
@@ -199,13 +200,13 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
 
     @fit_context
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
-        """Learn the vectors from own text, and the idf weights from the sentences at hand.
+        """Learn the vectors from own text, and the weights of the words from own text and the sentences at hand.
 
         Parameters
         ----------
         X : iterable of str, or SentenceCorpus
-            The sentences at hand. Where the parameter `corpus` is None and the embedding is not fitted, they are own
-            text as well, in reading order if the embedding needs it.
+            The sentences at hand. Where the parameter `corpus` is None they are own text as well, in reading order if
+            the embedding needs it.
         y : ignored
             Not used, present by convention.
         groups : array-like of shape (n_sentences,), default=None
@@ -221,7 +222,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         ImportError
             If `stemmer` is a language and the library snowballstemmer is missing.
         ValueError
-            If there is no sentence or no word, or if `X`, `corpus` and `embedding` do not split text alike.
+            If there is no sentence or no word; if `X`, `corpus` and `embedding` do not split text alike; or if
+            `embedding` has learned from, or holds, a text of its own and `corpus` is None.
 
         Warns
         -----
@@ -230,8 +232,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         """
         text = self._corpus_to_learn_from(X, groups, y)
         at_hand = self._at_hand(X, text)
-        words, vectors, counted = self._learn(text)
-        self._commit(self._fitted_attributes(at_hand, words, vectors, counted))
+        words, vectors = self._learn(text)
+        self._commit(self._fitted_attributes(at_hand, text, words, vectors))
         return self
 
     def _at_hand(self, X: Any, text: SentenceCorpus) -> SentenceCorpus:
@@ -246,27 +248,27 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             )
         return at_hand
 
-    def _learn(self, text: SentenceCorpus) -> tuple[list[str], np.ndarray, Vocabulary]:
-        """Words and vectors of the embedding, and the words of own text with their counts."""
+    def _learn(self, text: SentenceCorpus) -> tuple[list[str], np.ndarray]:
+        """Words and vectors of the embedding."""
         embedding = self._source()
-        is_own = self.corpus is not None or is_unfitted(embedding) and _unwrapped(embedding).corpus is None
+        if self.corpus is None and not (is_unfitted(embedding) and _unwrapped(embedding).corpus is None):
+            raise ValueError(
+                "embedding has a text of its own, which says how often each word occurs. Pass that text as corpus."
+            )
         if is_unfitted(embedding):
             if self.embedding is None and text.vocabulary.prune().counts[0] < embedding._option("min_count", {}):
-                return [], np.zeros((0, self.n_components), np.float32), text.vocabulary  # plain tf-idf
+                return [], np.zeros((0, self.n_components), np.float32)  # plain tf-idf
             embedding = fit_with(clone(embedding), text, self.random_state, self.n_jobs)
-        words, vectors = learned_vectors(embedding)
-        model = _unwrapped(embedding)
-        model._check_corpus(text, "X" if self.corpus is None else "corpus")
-        return words, vectors, text.vocabulary if is_own else Vocabulary(words, model.word_counts_)
+        _unwrapped(embedding)._check_corpus(text, "X" if self.corpus is None else "corpus")
+        return learned_vectors(embedding)
 
     def _fitted_attributes(
-        self, at_hand: SentenceCorpus, words: list[str], vectors: np.ndarray, counted: Vocabulary
+        self, at_hand: SentenceCorpus, text: SentenceCorpus, words: list[str], vectors: np.ndarray
     ) -> dict[str, Any]:
-        names = list(dict.fromkeys([*words, *counted.words, *at_hand.vocabulary.words]))
-        counts = _looked_up(counted.counts, counted.ids_of(names))
-        frequencies = _looked_up(at_hand.sentence_frequencies(), at_hand.vocabulary.ids_of(names))
-        idf = np.log((1 + at_hand.n_sentences) / (1 + frequencies)) + 1
-        sif = SIF_A / (SIF_A + counts / max(1, counts.sum()))
+        names = list(dict.fromkeys([*words, *text.vocabulary.words, *at_hand.vocabulary.words]))
+        counts = _looked_up(text.vocabulary.counts, text, names)
+        sif = SIF_A / (SIF_A + counts / max(1, text.n_tokens))
+        weights = np.sqrt(_idf(at_hand, names) * _idf(text, names)) * sif**self.sif_power
         units = unit_rows(np.array(vectors, np.float32))
         learned = np.zeros(len(names))
         learned[: len(words)] = counts[: len(words)] / (counts[: len(words)] + self.half_count) * units.any(axis=1)
@@ -275,11 +277,11 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             "vocabulary_": dict(zip(names, range(len(names)))),
             "word_counts_": counts,
             "coverage_": 1.0,
-            "word_weights_": (idf * sif**self.sif_power).astype(np.float32),
+            "word_weights_": weights.astype(np.float32),
             "learned_vectors_": units,
             "n_features_out_": len(names) + units.shape[1],
             "_own_lengths": np.sqrt(1 - learned).astype(np.float32),
-            "_tokenizer": at_hand.tokenizer,
+            "_tokenizer": text.tokenizer,
         }
 
     @of_one_state
@@ -384,6 +386,11 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         return np.array([*self.vocabulary_, *numbered], dtype=object)
 
 
-def _looked_up(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Return the value of each id, 0 where it is -1."""
-    return np.append(values, 0)[ids]
+def _looked_up(values: np.ndarray, corpus: SentenceCorpus, words: list[str]) -> np.ndarray:
+    """Return the values, one for each id of a corpus, of some words; 0 of those that it does not have."""
+    return np.append(values, 0)[corpus.vocabulary.ids_of(words)]
+
+
+def _idf(corpus: SentenceCorpus, words: list[str]) -> np.ndarray:
+    frequencies = _looked_up(corpus.sentence_frequencies(), corpus, words)
+    return np.asarray(np.log((1 + corpus.n_sentences) / (1 + frequencies)) + 1)

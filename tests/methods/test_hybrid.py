@@ -58,17 +58,17 @@ def row_of(model, sentence):
 
 def test_rows_are_those_of_the_twin(model, text, embedding):
     counter = CountVectorizer(token_pattern=PATTERN, binary=True).fit([*X, *TEXT])
-    idf = TfidfTransformer().fit(counter.transform(X)).idf_
-    idf = {word: idf[column] for word, column in counter.vocabulary_.items()}
+    both = [TfidfTransformer().fit(counter.transform(sentences)).idf_ for sentences in (X, TEXT)]
+    idfs = [{word: idf[column] for word, column in counter.vocabulary_.items()} for idf in both]
     counts = dict(zip(text.vocabulary.words, text.vocabulary.counts.tolist()))
     vectors = {word: embedding.word_vectors_[row].astype(float) for word, row in embedding.vocabulary_.items()}
     for sentence in [*X, *TEXT[:20], "the cat zzz", "purrs kaleidoscope"]:
-        words = [word for word in CountVectorizer(token_pattern=PATTERN).build_analyzer()(sentence) if word in idf]
+        words = [word for word in CountVectorizer(token_pattern=PATTERN).build_analyzer()(sentence) if word in idfs[0]]
         own, learned = row_of(model, sentence)
         if not words:
             assert not own and not learned.any()
             continue
-        expected_own, expected_learned = hybrid_sentence(words, idf, counts, vectors, half_count=20)
+        expected_own, expected_learned = hybrid_sentence(words, idfs, counts, vectors, half_count=20)
         assert own == pytest.approx(expected_own, rel=1e-5)
         np.testing.assert_allclose(learned, expected_learned, rtol=1e-4, atol=1e-6)
 
@@ -112,10 +112,13 @@ def test_a_word_of_either_text_is_no_row_of_zeros(model, text):
 
 def test_unseen_words_have_the_highest_idf(text):
     model = HybridVectorizer(8, corpus=text, sif_power=0.0).fit(X)
-    highest = np.log(1 + len(X)) + 1
+    highest = [np.log(1 + n) + 1 for n in (len(X), len(TEXT))]
     unseen = [index for word, index in model.vocabulary_.items() if word not in " ".join(X).split()]
-    assert model.word_weights_[unseen] == pytest.approx(highest)
-    assert model.word_weights_.max() == pytest.approx(highest)
+    frequencies = text.sentence_frequencies()[text.vocabulary.ids_of([list(model.vocabulary_)[i] for i in unseen])]
+    own = np.log((1 + len(TEXT)) / (1 + frequencies)) + 1
+    np.testing.assert_allclose(model.word_weights_[unseen], np.sqrt(highest[0] * own), rtol=1e-5)
+    (only_at_hand,) = model.word_weights_[[model.vocabulary_["kaleidoscope"]]]
+    assert only_at_hand == pytest.approx(np.sqrt((np.log((1 + len(X)) / 2) + 1) * highest[1]))
 
 
 def test_too_little_text_for_the_embedding_is_tf_idf():
@@ -142,24 +145,17 @@ def test_a_fitted_embedding_is_used_as_it_is(model, text, embedding):
         other = HybridVectorizer(embedding=given, half_count=20, corpus=text).fit(X)
         np.testing.assert_array_equal(other.transform(X).toarray(), model.transform(X).toarray())
     assert (embedding.word_vectors_ == before).all()
-    counted = HybridVectorizer(embedding=embedding).fit(X)
-    n = len(embedding.vocabulary_)
-    assert list(counted.vocabulary_)[:n] == list(embedding.vocabulary_)
-    assert counted.word_counts_[:n].tolist() == embedding.word_counts_.tolist() and not counted.word_counts_[n:].any()
 
 
-def test_an_embedding_with_a_text_of_its_own(text, embedding):
-    unfitted = SiameseCBOWVectorizer(8, corpus=text, random_state=0)
-    learned = HybridVectorizer(embedding=unfitted).fit(X).transform(X)
-    np.testing.assert_array_equal(
-        learned.toarray(), HybridVectorizer(embedding=embedding).fit(X).transform(X).toarray()
-    )
-    assert not hasattr(unfitted, "vocabulary_")
+def test_the_text_of_an_embedding_is_asked_for(text, embedding):
+    for given in (embedding, FrozenEstimator(embedding), SiameseCBOWVectorizer(8, corpus=text)):
+        with pytest.raises(ValueError, match="embedding has a text of its own.* Pass that text as corpus"):
+            HybridVectorizer(embedding=given).fit(X)
 
 
 def test_only_the_words_of_an_embedding_with_ngrams_count(text):
     bigrams = Sent2VecVectorizer(8, ngram_range=(1, 2), n_buckets=50, min_count=2, max_iter=1, random_state=0).fit(text)
-    model = HybridVectorizer(embedding=bigrams).fit(X)
+    model = HybridVectorizer(embedding=bigrams, corpus=text).fit(X)
     assert model.learned_vectors_.shape == (len(bigrams.vocabulary_), 8)
 
 
@@ -173,7 +169,7 @@ def test_stems(text):
     with pytest.raises(ValueError, match=r"^X was made with stemmer=None, but corpus with stemmer="):
         HybridVectorizer(8, corpus=stems).fit(text)
     with pytest.raises(ValueError, match="stemmer"):
-        HybridVectorizer(embedding=SiameseCBOWVectorizer(8, min_count=1).fit(stems)).fit(X)
+        HybridVectorizer(embedding=SiameseCBOWVectorizer(8, min_count=1).fit(stems), corpus=text).fit(X)
 
 
 def test_a_language_without_the_library_is_an_error(monkeypatch):
