@@ -1,4 +1,4 @@
-"""Estimators made of others: means of word vectors that they learned, several joined, and tf-idf beside one.
+"""Estimators made of others: means of word vectors, several models joined, tf-idf beside learned vectors.
 
 Knows the methods, which do not know this package.
 """
