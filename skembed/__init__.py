@@ -11,6 +11,7 @@ _HOMES = {
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",
     "CSEVectorizer": "_methods.cse",
+    "HybridVectorizer": "_meta_estimators.hybrid",
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
     "PairCorpus": "_corpus.pairs",
@@ -27,6 +28,7 @@ __all__ = [
     "BOWPCA",
     "CBOSVectorizer",
     "CSEVectorizer",
+    "HybridVectorizer",
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
     "PairCorpus",
@@ -43,6 +45,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
+    from ._meta_estimators.hybrid import HybridVectorizer as HybridVectorizer
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
     from ._methods.bow_pca import BOWPCA as BOWPCA

@@ -17,20 +17,17 @@ import time
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.preprocessing import normalize
 
 from skembed import (
     CBOSVectorizer,
+    HybridVectorizer,
     MeanEmbeddingVectorizer,
     MetaEmbeddingVectorizer,
     Sent2VecVectorizer,
     SentenceCorpus,
     SiameseCBOWVectorizer,
 )
-from skembed._encoders.bag import hash_vectors
 from skembed.evaluation import document_scores
 from skembed.evaluation._compared import FittedOnCompared, tfidf_of_compared
 
@@ -49,41 +46,7 @@ TASKS = {
     "seconds": "CPU seconds to learn",
 }
 TFIDF = "tf-idf of the compared sentences"
-
-
-class WordsAndVectors(TransformerMixin, BaseEstimator):
-    """Tf-idf of the compared sentences beside learned vectors: the more often own text has a word, the more they count.
-
-    A word of count n has the weight idf * sqrt(SIF), with idf of the compared sentences and SIF of own text. Of its
-    squared length n / (n + half) is its learned vector, of length one, and the rest a column of its own.
-    """
-
-    def __init__(self, sources, text, half=200, n_hashed=None):
-        self.sources, self.text, self.half, self.n_hashed = sources, text, half, n_hashed
-
-    def transform(self, X):
-        compared = SentenceCorpus.from_sentences(X, stemmer="english")
-        words = compared.vocabulary.words
-        bags = sparse.csr_array((np.ones(compared.n_tokens), compared.tokens, compared.sent_ptr), copy=True)
-        bags.sum_duplicates()
-        bags.data[:] = 1
-        idf = np.log((1 + len(X)) / (1 + compared.sentence_frequencies())) + 1
-        ids = self.text.vocabulary.ids_of(words)
-        counts = np.where(ids >= 0, np.append(self.text.vocabulary.counts, 0)[ids], 0)
-        vectors = [normalize(_vectors_of(source, words)) for source in self.sources]
-        vectors = normalize(np.hstack([np.zeros((len(words), 1)), *vectors]))
-        learned = vectors.any(axis=1) * counts / (counts + self.half)
-        weights = idf * np.sqrt(1e-3 / (1e-3 + counts / self.text.n_tokens))
-        own = sparse.diags_array(weights * np.sqrt(1 - learned)).tocsr()
-        sums = bags @ (vectors * (weights * np.sqrt(learned))[:, None])
-        if self.n_hashed:
-            return np.hstack([bags @ (own @ hash_vectors(words, self.n_hashed)), sums])
-        return sparse.hstack([bags @ own, sparse.csr_array(sums)], format="csr")
-
-
-def _vectors_of(source, words):
-    rows = np.array([source.vocabulary_.get(word, -1) for word in words])
-    return np.where(rows[:, None] >= 0, source.word_vectors_[rows], 0)
+HYBRID = "HybridVectorizer: tf-idf and Siamese CBOW(300)"
 
 
 def make_methods(corpus, fitted):
@@ -113,12 +76,15 @@ def make_methods(corpus, fitted):
         options = {"binary": True, "hash_numbers": True, "stemmer": "english"}
         return FittedOnCompared(MeanEmbeddingVectorizer(word_vectors=models, **options))
 
+    def hybrid(**options):
+        return FittedOnCompared(HybridVectorizer(embedding=FrozenEstimator(siamese()), corpus=corpus, **options))
+
     def joined():
         return MeanEmbeddingVectorizer(300, word_vectors=[cbos(), sent2vec()], weighting="sif").fit(corpus)
 
     return {
         TFIDF: lambda: tfidf_of_compared("english"),
-        "tf-idf with SIF weights of own text": lambda: WordsAndVectors([], corpus),
+        "HybridVectorizer without its vectors: weights of both texts": lambda: hybrid(half_count=1e15),
         "CBOS(100)": lambda: fitted(CBOSVectorizer(**common)),
         "Siamese CBOW(100)": lambda: fitted(SiameseCBOWVectorizer(**common)),
         "Sent2Vec(100)": lambda: fitted(Sent2VecVectorizer(**common)),
@@ -127,10 +93,7 @@ def make_methods(corpus, fitted):
         "the recipe without spelling": recipe,
         "the recipe without spelling, last stage fitted on the compared sentences": refitted,
         "the recipe without spelling, Siamese CBOW as a third": lambda: recipe(siamese),
-        "tf-idf and Siamese CBOW(300)": lambda: WordsAndVectors([siamese()], corpus),
-        "tf-idf hashed to 724 numbers, and Siamese CBOW(300)": lambda: WordsAndVectors(
-            [siamese()], corpus, n_hashed=724
-        ),
+        HYBRID: hybrid,
     }
 
 

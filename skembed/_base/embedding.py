@@ -18,7 +18,7 @@ from .sharing import of_one_state
 from .text import TextVectorizer
 
 # Fewer pieces are done by one thread before a second one has made up for its start.
-_LEAST_PIECES = 3
+LEAST_PIECES = 3
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 
 
@@ -83,7 +83,7 @@ class EmbeddingVectorizer(TextVectorizer):
             return self._vectors_of(sentences, own_rows if len(own_rows) == n_rows else None)
 
         with advising(X):
-            embedded = list(self._threads.in_order(embed, self._pieces(X, name), least=_LEAST_PIECES))
+            embedded = list(self._threads.in_order(embed, self._pieces(X, name), least=LEAST_PIECES))
         tally.warn(self)
         # len(X) may be wrong: the sentences yielded count.
         return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])

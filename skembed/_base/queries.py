@@ -10,10 +10,12 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._corpus.corpus import SentenceCorpus
+from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
@@ -75,8 +77,9 @@ class SentenceSimilarity:
         if isinstance(a, str):
             return float(self.similarity([a], [b])[0])
         first, second = self._embed_named(a, "a"), self._embed_named(b, "b")
-        if len(first) != len(second):
-            raise ValueError(f"a has {len(first)} sentences and b has {len(second)}; they are compared one by one.")
+        n_first, n_second = first.shape[0], second.shape[0]
+        if n_first != n_second:
+            raise ValueError(f"a has {n_first} sentences and b has {n_second}; they are compared one by one.")
         return paired_cosine_similarity(first, second)
 
     def _embed_named(self: Any, sentences: Any, name: str) -> np.ndarray:
@@ -156,7 +159,7 @@ class WordVectorInspection(SentenceSimilarity):
             found = [self._nearest(direction, n_words) for direction in self._directions(words, "words")]
             return found[0] if _is_single(words) else found
         likes, dislikes = self._directions(positive, "positive"), self._directions(negative, "negative")
-        total = np.zeros(self._summed_vectors.shape[1])
+        total = np.zeros(self.n_features_out_)
         for sign, directions in ((1, likes), (-1, dislikes)):
             for direction in directions:
                 total += sign * direction.vector
@@ -174,7 +177,7 @@ class WordVectorInspection(SentenceSimilarity):
         return [self._direction(item, f"{name}[{i}]") for i, item in enumerate(items)]
 
     def _direction(self: Any, item: Any, name: str) -> _Direction:
-        n_features = self._summed_vectors.shape[1]
+        n_features = self.n_features_out_
         if not isinstance(item, str):
             vector = _as_vector(item)
             if vector is None:
@@ -196,21 +199,30 @@ class WordVectorInspection(SentenceSimilarity):
                 f"{name}: {what} in the vocabulary of {len(self.vocabulary_)} words; it was never seen, or fewer than "
                 f"min_count times.{_spelling_hint(item, self.vocabulary_)}"
             )
-        # A single word is its learned vector, without weight and n-grams.
-        vector = self._summed_vectors[known[0]] if len(rows) == 1 else self._pool(sentence)[0]
-        return _Direction(_unit(vector), known)
+        return _Direction(_unit(self._vector_of_query(sentence)), known)
+
+    def _vector_of_query(self: Any, sentence: EncodedSentences) -> np.ndarray:
+        """Vector of one sentence; a single word is its learned vector, without weight and n-grams."""
+        rows = sentence.rows[sentence.ids]
+        return np.asarray(self._summed_vectors[rows[0]] if len(rows) == 1 else self._pool(sentence)[0])
 
     def _nearest(self: Any, direction: _Direction, n_words: int) -> list[tuple[str, float]]:
         names = list(self.vocabulary_)
-        cosines = np.full(len(names), -np.inf)
-        for start in range(0, len(names), _STEP):
-            # In float64, where squares of float32 neither overflow nor underflow.
-            chunk = self._summed_vectors[start : min(start + _STEP, len(names))].astype(np.float64)
-            scale = np.sqrt(np.einsum("ij,ij->i", chunk, chunk)) * np.linalg.norm(direction.vector)
-            np.divide(chunk @ direction.vector, scale, out=cosines[start : start + _STEP], where=scale > 0)
+        cosines = self._cosines_of_words(direction.vector)
         cosines[direction.rows] = -np.inf
         best = np.argsort(-cosines, kind="stable")[:n_words]
         return [(names[i], float(np.clip(cosines[i], -1, 1))) for i in best if cosines[i] > -np.inf]
+
+    def _cosines_of_words(self: Any, vector: np.ndarray) -> np.ndarray:
+        """Cosine of each word with a vector, (n_words,) float64; -inf where one of them is zero."""
+        n_words = len(self.vocabulary_)
+        cosines = np.full(n_words, -np.inf)
+        for start in range(0, n_words, _STEP):
+            # In float64, where squares of float32 neither overflow nor underflow.
+            chunk = self._summed_vectors[start : min(start + _STEP, n_words)].astype(np.float64)
+            scale = np.sqrt(np.einsum("ij,ij->i", chunk, chunk)) * np.linalg.norm(vector)
+            np.divide(chunk @ vector, scale, out=cosines[start : start + _STEP], where=scale > 0)
+        return cosines
 
     @of_one_state
     def explain(self: Any, a: str, b: str) -> Bunch:
@@ -258,13 +270,15 @@ class WordVectorInspection(SentenceSimilarity):
         words_b, vectors_b = self._weighted_vectors(b)
         scale = np.linalg.norm(vectors_a.sum(axis=0)) * np.linalg.norm(vectors_b.sum(axis=0))
         contributions = vectors_a @ vectors_b.T
+        if issparse(contributions):
+            contributions = contributions.toarray()
         contributions = contributions / scale if scale > 0 else np.zeros_like(contributions)
         return Bunch(
             similarity=float(contributions.sum()), words_a=words_a, words_b=words_b, contributions=contributions
         )
 
-    def _weighted_vectors(self: Any, sentence: str) -> tuple[list[str], np.ndarray]:
-        """What is summed for one sentence: names, and vectors times weights in float64."""
+    def _weighted_vectors(self: Any, sentence: str) -> tuple[list[str], Any]:
+        """What is summed for one sentence: names, and vectors times weights in float64, dense or sparse."""
         encoded = self._counted(self._known_tokens().encode([sentence]))
         rows, weights, is_unknown, _ = self._features(encoded)
         names = self._feature_names(encoded)

@@ -27,6 +27,8 @@ from .scikit_learn import Transformer
 from .sharing import Shared, one_at_a_time, side_state
 from .showing import QuickDisplay
 
+_TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
+
 # joblib.Memory hashes the arguments of each call; the digest of a corpus is computed only once.
 Hasher.dispatch[SentenceCorpus] = lambda hasher, corpus: hasher.save(("skembed.SentenceCorpus", corpus.digest))
 
@@ -126,14 +128,11 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         """
         self._validate_params()
 
+    def _check_transform_parameters(self) -> None:
+        """Check the parameters that `transform` reads: by default none."""
+
     def _tokenizer_of_options(self) -> Tokenizer:
-        return Tokenizer(
-            analyzer=self.analyzer,
-            token_pattern=self.token_pattern,
-            lowercase=self.lowercase,
-            stop_words=self.stop_words,
-            stemmer=self.stemmer,
-        )
+        return Tokenizer(**{name: getattr(self, name) for name in _TOKENIZER_OPTIONS})
 
     def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None) -> SentenceCorpus:
         """`corpus` where it is given, else `X` where it is a corpus already, else `X` encoded."""
@@ -155,24 +154,18 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
                 "corpus=SentenceCorpus.from_sentences(...), or use a method that does not need it, such as "
                 "Sent2VecVectorizer."
             )
-        tokenizer = self._tokenizer_of_options()
-        return SentenceCorpus.from_sentences(
-            X,
-            groups,
-            analyzer=tokenizer.analyzer,
-            token_pattern=tokenizer.token_pattern,
-            lowercase=tokenizer.lowercase,
-            stop_words=tokenizer.stop_words,
-            stemmer=tokenizer.stemmer,
-            n_jobs=self.n_jobs,
-        )
+        return self._encoded_with(self._tokenizer_of_options(), X, groups)
+
+    def _encoded_with(self, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
+        """Sentences that are not encoded yet, as a corpus."""
+        options = {name: getattr(tokenizer, name) for name in _TOKENIZER_OPTIONS}
+        return SentenceCorpus.from_sentences(X, groups, n_jobs=self.n_jobs, **options)
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         """An option that was changed from its default must be what the corpus was made with."""
-        options = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
         mine, theirs = self._tokenizer_of_options(), corpus.tokenizer
-        default = Tokenizer(**{option: self._default_of(option) for option in options})
-        for option in options:
+        default = Tokenizer(**{option: self._default_of(option) for option in _TOKENIZER_OPTIONS})
+        for option in _TOKENIZER_OPTIONS:
             value = getattr(mine, option)
             if value != getattr(default, option) and not same_option(value, getattr(theirs, option)):
                 raise ValueError(

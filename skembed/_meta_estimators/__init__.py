@@ -1,10 +1,11 @@
-"""Estimators made of others: means of word vectors that an estimator learned, and several models joined.
+"""Estimators made of others: means of word vectors, several models joined, tf-idf beside learned vectors.
 
 Knows the methods, which do not know this package.
 """
 
 # Modules that other packages of skembed may import.
 __all__ = [
+    "hybrid",
     "mean_embedding",
     "meta_embedding",
 ]
