@@ -82,14 +82,14 @@ class SentenceSimilarity:
             raise ValueError(f"a has {n_first} sentences and b has {n_second}; they are compared one by one.")
         return paired_cosine_similarity(first, second)
 
-    def _embed_named(self: Any, sentences: Any, name: str) -> np.ndarray:
+    def _embed_named(self: Any, sentences: Any, name: str) -> Any:
         """Return the rows of sentences; errors begin with `name`, the parameter."""
         if isinstance(sentences, SentenceCorpus):
-            return np.asarray(self._embed(sentences, name))
+            return self._embed(sentences, name)
         iter_sentences(sentences, name=name)
         self._check_transform_parameters()
         try:
-            return np.asarray(self._embed(sentences, name))
+            return self._embed(sentences, name)
         except TypeError as error:
             raise TypeError(f"{name}: {error}") from None
 
