@@ -207,7 +207,8 @@ def linked(groups: np.ndarray, texts: np.ndarray) -> NDArray[np.int64]:
     Groups of more than `LARGEST_COMPONENT` pairs that hang together stay apart.
     """
     n_groups, n_texts = int(groups.max(initial=-1)) + 1, int(texts.max(initial=-1)) + 1
-    edges = np.ones(len(groups), bool), (groups, n_groups + texts)
+    # The graphs of scipy 1.11 take 32-bit indices alone; with others it returns wrong components.
+    edges = np.ones(len(groups), bool), (groups.astype(np.int32), (n_groups + texts).astype(np.int32))
     graph = coo_array(edges, shape=(n_groups + n_texts,) * 2)
     component = connected_components(graph, directed=False)[1][groups]
     is_large = np.bincount(component)[component] > 2 * LARGEST_COMPONENT
