@@ -42,6 +42,8 @@ def pytest_collection_modifyitems(items):
         raise pytest.UsageError(f"The next process will name these tests otherwise; give them ids: {changing}")
     if called := compiled_kernels():
         raise pytest.UsageError(f"A module calls kernels when it is imported; fit in a fixture or a test: {called}")
+    # The classes that common tests fit carry the docstrings of the published ones, whose examples run where they stand.
+    items[:] = [i for i in items if not (isinstance(i, pytest.DoctestItem) and i.path.name == "estimators.py")]
     if int(importlib.metadata.version("numpy").split(".")[0]) >= 2:
         return
     skip = pytest.mark.skip(reason="doctests show how NumPy 2 prints")
