@@ -15,7 +15,10 @@ from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out
 from .._training.trainer import BlockLoop
 from .._validation.columns import as_labels
 from .parameters import Described
+from .text import tokenizer_options
 from .trained import TrainedVectorizer
+
+_NO_LABELS_OF_PAIRS = "y and groups must be None where X is pairs."
 
 
 def _is_evidence(corpus: Any) -> bool:
@@ -145,7 +148,7 @@ class PairedVectorizer(TrainedVectorizer):
             X, y, groups, name = self.corpus, None, None, "corpus"
         sets = _sets_of(X)
         if sets and not (y is None and groups is None):
-            raise ValueError("y and groups must be None where X is pairs.")
+            raise ValueError(_NO_LABELS_OF_PAIRS)
         if not sets and y is None and groups is None and not isinstance(X, SentenceCorpus):
             sets = [self._encoded_pairs(X)]
         if sets:
@@ -174,16 +177,13 @@ class PairedVectorizer(TrainedVectorizer):
                 "X holds sentences, not pairs. Pass pairs, as tuples or in two columns, or pass y, where equal values "
                 "mean that sentences are paraphrases."
             )
-        return PairCorpus.from_pairs(X, n_jobs=self.n_jobs, **self._tokenizer_options())
+        return PairCorpus.from_pairs(X, n_jobs=self.n_jobs, **tokenizer_options(self._tokenizer_of_options()))
 
     def _encoded(self, X: Any, groups: Any = None) -> SentenceCorpus:
+        if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], tuple) and isinstance(self.analyzer, str):
+            raise ValueError(_NO_LABELS_OF_PAIRS)
         iter_sentences(X)  # here first, where it is called X
-        return SentenceCorpus.from_sentences(X, groups, n_jobs=self.n_jobs, **self._tokenizer_options())
-
-    def _tokenizer_options(self) -> dict[str, Any]:
-        tokenizer = self._tokenizer_of_options()
-        names = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
-        return {name: getattr(tokenizer, name) for name in names}
+        return self._encoded_with(self._tokenizer_of_options(), X, groups)
 
     def _evidence_of_pairs(self, sets: list[PairCorpus], name: str) -> tuple[SentenceCorpus, Evidence, None]:
         for index, pairs in enumerate(sets):

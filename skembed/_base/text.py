@@ -132,7 +132,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         """Check the parameters that `transform` reads: by default none."""
 
     def _tokenizer_of_options(self) -> Tokenizer:
-        return Tokenizer(**{name: getattr(self, name) for name in _TOKENIZER_OPTIONS})
+        return Tokenizer(**tokenizer_options(self))
 
     def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None) -> SentenceCorpus:
         """`corpus` where it is given, else `X` where it is a corpus already, else `X` encoded."""
@@ -158,8 +158,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
 
     def _encoded_with(self, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
         """Sentences that are not encoded yet, as a corpus."""
-        options = {name: getattr(tokenizer, name) for name in _TOKENIZER_OPTIONS}
-        return SentenceCorpus.from_sentences(X, groups, n_jobs=self.n_jobs, **options)
+        return SentenceCorpus.from_sentences(X, groups, n_jobs=self.n_jobs, **tokenizer_options(tokenizer))
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         """An option that was changed from its default must be what the corpus was made with."""
@@ -259,6 +258,11 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
 
     def _rows_of(self, words: Sequence[str]) -> np.ndarray:
         return np.fromiter((self.vocabulary_.get(word, -1) for word in words), np.int64, len(words))
+
+
+def tokenizer_options(source: Any) -> dict[str, Any]:
+    """The options of a tokenizer, or of an estimator, that say how text becomes words."""
+    return {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
 
 
 def warn_if_unordered(corpus: SentenceCorpus, longest: int | None, name: str) -> None:

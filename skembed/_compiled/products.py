@@ -9,7 +9,7 @@ _ROWS, _ROWS_OF_BLOCK = 6, 96  # whose sums stay in registers, and that stay in 
 _ZERO = np.float32(0.0)
 
 
-def product(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def product_by_row(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """``rows @ matrix.T`` for ``rows`` (n, d) and ``matrix`` (m, d), and zeros up to a multiple of sixteen columns."""
     out = np.empty((len(rows), len(matrix) + -len(matrix) % WIDTH), np.float32)
     multiply(np.ascontiguousarray(rows, np.float32), panels_of(matrix), out)

@@ -22,17 +22,15 @@ from numba import njit
 
 from .._compiled.compile import INLINE, lean_kernel
 from .._compiled.norms import row_norms
-from .._compiled.products import product
-from .._compiled.random import random_bits
+from .._compiled.products import product_by_row
 from .._compiled.rows import ONE, tanh
 from .._compiled.simd import WIDTH, load, multiply_add, splat, store, zero_first
 from .._training.dense import ONE_BLAS_THREAD, adam_step
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import accumulator_of
 from .._training.pairs import PairEncoder
+from .._training.word_dropout import KEEP_ALL, list_words
 
-_STREAM = np.uint64(11)  # of the draws that drop words
-_ALL = 2**31
 GAIN = 0.3  # of a word vector by the filters at the start, where tanh is still nearly linear
 _ZERO = np.float32(0.0)
 
@@ -145,31 +143,6 @@ def list_distinct(ids, slot, words, distinct):
     return n
 
 
-@njit(**INLINE)
-def list_kept(text, sentence, kept, seed, ids, first):
-    """List the words of a sentence that are known and not dropped, from ``first`` on; returns where they end."""
-    n = first
-    for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
-        bits = random_bits(np.uint64(seed), _STREAM, np.uint64(p), np.uint64(0))
-        if text.tokens[p] < text.word_weight.shape[0] and np.int64(bits >> np.uint64(33)) < kept:
-            ids[n] = text.tokens[p]
-            n += 1
-    return n
-
-
-@lean_kernel
-def list_words(text, sentences, kept, seed, ids, ptr):
-    """List the words of some sentences; one of which all were dropped keeps all.
-
-    ``kept`` of 2**31 words are kept, a function of the seed and of the position in the text.
-    """
-    for i in range(sentences.shape[0]):
-        last = list_kept(text, sentences[i], kept, seed, ids, ptr[i])
-        if last == ptr[i] and kept < _ALL:
-            last = list_kept(text, sentences[i], np.int64(_ALL), seed, ids, ptr[i])
-        ptr[i + 1] = last
-
-
 def with_columns(array: np.ndarray) -> np.ndarray:
     """An array (n, n_filters) or (n, n_filters, d) with at least sixteen filters, as the kernels need."""
     n, n_filters, *rest = array.shape
@@ -188,7 +161,7 @@ def without_columns(sums: np.ndarray, n_filters: int) -> np.ndarray:
     return sums.reshape(n, n_widths, WIDTH)[:, :, :n_filters].reshape(n, n_widths * n_filters)
 
 
-class Sentences(NamedTuple):
+class IndexedSentences(NamedTuple):
     """Sentences as indices of their distinct words."""
 
     words: np.ndarray  # (n_tokens,) int64
@@ -196,21 +169,23 @@ class Sentences(NamedTuple):
     distinct: np.ndarray  # (n_distinct,) ids of the words
 
     @classmethod
-    def of(cls, ids: np.ndarray, ptr: np.ndarray, slot: np.ndarray) -> Sentences:
+    def of(cls, ids: np.ndarray, ptr: np.ndarray, slot: np.ndarray) -> IndexedSentences:
         """From ids; ``slot`` has a zero for each id."""
         words, distinct = np.empty(len(ids), np.int64), np.empty(len(ids), ids.dtype)
         return cls(words, ptr, distinct[: list_distinct(ids, slot, words, distinct)])
 
 
-def embed(sentences: Sentences, vectors: np.ndarray, filters: np.ndarray, intercept: np.ndarray, shape: Shape) -> Any:
+def embed_windows(
+    sentences: IndexedSentences, vectors: np.ndarray, filters: np.ndarray, intercept: np.ndarray, shape: Shape
+) -> Any:
     """The rows of sentences, from the vectors of their distinct words; each depends on its own words alone."""
-    matrix, intercept = as_matrix(filters), with_columns(intercept)
+    matrix, intercept = filter_matrix(filters), with_columns(intercept)
     sums = np.empty((len(sentences.ptr) - 1, intercept.size), np.float32)
-    sum_windows(sentences.words, sentences.ptr, product(vectors, matrix), intercept, shape, sums)
+    sum_windows(sentences.words, sentences.ptr, product_by_row(vectors, matrix), intercept, shape, sums)
     return without_columns(sums, filters.shape[1])
 
 
-def as_matrix(filters: np.ndarray) -> np.ndarray:
+def filter_matrix(filters: np.ndarray) -> np.ndarray:
     """All filters as the rows of a matrix."""
     return with_columns(filters).reshape(-1, filters.shape[2])
 
@@ -223,7 +198,7 @@ class Filters(ABC):
 
     def __init__(self, words: PairEncoder, fitted: dict[str, Any], shape: Shape, alpha: float, dropout: float) -> None:
         self.words, self.fitted, self.shape, self.alpha = words, fitted, shape, np.float32(alpha)
-        self.kept = int((1 - dropout) * _ALL)
+        self.kept = int((1 - dropout) * KEEP_ALL)
 
     @cached_property
     def _units(self) -> tuple[np.ndarray, np.float32]:
@@ -250,7 +225,7 @@ class Filters(ABC):
         ids = np.empty(int((text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]).sum()), np.int32)
         ptr = np.zeros(len(sentences) + 1, np.int64)
         text = text._replace(annotations=())  # whose types differ between methods
-        list_words(text, sentences, self.kept if learn else _ALL, seed, ids, ptr)
+        list_words(text, sentences, self.kept if learn else KEEP_ALL, seed, ids, ptr)
         return text._replace(tokens=ids[: ptr[-1]], sent_ptr=ptr)
 
     def _step(self, of_words: np.ndarray, of_filters: np.ndarray, of_intercept: np.ndarray, rate: float) -> None:
@@ -270,12 +245,12 @@ class Convolution(Filters):
         """The vectors of some sentences."""
         text = self._listed(text, sentences, seed, learn)
         slot = np.zeros(len(text.word_weight), np.int32)
-        self._sentences = Sentences.of(text.tokens, text.sent_ptr, slot)
+        self._sentences = IndexedSentences.of(text.tokens, text.sent_ptr, slot)
         n = len(self._sentences.distinct)
         text = text._replace(tokens=self._sentences.distinct, sent_ptr=np.arange(n + 1))
         self._vectors = self.words.encode(text, np.arange(n), seed, learn)
-        self._matrix, self._intercept = as_matrix(self.fitted["_filters"]), with_columns(self.fitted["_intercept"])
-        self._products = product(self._vectors, self._matrix)
+        self._matrix, self._intercept = filter_matrix(self.fitted["_filters"]), with_columns(self.fitted["_intercept"])
+        self._products = product_by_row(self._vectors, self._matrix)
         sums = np.empty((len(sentences), self._intercept.size), np.float32)
         sum_windows(*self._sentences[:2], self._products, self._intercept, self.shape, sums)
         return without_columns(sums, self.fitted["_filters"].shape[1])
@@ -299,7 +274,7 @@ class Convolution(Filters):
         return self.words.scratch_bytes(n_words, n_words) + n_words * of_word + n_sentences * of_sentence
 
 
-class Bag(Filters):
+class LinearFilters(Filters):
     """Wide filters without an activation: a matrix times the sum of the words.
 
     Each word is once at each position of a filter, so the matrix is the sum over the positions.
@@ -329,7 +304,7 @@ class Bag(Filters):
 
 
 def summed(filters: np.ndarray, shape: Shape) -> np.ndarray:
-    """The matrix of `Bag`: of each width the sum over the positions, (n_widths * n_filters, n_components)."""
+    """The matrix of `LinearFilters`: of each width the sum over the positions, (n_widths * n_filters, n_components)."""
     ends = np.cumsum(shape.widths).tolist()
     return np.concatenate([filters[end - width : end].sum(axis=0) for end, width in zip(ends, shape.widths.tolist())])
 
@@ -346,8 +321,8 @@ def intercepts(n_windows: np.ndarray, intercept: np.ndarray) -> np.ndarray:
 
 
 def embed_bags(sums: np.ndarray, ptr: np.ndarray, filters: np.ndarray, intercept: np.ndarray, shape: Shape) -> Any:
-    """The rows of sentences from the sums of their words, where the shape is that of a `Bag`."""
-    of_words = product(sums, summed(filters, shape))[:, : intercept.size]
+    """The rows of sentences from the sums of their words, where the shape is that of a `LinearFilters`."""
+    of_words = product_by_row(sums, summed(filters, shape))[:, : intercept.size]
     return of_words + intercepts(count_windows(ptr, shape), intercept)
 
 

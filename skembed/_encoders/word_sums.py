@@ -15,7 +15,6 @@ from numba import njit
 
 from .._compiled.compile import INLINE, lean_kernel
 from .._compiled.norms import row_norms
-from .._compiled.random import random_bits
 from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_row
 from .._compiled.simd import (
     WIDTH,
@@ -29,13 +28,13 @@ from .._compiled.simd import (
     store,
     store_short,
 )
+from .._training.word_dropout import KEEP_ALL, list_words
 
 _BETA_1, _BETA_2, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)  # the defaults of the paper on Adam
-_STREAM = np.uint64(11)  # of the draws that drop words
 _AHEAD, _ROWS_AHEAD = 8, 3  # words, and distinct words
 
 
-class Words(NamedTuple):
+class LearnedWords(NamedTuple):
     """What is learned of each word."""
 
     directions: np.ndarray  # (n_words, n_components) float32
@@ -76,34 +75,13 @@ def prefetch_whole_row(matrix, row):
         prefetch(matrix, row, c)
 
 
-@njit(**INLINE)
-def list_words(text, sentence, kept, seed, entries, first):
-    """List the words of a sentence that are known and not dropped, from ``first`` on; returns where they end."""
-    n = first
-    for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
-        bits = random_bits(np.uint64(seed), _STREAM, np.uint64(p), np.uint64(0))
-        if text.tokens[p] < text.word_weight.shape[0] and np.int64(bits >> np.uint64(33)) < kept:
-            entries.row[n] = text.tokens[p]
-            n += 1
-    return n
-
-
 @lean_kernel
-def sum_words(text, sentences, kept, seed, words, entries, out):
-    """``out[i]``: the sum of the vectors of the words of sentence i; a sentence of which all were dropped keeps all.
-
-    ``kept`` of 2**31 words are kept, a function of the seed and of the position in the text.
-    """
-    all_of_them = np.int64(2**31)
-    n = np.int64(0)
-    for i in range(sentences.shape[0]):
-        first, n = n, list_words(text, sentences[i], kept, seed, entries, n)
-        if n == first and kept < all_of_them:
-            n = list_words(text, sentences[i], all_of_them, seed, entries, n)
-        entries.ptr[i + 1] = n
+def sum_words(words, entries, out):
+    """``out[i]``: the sum of the vectors of the words of sentence i."""
+    n = entries.ptr[out.shape[0]]
     for k in range(n):
         entries.scale[k] = words.scales[entries.row[k]]
-    for i in range(sentences.shape[0]):
+    for i in range(out.shape[0]):
         first, last = entries.ptr[i], entries.ptr[i + 1]
         for k in range(min(last + _AHEAD, n), min(2 * last - first + _AHEAD, n)):
             prefetch_whole_row(words.directions, entries.row[k])
@@ -242,18 +220,18 @@ class WordSums:
 
     def __init__(self, fitted: dict[str, Any], moves: Moves, alpha: float, dropout: float) -> None:
         self.fitted, self.moves, self.alpha = fitted, moves, float(alpha)
-        self.kept = int((1 - dropout) * 2**31)
+        self.kept = int((1 - dropout) * KEEP_ALL)
         self.n_words, self.n_components = fitted["_directions"].shape
         self._slot = np.zeros(self.n_words, np.int32)
         self._entries = self._make_entries(0, 0)
 
     @cached_property
-    def words(self) -> Words:
+    def words(self) -> LearnedWords:
         """What is learned of each word."""
         fitted = self.fitted
         no_rows, no_numbers = np.zeros((2, 0, self.n_components), np.float32), np.zeros((2, 0), np.float32)
         first, second = fitted.get("_directions_accumulator", no_rows)
-        return Words(
+        return LearnedWords(
             fitted["_directions"],
             fitted["_scales"],
             first,
@@ -286,7 +264,8 @@ class WordSums:
             self._entries = self._make_entries(len(sentences), n_entries + n_entries // 2)
         out = np.empty((len(sentences), self.n_components), np.float32)
         text = text._replace(annotations=())  # whose types differ between methods
-        sum_words(text, sentences, self.kept if learn else 2**31, seed, self.words, self._entries, out)
+        list_words(text, sentences, self.kept if learn else KEEP_ALL, seed, self._entries.row, self._entries.ptr)
+        sum_words(self.words, self._entries, out)
         return out
 
     def step(self, gradient: np.ndarray, rate: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,16 @@ from .._base.pooled import between, read_only
 from .._base.queries import SentenceSimilarity
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors, sum_rows
-from .._encoders.convolution import Bag, Convolution, Filters, Sentences, Shape, embed, embed_bags, start_filters
+from .._encoders.convolution import (
+    Convolution,
+    Filters,
+    IndexedSentences,
+    LinearFilters,
+    Shape,
+    embed_bags,
+    embed_windows,
+    start_filters,
+)
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, start_zeros
@@ -290,7 +299,7 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         widths = self.filter_widths
-        if not len(widths) or not all(isinstance(width, Integral) and 1 <= int(width) <= _WIDEST for width in widths):
+        if not len(widths) or not all(map(integers(1, _WIDEST).is_satisfied_by, widths)):
             raise ValueError(f"filter_widths must be whole numbers from 1 to {_WIDEST}, got {brief(widths)}.")
 
     def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
@@ -323,7 +332,7 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
 
     def _make_encoder(self, fitted: dict[str, Any]) -> Filters:
         words, shape = self._encoder_of_words(fitted), _shape_of(self._windows_of_options)
-        encoder = Bag if shape.is_bag else Convolution
+        encoder = LinearFilters if shape.is_bag else Convolution
         return encoder(words, fitted, shape, self.filter_alpha, self.word_dropout)
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
@@ -343,7 +352,7 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
         if self._option("unknown") == "zero":
             is_known = sentences.rows[ids] >= 0
             ids, ptr = ids[is_known], offsets(is_known)[ptr]
-        found = Sentences.of(ids, ptr, np.zeros(ids.max(initial=0) + 1, np.int32))
+        found = IndexedSentences.of(ids, ptr, np.zeros(ids.max(initial=0) + 1, np.int32))
         rows = sentences.rows[found.distinct]
         vectors = self._vectors_of_words(rows, sentences.words_of(found.distinct[rows < 0]))
         shape = _shape_of(self._windows)
@@ -353,7 +362,7 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
             sum_rows(found.words, np.ones(len(ids), np.float32), ptr, vectors, vectors[:0], False, sums)
             embedded = embed_bags(sums, ptr, self.filters_, self.intercept_, shape)
         else:
-            embedded = embed(found, vectors, self.filters_, self.intercept_, shape)
+            embedded = embed_windows(found, vectors, self.filters_, self.intercept_, shape)
         if out is None:
             return embedded
         out[:] = embedded

@@ -14,7 +14,7 @@ from .._base.pooled import PooledVectorizer, read_only
 from .._base.scikit_learn import fit_context
 from .._base.sharing import of_one_state
 from .._corpus.corpus import SentenceCorpus
-from .._objectives.target import LOSSES, Options, TargetObjective, unit_rows
+from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.messages import brief
 from .._validation.targets import checked_targets
@@ -354,7 +354,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         # The product as sums of the rows of the matrix: BLAS may round a row differently in another batch.
         columns, ptr = np.tile(np.arange(width), n), np.arange(n + 1) * width
         sum_rows(columns, rows.ravel(), ptr, image, image[:0], False, images)
-        return unit_rows(images)[0]
+        return directions_of(images)[0]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -57,7 +57,7 @@ def bags_of(text: EncodedText, sentences: np.ndarray) -> Bags:
     return Bags(sentences[present], rows, weights)
 
 
-def unit_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def directions_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows divided by their lengths, and the lengths; a row of zeros stays."""
     lengths = np.sqrt(np.square(rows).sum(axis=1, keepdims=True))
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0), lengths
@@ -107,9 +107,9 @@ class TargetObjective(DenseObjective):
         n = len(bags.sentences)
         if not n:
             return Gradients(0.0, 0, {})
-        targets, _ = unit_rows(np.asarray(chunk.text.annotations[0][bags.sentences], vectors.dtype))
-        directions, lengths = unit_rows(bags.weights @ vectors[bags.rows])
-        images, image_lengths = unit_rows(directions @ image.T)
+        targets, _ = directions_of(np.asarray(chunk.text.annotations[0][bags.sentences], vectors.dtype))
+        directions, lengths = directions_of(bags.weights @ vectors[bags.rows])
+        images, image_lengths = directions_of(directions @ image.T)
         of_targets = targets @ targets.T
         loss, error = compare(images @ targets.T, of_targets < 1 - _EQUAL, self.options)
         of_image = through_length(error @ targets, images, image_lengths)

@@ -19,4 +19,5 @@ __all__ = [
     "stopping",
     "trainer",
     "updates",
+    "word_dropout",
 ]

@@ -10,9 +10,17 @@ from kernel_cases import tiny_text
 
 from skembed import CBOSVectorizer, CSEVectorizer, PairCorpus, ParaphraseVectorizer
 from skembed._compiled import rows, simd
-from skembed._compiled.products import product
+from skembed._compiled.products import product_by_row
 from skembed._encoders import convolution
-from skembed._encoders.convolution import Bag, Convolution, Sentences, Shape, embed, embed_bags, start_filters
+from skembed._encoders.convolution import (
+    Convolution,
+    IndexedSentences,
+    LinearFilters,
+    Shape,
+    embed_bags,
+    embed_windows,
+    start_filters,
+)
 from skembed._training.dense import adam_step
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of random bits, without JIT
@@ -41,12 +49,12 @@ def test_a_product_is_exact_and_each_row_depends_on_it_alone():
     random = np.random.default_rng(0)
     for n, m, d in [(0, 3, 4), (1, 16, 1), (7, 21, 5), (200, 40, 33)]:
         rows, matrix = random.normal(size=(n, d)).astype(np.float32), random.normal(size=(m, d)).astype(np.float32)
-        found = product(rows, matrix)
+        found = product_by_row(rows, matrix)
         np.testing.assert_allclose(found[:, :m], rows.astype(np.float64) @ matrix.T, rtol=1e-4, atol=1e-5)
         assert found.shape[1] % 16 == 0 and not found[:, m:].any()
         order = random.permutation(n)
         for which in (order, order[: n // 3], order[:1]):
-            assert product(rows[which], matrix).tobytes() == found[which].tobytes()
+            assert product_by_row(rows[which], matrix).tobytes() == found[which].tobytes()
 
 
 def tanh_of(matrix, out):
@@ -106,7 +114,7 @@ def test_sums_of_windows_and_their_gradients_are_the_twins(form, widths, n_filte
     fitted, vectors = arrays(widths, n_filters), np.random.default_rng(4).normal(size=(9, 5)).astype(np.float32)
     shape = Shape(np.array(widths, np.int64), wide, tanh)
     words = Words(vectors)
-    encoder = (Bag if shape.is_bag else Convolution)(words, fitted, shape, 0.0, 0.0)
+    encoder = (LinearFilters if shape.is_bag else Convolution)(words, fitted, shape, 0.0, 0.0)
     known = [[word for word in slow.sentences[i] if word < 9] for i in WHICH]
     doubles = [array.astype(np.float64) for array in (vectors, fitted["_filters"], fitted["_intercept"])]
 
@@ -118,9 +126,9 @@ def test_sums_of_windows_and_their_gradients_are_the_twins(form, widths, n_filte
     np.testing.assert_allclose(found, twin(), rtol=1e-4, atol=1e-5)
     assert found.any(axis=1).tolist() == [len(words) > 0 for words in known]
     ids, ptr = np.concatenate(known).astype(np.int32), np.cumsum([0, *map(len, known)])
-    listed = Sentences.of(ids, ptr, np.zeros(9, np.int32))
+    listed = IndexedSentences.of(ids, ptr, np.zeros(9, np.int32))
     filters_and_intercept = fitted["_filters"], fitted["_intercept"]
-    embedded = embed(listed, vectors[listed.distinct], *filters_and_intercept, shape)
+    embedded = embed_windows(listed, vectors[listed.distinct], *filters_and_intercept, shape)
     np.testing.assert_allclose(embedded, twin(), rtol=1e-4, atol=1e-5)
     if shape.is_bag:
         sums = np.array([vectors[words].sum(axis=0) for words in known])
@@ -273,7 +281,7 @@ def test_filter_alpha_shrinks_the_filters():
     assert np.linalg.norm(held.filters_) < np.linalg.norm(free.filters_)
 
 
-@pytest.mark.parametrize("widths", [(), (0,), (1, 2.5), ("1",), (101,)])
+@pytest.mark.parametrize("widths", [(), (0,), (1, 2.5), ("1",), (101,), (True,)])
 def test_widths_that_are_none(widths):
     with pytest.raises(ValueError, match="filter_widths must be whole numbers from 1 to 100"):
         CSEVectorizer(filter_widths=widths).fit(PAIRS)

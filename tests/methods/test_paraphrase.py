@@ -433,3 +433,9 @@ def test_held_out_pairs_are_not_learned_from():
     assert first.vocabulary_ == other.vocabulary_
     assert first.validation_loss_curve_ != other.validation_loss_curve_
     assert (first.word_vectors_ == other.word_vectors_).all() and (first._scales == other._scales).all()
+
+
+@pytest.mark.parametrize("more", [{"y": [0, 0]}, {"groups": [0, 0]}])
+def test_pairs_have_no_labels(more):
+    with pytest.raises(ValueError, match="must be None where X is pairs"):
+        ParaphraseVectorizer().fit([("a b", "c d"), ("e f", "g h")], **more)
