@@ -59,12 +59,12 @@ def validate_parameters(estimator: Any) -> None:
     constraints = estimator._parameter_constraints
     for name, value in estimator.get_params(deep=False).items():
         wanted = constraints.get(name, "no_validation")
-        if wanted == "no_validation" or any(_satisfies(value, make_constraint(one)) for one in wanted):
+        if wanted == "no_validation" or any(satisfies(value, make_constraint(one)) for one in wanted):
             continue
         validate_parameter_constraints(constraints, {name: _Brief(value)}, type(estimator).__name__)
 
 
-def _satisfies(value: Any, constraint: Any) -> bool:
+def satisfies(value: Any, constraint: Any) -> bool:
     """Whether a value is right; Python counts True among the integers, where it is a slip."""
     is_slip = isinstance(value, bool) and isinstance(constraint, Interval)
     return bool(not is_slip and constraint.is_satisfied_by(value))

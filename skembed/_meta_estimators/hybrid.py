@@ -271,7 +271,9 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         weights = np.sqrt(_idf(at_hand, names) * _idf(text, names)) * sif**self.sif_power
         units = unit_rows(np.array(vectors, np.float32))
         learned = np.zeros(len(names))
-        learned[: len(words)] = counts[: len(words)] / (counts[: len(words)] + self.half_count) * units.any(axis=1)
+        learned[: len(words)] = (
+            counts[: len(words)] / (counts[: len(words)] + float(self.half_count)) * units.any(axis=1)
+        )
         units *= np.sqrt(learned[: len(words)], dtype=np.float32)[:, None]
         return {
             "vocabulary_": dict(zip(names, range(len(names)))),

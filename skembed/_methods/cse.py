@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._base.parameters import satisfies
 from .._base.pooled import between, read_only
 from .._base.queries import SentenceSimilarity
 from .._corpus.corpus import SentenceCorpus
@@ -299,7 +300,7 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         widths = self.filter_widths
-        if not len(widths) or not all(map(integers(1, _WIDEST).is_satisfied_by, widths)):
+        if not len(widths) or not all(satisfies(width, integers(1, _WIDEST)) for width in widths):
             raise ValueError(f"filter_widths must be whole numbers from 1 to {_WIDEST}, got {brief(widths)}.")
 
     def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
