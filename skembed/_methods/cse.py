@@ -18,6 +18,7 @@ from .._encoders.convolution import (
     Convolution,
     Filters,
     IndexedSentences,
+    LearnedFilters,
     LinearFilters,
     Shape,
     embed_bags,
@@ -26,7 +27,7 @@ from .._encoders.convolution import (
 )
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
-from .._training.learned_arrays import LearnedArray, start_zeros
+from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._validation.limits import integers
 from .._validation.messages import brief
 from .._word_vectors.paired_words import PairedWords
@@ -317,19 +318,35 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         words = super()._learned_arrays(fitted)
         widths, n_filters, n_components = tuple(map(int, self.filter_widths)), int(self.n_filters), words[0].shape[1]
-        init = fitted.get("_init")
-
-        def start(array: np.ndarray, seed: int) -> None:
-            length = 1.0 if init is None else median_length(init.vectors)
-            start_filters(array, widths, length, fitted["_seed"])
-
         shape, options = (sum(widths), n_filters, n_components), ("n_filters", "filter_widths", "activation", "padding")
+        init = fitted.get("_init")
+        given = None if init is None else init.filters
+        filters: Start = self._pass_words_through(fitted)
+        intercept: Start = start_zeros
+        if given is not None and given.filters.shape == shape and given.windows == self._windows_of_options:
+            filters, intercept = map(start_copied, given[:2])
+        of_intercept = len(widths), n_filters
         return [
             *words,
-            LearnedArray("_filters", shape, start, "dense", options),
-            LearnedArray("_intercept", (len(widths), n_filters), start_zeros, "dense", options),
-            LearnedArray("_start_filters", shape, start, "dense", (), frozen=True),
+            LearnedArray("_filters", shape, filters, "dense", options),
+            LearnedArray("_intercept", of_intercept, intercept, "dense", options),
+            LearnedArray("_start_filters", shape, filters, "dense", (), frozen=True),
+            LearnedArray("_start_intercept", of_intercept, intercept, "dense", (), frozen=True),
         ]
+
+    def _pass_words_through(self, fitted: dict[str, Any]) -> Start:
+        """A start of the filters, whatever the index of their array."""
+        length = median_length(fitted["_init"].vectors) if "_init" in fitted else 1.0
+        return lambda array, _: start_filters(array, tuple(map(int, self.filter_widths)), length, fitted["_seed"])
+
+    @property
+    def _learned_filters(self) -> LearnedFilters:
+        """What another model starts from beside the words."""
+        return LearnedFilters(self.filters_, self.intercept_, self._windows)
+
+    @property
+    def _summed_vectors(self) -> np.ndarray:
+        return self.word_vectors_
 
     def _make_encoder(self, fitted: dict[str, Any]) -> Filters:
         words, shape = self._encoder_of_words(fitted), _shape_of(self._windows_of_options)
@@ -341,7 +358,7 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
         if self.interpolation < 1:
             share = self.interpolation
             filters = between(fitted["_start_filters"], filters, share)
-            intercept = between(np.zeros_like(intercept), intercept, share)
+            intercept = between(fitted["_start_intercept"], intercept, share)
         words, length = self._learned_words(fitted), fitted["_length_of_new_words"]
         length = np.float32(median_length(words["word_vectors_"]) if length is None else length)
         fitted = super()._finish_fit(fitted | words, corpus)

@@ -100,7 +100,7 @@ def hinge(scores, excluded, margin, unit, gradient):
     return loss, n_targets
 
 
-class _UnitVectors:
+class UnitVectors:
     """The vectors of a block scaled to length one, and the way back for the gradient."""
 
     def __init__(self, vectors: np.ndarray) -> None:
@@ -119,7 +119,7 @@ class HingeLoss:
         self.margin = np.float32(margin)
 
     def __call__(self, vectors: np.ndarray, excluded: np.ndarray, learn: bool) -> PairLoss:
-        block = _UnitVectors(vectors)
+        block = UnitVectors(vectors)
         gradient = np.zeros_like(vectors) if learn else vectors[:0]
         loss, n_targets = hinge(block.unit @ block.unit.T, excluded, self.margin, block.unit, gradient)
         return PairLoss(loss, n_targets, block.of_vectors(gradient) if learn else gradient)
@@ -132,7 +132,7 @@ class SoftmaxLoss:
         self.inverse_temperature = np.float32(1 / temperature)
 
     def __call__(self, vectors: np.ndarray, excluded: np.ndarray, learn: bool) -> PairLoss:
-        block, n = _UnitVectors(vectors), len(excluded)
+        block, n = UnitVectors(vectors), len(excluded)
         first, second = block.unit[:n], block.unit[n:]
         scores = first @ second.T
         rows, columns = np.empty((2, n, padded(n)), np.float32)

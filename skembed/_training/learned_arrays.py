@@ -28,6 +28,11 @@ def start_uniform(limit: float, n_rows: int | None = None) -> Start:
     return fill
 
 
+def start_copied(given: np.ndarray) -> Start:
+    """Start as a copy of what is given."""
+    return lambda array, seed: np.copyto(array, given)
+
+
 class LearnedArray(NamedTuple):
     """One array of float32 that a method learns.
 

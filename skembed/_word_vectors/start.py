@@ -35,6 +35,7 @@ class Start(NamedTuple):
     ngrams: np.ndarray | None = None  # (n_buckets, n_components) float32, the rows that n-grams share, if it has such
     ngram_range: tuple[int, ...] = (1, 1)
     model: type | None = None  # the class of a fitted model
+    filters: Any = None  # what a convolutional model has learned beside its words
 
     def is_of(self, cls: type) -> bool:
         """Whether the vectors were learned by this class, whose rate their lengths serve already."""
@@ -148,7 +149,7 @@ class StartsFromInit(TrainedVectorizer):
 def tokenizer_of(init: Any) -> Tokenizer | None:
     """How the words of a model were made, where it is a fitted one of this package."""
     model = _model_of(init)
-    return getattr(model, "_tokenizer", None) if isinstance(model, PooledVectorizer) else None
+    return getattr(model, "_tokenizer", None) if _has_words(model) else None
 
 
 def read_start(init: Any) -> Start:
@@ -167,7 +168,7 @@ def read_start(init: Any) -> Start:
             "grid of parameters does, wrap it in FrozenEstimator, of sklearn.frozen, so that it does not forget."
         )
     model = _model_of(init)
-    start = _sums_of(model) if isinstance(model, PooledVectorizer) else _given(model)
+    start = _sums_of(model) if _has_words(model) else _given(model)
     if not start.vectors.any():
         raise ValueError("init: all vectors are zero, so there is nothing to start from.")
     return start
@@ -177,8 +178,9 @@ def _sums_of(model: Any) -> Start:
     model = copy(model)  # a snapshot: another thread may fit it
     n_words = len(model.vocabulary_)
     vectors = model._summed_vectors[:n_words] * model.word_weights_[:n_words, None]
-    length = float(model._unknown_length * model._unknown_weight)
+    length = float(model._unknown_length * getattr(model, "_unknown_weight", 1.0))
     start = Start(list(model.vocabulary_), np.ascontiguousarray(vectors, np.float32), length, model=type(model))
+    start = start._replace(filters=getattr(model, "_learned_filters", None))
     if isinstance(model, NgramVectorizer) and len(model.ngram_vectors_):
         return start._replace(ngrams=model.ngram_vectors_, ngram_range=tuple(model.ngram_range))
     return start
@@ -203,12 +205,17 @@ def median_length(vectors: np.ndarray) -> float:
 def _width_of(init: Any) -> int | None:
     """Length of the vectors, where it can be told without reading all of them."""
     model = _model_of(init)
-    if isinstance(model, PooledVectorizer):
-        return getattr(model, "n_features_out_", None)
+    if _has_words(model):
+        return int(model._summed_vectors.shape[1]) if hasattr(model, "vocabulary_") else None
     if isinstance(model, Mapping):
         return len(next(iter(model.values()), ()))
     table = model[1] if is_table(model) else model
     return table.shape[1] if getattr(table, "ndim", None) == 2 else None
+
+
+def _has_words(model: Any) -> bool:
+    """Whether it is an estimator of this package that makes a sentence of word vectors."""
+    return isinstance(model, (PooledVectorizer, StartsFromInit))
 
 
 def _model_of(init: Any) -> Any:

@@ -9,8 +9,10 @@ from skembed.evaluation._semantic import error_agreement, semantic_classificatio
 from skembed.evaluation._sick import sick_relatedness, sick_scores
 from skembed.evaluation._sts import sts_comparison, sts_intervals, sts_scores, sts_similarities
 from skembed.evaluation._tables import published_results
+from skembed.evaluation._tuned_relatedness import FineTunedRelatednessRegressor
 
 __all__ = [
+    "FineTunedRelatednessRegressor",
     "MTEBEncoder",
     "RelatednessRegressor",
     "document_comparison",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -169,19 +170,11 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = y.astype(np.float64)
         self.grades_ = self._find_grades(y)
-        self.scale_ = np.sqrt(np.mean(X**2, axis=0))
-        self.scale_[self.scale_ == 0] = 1.0
+        self.scale_ = root_mean_square(X)
         X = X / self.scale_
         targets = sparse_targets(y, self.grades_)
-        shapes = [(X.shape[1], self.n_hidden), (self.n_hidden,), (self.n_hidden, len(self.grades_)), self.grades_.shape]
-        generator = check_random_state(self.random_state)
-        start = np.concatenate(
-            [
-                # Biases start at zero, weights so that a layer's sums have about unit size.
-                np.zeros(shape) if len(shape) == 1 else generator.normal(scale=shape[0] ** -0.5, size=shape).ravel()
-                for shape in shapes
-            ]
-        )
+        shapes = shapes_of_layers(X.shape[1], self.n_hidden, len(self.grades_))
+        start = np.concatenate([layer.ravel() for layer in start_layers(shapes, check_random_state(self.random_state))])
         found = minimize(
             divergence,
             start,
@@ -231,9 +224,11 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
             Rows that sum up to one.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False) / self.scale_
-        hidden = expit(X @ self.coefs_[0] + self.intercepts_[0])
-        return np.exp(log_softmax(hidden @ self.coefs_[1] + self.intercepts_[1], axis=1))
+        return self._grades_of(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _grades_of(self, features: np.ndarray) -> NDArray[np.float64]:
+        layers = self.coefs_[0], self.intercepts_[0], self.coefs_[1], self.intercepts_[1]
+        return np.exp(run_layers(features / self.scale_, layers)[1])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict scores.
@@ -265,6 +260,24 @@ def sparse_targets(y: np.ndarray, grades: np.ndarray) -> np.ndarray:
     return targets
 
 
+def root_mean_square(X: np.ndarray) -> NDArray[np.float64]:
+    """Of each column, 1 where it is zero."""
+    scale = np.sqrt(np.mean(np.square(X, dtype=np.float64), axis=0))
+    return np.where(scale == 0, 1.0, scale)
+
+
+def shapes_of_layers(n_features: int, n_hidden: int, n_grades: int) -> list[tuple[int, ...]]:
+    """Shapes of weights and biases of the hidden layer, then of the grades."""
+    return [(n_features, n_hidden), (n_hidden,), (n_hidden, n_grades), (n_grades,)]
+
+
+def start_layers(shapes: list[tuple[int, ...]], random: np.random.RandomState) -> list[np.ndarray]:
+    """Biases start at zero, weights so that a layer's sums have about unit size."""
+    return [
+        np.zeros(shape) if len(shape) == 1 else random.normal(scale=shape[0] ** -0.5, size=shape) for shape in shapes
+    ]
+
+
 def unpack(theta: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
     """Weights and biases of the two layers, views into one vector."""
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
@@ -275,12 +288,25 @@ def divergence(
     theta: np.ndarray, X: np.ndarray, targets: np.ndarray, shapes: list[tuple[int, ...]], alpha: float
 ) -> tuple[float, np.ndarray]:
     """Loss J and its gradient."""
-    first, first_bias, second, second_bias = unpack(theta, shapes)
+    layers = unpack(theta, shapes)
+    loss, gradient, _ = backward(X, targets, layers)
+    penalty = alpha / 2 * (theta @ theta)
+    return float(loss + penalty), np.concatenate([array.ravel() for array in gradient]) + alpha * theta
+
+
+def run_layers(X: np.ndarray, layers: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Hidden units, and the logarithms of the distributions over the grades."""
+    first, first_bias, second, second_bias = layers
     hidden = expit(X @ first + first_bias)
-    log_p = log_softmax(hidden @ second + second_bias, axis=1)
-    n = len(X)
-    loss = (xlogy(targets, targets).sum() - (targets * log_p).sum()) / n + alpha / 2 * (theta @ theta)
-    d_scores = (np.exp(log_p) - targets) / n
-    d_hidden = (d_scores @ second.T) * hidden * (1 - hidden)
-    gradient = [X.T @ d_hidden, d_hidden.sum(axis=0), hidden.T @ d_scores, d_scores.sum(axis=0)]
-    return float(loss), np.concatenate([array.ravel() for array in gradient]) + alpha * theta
+    return hidden, log_softmax(hidden @ second + second_bias, axis=1)
+
+
+def backward(
+    X: np.ndarray, targets: np.ndarray, layers: Sequence[np.ndarray]
+) -> tuple[float, list[np.ndarray], np.ndarray]:
+    """Mean divergence, its derivatives by weights and biases, and by the sums that the hidden units see."""
+    hidden, log_p = run_layers(X, layers)
+    loss = float(xlogy(targets, targets).sum() - (targets * log_p).sum()) / len(X)
+    d_scores = (np.exp(log_p) - targets) / np.float32(len(X))
+    d_hidden = (d_scores @ layers[2].T) * hidden * (1 - hidden)
+    return loss, [X.T @ d_hidden, d_hidden.sum(axis=0), hidden.T @ d_scores, d_scores.sum(axis=0)], d_hidden

@@ -15,7 +15,15 @@ from skembed._text.vocabulary import Vocabulary
 ROOT = Path(__file__).resolve().parents[2]
 MATRICES = ("word_vectors_", "_source_vectors", "target_vectors_", "coef_", "_directions", "_start_vectors", "_scales")
 
-MATRICES += ("_interpolated_vectors", "_filters", "filters_", "_start_filters", "_intercept", "intercept_")
+MATRICES += (
+    "_interpolated_vectors",
+    "_filters",
+    "filters_",
+    "_start_filters",
+    "_intercept",
+    "intercept_",
+    "_start_intercept",
+)
 PARTS = ["weights", "accumulators", "corpus", "copies", "scratch"]
 
 

@@ -1,0 +1,105 @@
+"""Relatedness of SICK, learned from its training pairs, beside table 3 of the paper on CSE.
+
+    python benchmarks/quality/sick_supervised.py --data DATA --pairs PAIRS [--start FILE] [--out doc/_results/quality]
+
+"Universal" encoders learn from a lexicon and captions first (`pairs_sts.py`), "random" ones start from the word vectors
+alone, with the filters of CSE at their start. The settings of each row are those with the best Pearson correlation in
+three folds of the training part; then it learns from all of that part, and the test part is seen once.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
+
+import joblib
+import numpy as np
+from measuring import arguments, cpu_seconds
+from pairs_sts import SENTENCES, WORDS, learn_start, read_captions, read_lexicon
+from reporting import report, target
+from sklearn.metrics import make_scorer, mean_squared_error
+from sklearn.model_selection import GridSearchCV, KFold
+from yardsticks import read_pairs
+
+from skembed import CSEVectorizer, ParaphraseVectorizer
+from skembed.evaluation import FineTunedRelatednessRegressor
+from skembed.metrics import pearson_score, spearman_score
+
+# r, rho and MSE of the test part, from table 3.
+PAPER = {
+    "Dependency Tree-LSTM (Tai et al., 2015)": (0.8676, 0.8083, 0.2532),
+    "CNN (He et al., 2015)": (0.8686, 0.8047, 0.2606),
+    "PP universal (Wieting et al., 2016)": (0.8684, None, None),
+    "CSE random (the paper)": (0.8558, 0.8059, 0.2730),
+    "CSE universal (the paper)": (0.8696, 0.8087, 0.2480),
+}
+GRID = [
+    {"dropout": [0.6, 0.7], "encoder_learning_rate": [2.5e-4]},
+    {"dropout": [0.7], "encoder_learning_rate": [5e-4]},
+]
+
+
+def read_sick(data, part):
+    scores, first, second = read_pairs(data / "eval" / "sts" / "sick" / f"{part}.tsv")
+    return list(zip(first, second)), np.array(scores)
+
+
+def encoders(options):
+    """Name -> encoder to start from."""
+    if options.start is not None and options.start.exists():
+        start = joblib.load(options.start)
+    else:
+        start = learn_start(options.data, 50_000 if options.quick else None)
+    n_pairs = 2000 if options.quick else None
+    lexicon = read_lexicon(options.pairs / "ppdb_xl_lexical.tsv.gz")[:n_pairs]
+    captions, images = (column[:n_pairs] for column in read_captions(options.pairs / "flickr30k_captions.tsv.gz"))
+    for name, cls in (("PP", ParaphraseVectorizer), ("CSE", CSEVectorizer)):
+        yield f"{name} random", cls(init=start)
+        of_words, of_sentences = (
+            {key: value for key, value in settings.items() if key in cls().get_params()}
+            for settings in (WORDS, SENTENCES)
+        )
+        words = cls(init=start, **of_words).fit(lexicon)
+        yield f"{name} universal", cls(init=cls(init=words, **of_sentences).fit(captions, images))
+
+
+def main():
+    options = arguments(
+        __doc__,
+        pairs={"type": Path, "required": True, "help": "folder with the pairs"},
+        start={"type": Path, "help": "file of the word vectors to start from, as of pairs_sts.py"},
+    )
+    train, test = read_sick(options.data, "train"), read_sick(options.data, "test")
+    n_pairs = 500 if options.quick else None
+    rows = []
+    for name, encoder in encoders(options):
+        began = cpu_seconds()
+        search = GridSearchCV(
+            FineTunedRelatednessRegressor(encoder, grades=[1, 2, 3, 4, 5], random_state=0),
+            GRID,
+            scoring=make_scorer(pearson_score),
+            cv=KFold(3, shuffle=True, random_state=0),
+        ).fit(*(column[:n_pairs] for column in train))
+        predicted, scores = search.predict(test[0]), test[1]
+        rows.append(
+            {
+                "model": name,
+                "folds of the training part, r": f"{search.best_score_:.4f}",
+                "r": f"{pearson_score(scores, predicted):.4f}",
+                "rho": f"{spearman_score(scores, predicted):.4f}",
+                "MSE": f"{mean_squared_error(scores, predicted):.4f}",
+                "dropout": search.best_params_["dropout"],
+                "rate of the encoder": search.best_params_["encoder_learning_rate"],
+                "CPU s": round(cpu_seconds() - began),
+            }
+        )
+        print(rows[-1], flush=True)
+    best = max(rows, key=lambda row: row["folds of the training part, r"])
+    rows += [{"model": name, "r": r, "rho": rho, "MSE": mse} for name, (r, rho, mse) in PAPER.items()]
+    targets = [target("100 r of the model with the best folds", best["model"], 100 * float(best["r"]), 86.2)]
+    notes = f"{len(train[0])} pairs to learn from, {len(test[0])} of the test part. CPU s: the search and the last fit."
+    report(options, "sick_supervised", "SICK, learned from its training part", rows, notes=notes, targets=targets)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""The relatedness head over an encoder that learns with it: gradients by differences, what it learns, its errors."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from skembed import CBOSVectorizer, CSEVectorizer, PairCorpus, ParaphraseVectorizer
+from skembed.evaluation import FineTunedRelatednessRegressor, RelatednessRegressor, pair_features
+from skembed.evaluation._relatedness import backward, run_layers, sparse_targets
+from skembed.evaluation._tuned_relatedness import _Pairs
+from skembed.metrics import pearson_score
+
+COLOURS = "red green blue pink grey black white brown amber ivory".split()
+ANIMALS = "cat dog cow hen".split()
+SENTENCES = [f"a {colour} {animal}" for colour in COLOURS for animal in ANIMALS]
+ENCODERS = {
+    "PP": ParaphraseVectorizer(24, random_state=0),
+    "CSE": CSEVectorizer(24, filter_widths=(1, 2), n_filters=16, random_state=0),
+    "linear CSE": CSEVectorizer(24, filter_widths=(1, 2), n_filters=16, activation="identity", random_state=0),
+}
+
+
+def scored(n, seed=0):
+    """Pairs of which only the animal counts, which no start knows."""
+    random = np.random.default_rng(seed)
+    pairs = [tuple(random.choice(SENTENCES, 2).tolist()) for _ in range(n)]
+    return pairs, np.array([5.0 if a.split()[-1] == b.split()[-1] else 1.0 for a, b in pairs])
+
+
+def make(encoder="PP", **options):
+    settings = {"n_hidden": 16, "dropout": 0.2, "encoder_learning_rate": 5e-3, "max_iter": 15, "random_state": 0}
+    return FineTunedRelatednessRegressor(ENCODERS[encoder], **settings | options)
+
+
+def test_gradient_by_the_vectors():
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(12, 20)).astype(np.float32)
+    layers = [random.normal(size=shape) for shape in [(40, 5), (5,), (5, 3), (3,)]]
+    targets = sparse_targets(random.uniform(1, 3, 6), np.arange(1.0, 4.0))
+    factor = (random.random((6, 40)) > 0.3) / 0.7
+    direction = random.normal(size=vectors.shape)
+
+    def loss(step):
+        pairs = _Pairs(np.asarray(vectors + step * direction, np.float32))
+        log_p = run_layers(pairs.features * factor, layers)[1]
+        return -(targets * log_p).sum() / 6
+
+    pairs = _Pairs(vectors.copy())
+    d_hidden = backward(pairs.features * factor, targets, layers)[2]
+    gradient = pairs.backward(((d_hidden @ layers[0].T) * factor).astype(np.float32))
+    expected = (loss(1e-2) - loss(-1e-2)) / 2e-2
+    assert abs((gradient * direction).sum() - expected) < 1e-2 * abs(expected)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_learns_what_the_start_does_not_know(encoder):
+    train, test = scored(400), scored(200, seed=1)
+    tuned = make(encoder).fit(*train)
+    assert pearson_score(test[1], tuned.predict(test[0])) > 0.95
+    stays = make(encoder, encoder_learning_rate=0.0, n_hidden=4, max_iter=5).fit(*train)
+    assert pearson_score(test[1], stays.predict(test[0])) < pearson_score(test[1], tuned.predict(test[0]))
+    # The sentences of a kind have come together, which the encoder can be used for alone.
+    rows = tuned.encoder_.transform(["a red cat", "a blue cat", "a red dog"])
+    assert rows[0] @ rows[1] > rows[0] @ rows[2]
+    assert tuned.loss_curve_[-1] < tuned.loss_curve_[0] and tuned.loss_ == tuned.loss_curve_[-1]
+    assert tuned.n_iter_ == len(tuned.loss_curve_) == 15
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_encoder_that_stays(encoder):
+    """With a rate of zero it is a `RelatednessRegressor` on the vectors of length one."""
+    pairs, y = scored(60)
+    model = make(encoder, encoder_learning_rate=0.0).fit(pairs, y)
+    start = np.asarray(model.encoder_.transform([sentence for pair in pairs for sentence in pair]), np.float64)
+    start /= np.linalg.norm(start, axis=1)[:, None]
+    features = pair_features(start[::2], start[1::2])
+    np.testing.assert_allclose(model.scale_, np.sqrt(np.mean(features**2, axis=0)), rtol=1e-3, atol=1e-6)
+    head = RelatednessRegressor(n_hidden=16, max_iter=1, tol=1e9).fit(features, y)
+    head.scale_, head.coefs_, head.intercepts_ = model.scale_, model.coefs_, model.intercepts_
+    np.testing.assert_allclose(head.predict(features), model.predict(pairs), rtol=1e-4)
+
+
+def test_starts_from_a_model():
+    paraphrases = ParaphraseVectorizer(24, max_iter=3, random_state=0).fit(
+        SENTENCES, [s.split()[-1] for s in SENTENCES]
+    )
+    before = paraphrases.transform(SENTENCES)
+    pairs, y = scored(60)
+    for encoder in (paraphrases, ParaphraseVectorizer(init=paraphrases)):
+        model = FineTunedRelatednessRegressor(encoder, encoder_learning_rate=0.0, max_iter=1, random_state=0).fit(
+            pairs, y
+        )
+        np.testing.assert_allclose(model.encoder_.transform(SENTENCES), before, rtol=1e-5, atol=1e-6)
+    FineTunedRelatednessRegressor(paraphrases, encoder_learning_rate=0.1, max_iter=2).fit(pairs, y)
+    np.testing.assert_array_equal(paraphrases.transform(SENTENCES), before)
+
+
+def test_a_fitted_cse_is_a_start_with_its_filters():
+    pairs = [(s, f"a big {s.split()[-1]}") for s in SENTENCES]
+    first = CSEVectorizer(24, filter_widths=(1, 2), n_filters=16, max_iter=3, random_state=0).fit(pairs)
+    settings = {"filter_widths": (1, 2), "n_filters": 16, "max_iter": 1, "learning_rate": 1e-12}
+    same = CSEVectorizer(init=first, **settings).fit(pairs)
+    np.testing.assert_allclose(same.transform(SENTENCES), first.transform(SENTENCES), rtol=1e-4, atol=1e-5)
+    assert not np.allclose(first._start_filters, first.filters_)
+    other = CSEVectorizer(init=first, **settings | {"padding": "narrow"}).fit(pairs)
+    assert not np.allclose(other.filters_, first.filters_)  # which are for other windows
+    frozen = CSEVectorizer(init=FrozenEstimator(first), **settings).fit(pairs)
+    np.testing.assert_array_equal(frozen.filters_, same.filters_)
+    words = ParaphraseVectorizer(init=first, max_iter=1, learning_rate=1e-12).fit(pairs)
+    expected = first.word_vectors_ * first.word_weights_[:, None]
+    np.testing.assert_allclose(words.word_vectors_[: len(expected)], expected, rtol=1e-5)
+
+
+def test_same_bits_again_and_others_with_another_seed():
+    pairs, y = scored(100)
+    first, again, other = (make(random_state=seed, max_iter=2).fit(pairs, y).predict(pairs) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_forms_of_pairs():
+    pd = pytest.importorskip("pandas")
+    pairs, y = scored(40)
+    expected = make(max_iter=2).fit(pairs, y).predict(pairs)
+    for X in (np.array(pairs), pd.DataFrame(pairs), PairCorpus.from_pairs(pairs)):
+        np.testing.assert_array_equal(make(max_iter=2).fit(X, pd.Series(y)).predict(X), expected)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "sklearn._config._global_config", {"transform_output": "pandas"} | _config_without("transform_output")
+        )
+        np.testing.assert_array_equal(make(max_iter=2).fit(pairs, y).predict(pairs), expected)
+
+
+def _config_without(name):
+    import sklearn
+
+    return {key: value for key, value in sklearn.get_config().items() if key != name}
+
+
+def test_searches_and_folds():
+    pairs, y = scored(90)
+    search = GridSearchCV(make(max_iter=2), {"dropout": [0.0, 0.5], "encoder__learn": ["both", "directions"]}, cv=2)
+    assert set(search.fit(pairs, y).best_params_) == {"dropout", "encoder__learn"}
+    assert np.isfinite(cross_val_score(make(max_iter=2), PairCorpus.from_pairs(pairs), y, cv=3)).all()
+    start = CBOSVectorizer(24, min_count=1, random_state=0).fit(SENTENCES)
+    model = FineTunedRelatednessRegressor(ParaphraseVectorizer(init=start), max_iter=1)
+    assert clone(model).encoder.init is start  # a fold starts from it too
+
+
+def test_a_sentence_of_unknown_words_has_a_score():
+    model = make(max_iter=2).fit(*scored(40))
+    assert np.isfinite(model.predict([("xyzzy", "a red cat"), ("", "")])).all()
+
+
+@pytest.mark.parametrize(
+    "X, y, options, message",
+    [
+        (scored(4)[0], [1.0, 2.0], {}, "X and y must have the same length, got 4 and 2"),
+        (scored(3)[0], [1.0, np.nan, 2.0], {}, "y has nan in row 1"),
+        ([("a cat", "?"), ("a", "b")], [1.0, 2.0], {}, "Pair 0 has no word in its second sentence"),
+        (SENTENCES[:2], [1.0, 2.0], {}, "X holds sentences, not pairs"),
+        ([("a cat", None), ("a", "b")], [1.0, 2.0], {}, "Row 0 of X lacks a sentence"),
+        (scored(3)[0], [1.0, 7.0, 2.0], {"grades": [1, 2, 3]}, "y has 7.0 in row 1, outside the grades"),
+        (scored(3)[0], [1.0, 2.0, 2.0], {"dropout": 1.0}, "'dropout' parameter"),
+        (scored(3)[0], [1.0, 2.0, 2.0], {"encoder": CBOSVectorizer()}, "a ParaphraseVectorizer or CSEVectorizer"),
+        (scored(3)[0], [1.0, 2.0, 2.0], {"learning_rate": 1e30}, "diverged with learning_rate=1e\\+30"),
+        (
+            scored(3)[0],
+            [1.0, 2.0, 2.0],
+            {"encoder_learning_rate": 1e30},
+            "diverged with .*encoder_learning_rate=1e\\+30",
+        ),
+    ],
+)
+def test_errors(X, y, options, message):
+    model = make().set_params(**options)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "encoder_")
+
+
+def test_one_score_alone_is_predicted():
+    pairs, _ = scored(20)
+    np.testing.assert_allclose(make(max_iter=1).fit(pairs, np.full(20, 3.0)).predict(pairs), 3.0)
