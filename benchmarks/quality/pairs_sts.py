@@ -71,6 +71,19 @@ def learn_start(data, n_sentences):
     return MeanEmbeddingVectorizer(word_vectors=joined, binary=True, hash_numbers=True).fit(corpus)
 
 
+def start_of(options):
+    """The word vectors to start from, of the file if it is there."""
+    if options.start is not None and options.start.exists():
+        return joblib.load(options.start)
+    start = learn_start(options.data, 50_000 if options.quick else None)
+    if options.start is not None:
+        joblib.dump(start, options.start)
+    return start
+
+
+START = {"type": Path, "help": "file of the word vectors to start from, which are learned where it is not there"}
+
+
 def row_of(model, data):
     sts = data / "eval" / "sts"
     years = [[pearson(model, path) for path in sorted((sts / year).glob("*.tsv"))] for year in YEARS]
@@ -85,14 +98,9 @@ def main():
     options = arguments(
         __doc__,
         pairs={"type": Path, "required": True, "help": "folder with the pairs"},
-        start={"type": Path, "help": "file of the start, which is learned where it is not there"},
+        start=START,
     )
-    if options.start is not None and options.start.exists():
-        start = joblib.load(options.start)
-    else:
-        start = learn_start(options.data, 50_000 if options.quick else None)
-        if options.start is not None:
-            joblib.dump(start, options.start)
+    start = start_of(options)
     lexicon = read_lexicon(options.pairs / "ppdb_xl_lexical.tsv.gz")
     captions, images = read_captions(options.pairs / "flickr30k_captions.tsv.gz")
     rows = [{"pairs": "none: the start", **row_of(start, options.data), "CPU s": None}]
@@ -109,7 +117,9 @@ def main():
     words = learn("lexicon", start, WORDS, lexicon)
     learn("lexicon, then captions", words, SENTENCES, captions, images)
     first, best = rows[0], rows[-1]
-    learn("lexicon, then captions, half of the way", words, SENTENCES | {"interpolation": 0.5}, captions, images)
+    near = {"interpolation": 0.3}
+    words = learn("lexicon, 0.3 of the way", start, WORDS | near, lexicon)
+    learn("lexicon, then captions, each 0.3 of the way", words, SENTENCES | near, captions, images)
     targets = [
         target("mean of the 14 sets", best["pairs"], best["14 sets"], 71.5),
         *(target(f"{column}, no worse than the start", best["pairs"], best[column], first[column]) for column in YEARS),

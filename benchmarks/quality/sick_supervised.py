@@ -12,10 +12,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-import joblib
 import numpy as np
 from measuring import arguments, cpu_seconds
-from pairs_sts import SENTENCES, WORDS, learn_start, read_captions, read_lexicon
+from pairs_sts import SENTENCES, START, WORDS, read_captions, read_lexicon, start_of
 from reporting import report, target
 from sklearn.metrics import make_scorer, mean_squared_error
 from sklearn.model_selection import GridSearchCV, KFold
@@ -46,10 +45,7 @@ def read_sick(data, part):
 
 def encoders(options):
     """Name -> encoder to start from."""
-    if options.start is not None and options.start.exists():
-        start = joblib.load(options.start)
-    else:
-        start = learn_start(options.data, 50_000 if options.quick else None)
+    start = start_of(options)
     n_pairs = 2000 if options.quick else None
     lexicon = read_lexicon(options.pairs / "ppdb_xl_lexical.tsv.gz")[:n_pairs]
     captions, images = (column[:n_pairs] for column in read_captions(options.pairs / "flickr30k_captions.tsv.gz"))
@@ -67,7 +63,7 @@ def main():
     options = arguments(
         __doc__,
         pairs={"type": Path, "required": True, "help": "folder with the pairs"},
-        start={"type": Path, "help": "file of the word vectors to start from, as of pairs_sts.py"},
+        start=START,
     )
     train, test = read_sick(options.data, "train"), read_sick(options.data, "test")
     n_pairs = 500 if options.quick else None

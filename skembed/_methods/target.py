@@ -29,7 +29,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     anywhere:
 
     - the embeddings of your sentences by a large model, the teacher: the student needs no such model, and embeds about
-      a million sentences a second;
+      half a million sentences a second;
     - for definitions, the vectors of the defined words: DictRep [1]_;
     - for captions, features of the images: CaptionRep [2]_.
 
