@@ -112,5 +112,5 @@ plt.show()
 # together are within a point of Sent2Vec up to ten labels, and from thirty on they are best. So the answer is yes: with
 # ten labels of a class "both" is about as good as tf-idf with thirty on docstrings, and clearly better on SUBJ.
 #
-# Labels alone are no better than tf-idf with so few: most words have no label yet. To learn on from Sent2Vec adds nothing
-# up to ten labels of a class, and a point with a hundred.
+# Labels alone are no better than tf-idf with so few: most words have no label yet. To learn on from Sent2Vec adds
+# nothing up to ten labels of a class, and a point with a hundred.
