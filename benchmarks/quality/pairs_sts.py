@@ -37,7 +37,8 @@ COLUMNS = ("14 sets", *YEARS, "SICK trial", "SICK test", "Opinosis k-means", "Op
 # start of the settings
 COMMON = {"binary": True, "batch_size": 128, "random_state": 0}
 WORDS = {"learn": "directions", "learning_rate": 3e-4, "max_iter": 12, **COMMON}
-SENTENCES = {"learning_rate": 3e-4, "max_iter": 4, "word_dropout": 0.3, **COMMON}
+SENTENCES = {"learning_rate": 5e-4, "max_iter": 4, "word_dropout": 0.15, "temperature": 0.07, **COMMON}
+SENTENCES |= {"interpolation": 0.7}
 # end of the settings
 
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 import numpy as np
 from measuring import arguments, cpu_seconds
-from pairs_sts import SENTENCES, START, WORDS, read_captions, read_lexicon, start_of
+from pairs_sts import COMMON, START, WORDS, read_captions, read_lexicon, start_of
 from reporting import report, target
 from sklearn.metrics import make_scorer, mean_squared_error
 from sklearn.model_selection import GridSearchCV, KFold
@@ -32,6 +32,7 @@ PAPER = {
     "CSE random (the paper)": (0.8558, 0.8059, 0.2730),
     "CSE universal (the paper)": (0.8696, 0.8087, 0.2480),
 }
+CAPTIONS = {"learning_rate": 3e-4, "max_iter": 4, "word_dropout": 0.3, **COMMON}
 GRID = [
     {"dropout": [0.6, 0.7], "encoder_learning_rate": [2.5e-4]},
     {"dropout": [0.7], "encoder_learning_rate": [5e-4]},
@@ -53,7 +54,7 @@ def encoders(options):
         yield f"{name} random", cls(init=start)
         of_words, of_sentences = (
             {key: value for key, value in settings.items() if key in cls().get_params()}
-            for settings in (WORDS, SENTENCES)
+            for settings in (WORDS, CAPTIONS)
         )
         words = cls(init=start, **of_words).fit(lexicon)
         yield f"{name} universal", cls(init=cls(init=words, **of_sentences).fit(captions, images))
