@@ -109,7 +109,7 @@ def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bu
         The folder with the published files ``STS.input.*.txt`` and ``STS.gs.*.txt`` (in 2016 ``STS2016.*``).
 
     year : {2012, 2013, 2014, 2015, 2016}, default=2012
-        The year of the task. The files of the set "SMT" of 2013 cannot be had freely; it is read if they are there.
+        The year of the task. The files of the set "SMT" of 2013 are not free; it is read if they are there.
 
     complete : bool, default=True
         If true, every file must have the published number of rows. If false, parts are read too.
