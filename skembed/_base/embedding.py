@@ -1,4 +1,4 @@
-"""What the estimators share that give a dense row for each sentence: `transform`, in pieces and with threads."""
+"""Base of the estimators that give a dense row for each sentence: `transform`, in pieces and with threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the estimators share whose sentence is a sum of vectors: word weights and `transform`."""
+"""Base of the estimators whose sentence is a sum of vectors: word weights and `transform`."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         return vectors
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What is summed: row of `word_vectors_` (or, where unknown, position in `words`), weight, unknown?, ptr."""
+        """What is summed: row of `word_vectors_` (if unknown, position in `words`), weight, unknown or not, ptr."""
         sentences = self._counted(sentences)
         rows = sentences.rows.take(sentences.ids)
         is_unknown = rows < 0

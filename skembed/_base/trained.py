@@ -149,7 +149,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         Warns
         -----
         UserWarning
-            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
+            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
         corpus, annotations, classes = self._evidence(X, y, groups)
         keep = hasattr(self, "vocabulary_")

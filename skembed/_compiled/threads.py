@@ -52,7 +52,7 @@ class Threads:
 
     @contextmanager
     def _others(self) -> Iterator[ThreadPoolExecutor]:
-        """The threads beside the caller's."""
+        """The threads besides the caller's."""
         pool = self._pool or ThreadPoolExecutor(self.n_threads - 1, thread_name_prefix="skembed")
         self._pool = pool if self._stay else None
         try:

@@ -49,7 +49,7 @@ class Shape(NamedTuple):
 
 
 class LearnedFilters(NamedTuple):
-    """What a model starts from beside the words of another."""
+    """What a model starts from besides the words of another."""
 
     filters: np.ndarray  # (n_positions, n_filters, n_components) float32
     intercept: np.ndarray  # (n_widths, n_filters) float32

@@ -67,7 +67,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
     weighting : {"idf", "sif"} or None, default=None
         Weight of a word in that mean at transform. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of
         ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency ``f`` of the word [2]_. Both
-        come from the text given to `fit`, also where the vectors are given.
+        come from the text given to `fit`, even if the vectors are given.
     binary : bool, default=False
         Whether a repeated word counts only once in a sentence at transform.
     hash_numbers : bool, default=False
@@ -295,7 +295,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         Warns
         -----
         UserWarning
-            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
+            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         FutureWarning
             Without `word_vectors`: `partial_fit` will no longer learn them.
         """

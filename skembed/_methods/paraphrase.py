@@ -27,7 +27,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors, where they start at random; `init` has its own. The papers use 300.
+        Length of the vectors if `init` is None; else that of the vectors of `init`. The papers use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
         or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
@@ -86,7 +86,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     early_stopping : bool, default=False
         Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4

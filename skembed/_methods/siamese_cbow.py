@@ -24,7 +24,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors, where they start at random; `init` has its own. The paper uses 300.
+        Length of the vectors if `init` is None; else that of the vectors of `init`. The paper uses 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
         or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
@@ -94,7 +94,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -146,7 +146,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     documents; here neither happens. A sentence at a border has one neighbour, with target probability 1.
 
     *Blocks.* A block is a random sample of short runs of the text. Negatives are sentences of its other runs. A row
-    with c > 8 updates in one block takes steps of 8/c the size. Gradients are added, where the program averages them.
+    with c > 8 updates in one block takes steps of 8/c the size. Gradients are added; the program averages them.
 
     *The paper's own setting:* ``SiameseCBOWVectorizer(300, window=1, negative=2, temperature=1.0, pooling="mean",
     weighting=None, unknown="zero", solver="sgd", learning_rate=0.0001, max_iter=1, batch_size=100,

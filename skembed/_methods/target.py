@@ -38,7 +38,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors, where they start at random; `init` has its own.
+        Length of the vectors if `init` is None; else that of the vectors of `init`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
         or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
@@ -92,7 +92,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -327,7 +327,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         Warns
         -----
         UserWarning
-            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
+            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
         return super().partial_fit(X, y, groups=groups)
 

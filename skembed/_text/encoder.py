@@ -121,7 +121,7 @@ class Encoder:
     def order_words(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
         """Return the vocabulary of all that was read, and for each table of words the final id of each provisional id.
 
-        That is -1 where the word was not kept.
+        The final id is -1 where the word was not kept.
         """
         limits = min_count, max_features
         if not self._scanners:
@@ -221,7 +221,7 @@ def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
 
 
 def scan_rows(scan: Callable[[Batch], Any], batch: Batch, first_row: int) -> Any:
-    """Scan a batch; the error for what is not a string names its row."""
+    """Scan a batch; the error for an item that is not a string names its row."""
     try:
         return scan(batch)
     except TypeError:

@@ -150,7 +150,7 @@ def _id_at(slots, slot):
 @njit(**INLINE)
 def _first_id(known):
     """The id of the first word that a table of known words does not have."""
-    if known is None:  # compiled by itself where there is none
+    if known is None:  # without one, numba compiles another version
         return np.int64(0)
     return known.state[N_WORDS]
 

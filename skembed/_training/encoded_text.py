@@ -14,7 +14,7 @@ from .._compiled.compile import INLINE, LEAN, lean_kernel
 from .._compiled.rows import prefetch_row
 from .._compiled.simd import prefetch_item
 
-# What a sentence costs beside its words, in words; balances the work of the threads.
+# What a sentence costs besides its words, in words; balances the work of the threads.
 WORDS_PER_SENTENCE = 8
 # How many runs ahead words are prefetched, and the most words of a run; how far ahead the offsets of sentences are.
 _RUNS_AHEAD, _MOST_WORDS_AHEAD, _OFFSETS_AHEAD = 4, 256, 24

@@ -83,7 +83,7 @@ class BlockLoop(ABC):
 
     @abstractmethod
     def scratch_bytes(self, text: EncodedText) -> int:
-        """Memory of a pass beside weights and tokens: per sentence, per row, and the work space of a block."""
+        """Memory of a pass besides weights and tokens: per sentence, per row, and the work space of a block."""
 
     def run_epoch(
         self,

@@ -59,7 +59,7 @@ def join_word_vectors(
     words : list of str
         All words, those of the first source first.
     vectors : ndarray of shape (n_words, min(n_components, sum of the lengths)), dtype float32
-        Rows of length one, but for `whiten`; zero for a word whose vectors are all zero.
+        Rows of length one, unless `whiten` is true; zero for a word whose vectors are all zero.
 
     Raises
     ------

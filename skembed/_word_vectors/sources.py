@@ -1,4 +1,4 @@
-"""What may stand in the parameter `word_vectors`: vectors, estimators that have or learn them, and lists of these."""
+"""What the parameter `word_vectors` accepts: vectors, estimators that have or learn them, and lists of these."""
 
 from __future__ import annotations
 

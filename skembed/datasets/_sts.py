@@ -38,7 +38,7 @@ _SUBSETS: dict[int, dict[str, tuple[str, int, int]]] = {
         "headlines": ("headlines", 750, 750),
         "OnWN": ("OnWN", 561, 561),
         "FNWN": ("FNWN", 189, 189),
-        "SMT": ("SMT", 750, 750),  # sold by the LDC: read where a user has it, never downloaded
+        "SMT": ("SMT", 750, 750),  # sold by the LDC: read if a user has it, never downloaded
     },
     2014: {
         "deft-forum": ("deft-forum", 450, 450),
