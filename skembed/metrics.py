@@ -25,7 +25,7 @@ def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     Parameters
     ----------
     A, B : array-like, data frame or sparse matrix of shape (n_pairs, n_features)
-        Sentence vectors. Rows of data frames are taken in their order, whatever their index says.
+        Sentence vectors. Rows of data frames are taken by position; their index is ignored.
 
     Returns
     -------

@@ -46,12 +46,12 @@ class ContextVectorizer(NgramVectorizer):
         value = super()._option(name)
         if not isinstance(value, str) or value != "auto":
             return value
-        # Of the first fit: what "auto" stands for does not change with a later one that goes on.
+        # From the first fit: a later fit that continues it does not change what "auto" means.
         first_from_labels = (vars(self) if fitted is None else fitted).get("_first_from_labels", False)
         return self._automatic[name][first_from_labels]
 
     def _classes_of(self, y: Any, groups: Any) -> np.ndarray | None:
-        """Where it learns from labels, the classes of each sentence, (n_sentences, n_most) int64, else None."""
+        """The classes of each sentence, (n_sentences, n_most) int64, or None if it does not learn from labels."""
         self._check_parameters()
         if self.context == "labels":
             if y is None:
@@ -81,14 +81,14 @@ class ContextVectorizer(NgramVectorizer):
         return self._checked_classes(classes)
 
     def _checked_classes(self, classes: np.ndarray) -> np.ndarray | None:
-        """Classes of which there are several, and one with two sentences; else an error, or None for the order."""
+        """Check that there are two classes, and two sentences in one of them; None means to learn from the order."""
         sizes = np.bincount(classes[classes != NO_CLASS])
         if len(classes) and np.count_nonzero(sizes) < 2:
             raise ValueError(
                 "y holds one class only, so there is nothing to tell apart. Pass sentences of two classes or more, or "
                 "context='order' to learn from the order of the sentences."
             )
-        if sizes.max(initial=0) < 2:  # whole numbers of a regression, each its own
+        if sizes.max(initial=0) < 2:  # targets of a regression: each value occurs once
             if self.context == "auto":
                 return None
             raise ValueError(
@@ -112,7 +112,7 @@ class ContextVectorizer(NgramVectorizer):
         return fitted
 
     def _arrays_from(self, fitted: dict[str, Any], start: Start) -> list[LearnedArray]:
-        """The rows that are learned and, where the result lies between it and them, their start."""
+        """The learned rows and, if `interpolation` is below 1, the rows that they started from."""
         source = self._source_array(fitted, lambda array, _: start(array, fitted["_seed"]))
         keeps_start = fitted.get("_start_vectors") is not None if "_start_vectors" in fitted else self.interpolation < 1
         return [source, source._replace(name="_start_vectors", frozen=True)] if keeps_start else [source]
@@ -137,7 +137,7 @@ class ContextVectorizer(NgramVectorizer):
 
 
 def _listed(indicators: sparse.csr_matrix) -> np.ndarray:
-    """The columns that are not zero in each row, filled up with NO_CLASS."""
+    """The columns that are not zero in each row, padded with NO_CLASS."""
     row, column = indicators.nonzero()
     n_of_each = np.bincount(row, minlength=indicators.shape[0])
     classes = np.full((indicators.shape[0], max(1, int(n_of_each.max(initial=0)))), NO_CLASS)

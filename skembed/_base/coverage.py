@@ -1,4 +1,4 @@
-"""Share of the words of a text that a model knows, and warnings when it is too small."""
+"""Fraction of the words of a text that a model knows, and warnings when it is too small."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .._text.sources import advising
 from .._text.tokenizer import Tokenizer
 from .sharing import of_one_state
 
-_FEW = 1 / 3  # warn at fit if a smaller share of the tokens has a given vector
+_FEW = 1 / 3  # warn at fit if a smaller fraction of the tokens has a given vector
 _LEAST_TOKENS, _LEAST_SENTENCES = 30, 5  # in a shorter text, few words may be known by chance
-_SAMPLE = 1000  # tokens of a piece of text that are counted
+_SAMPLE = 1000  # tokens that are counted in a piece of text
 _MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, compared to find the reason
 
 _OTHERWISE = (
@@ -50,7 +50,7 @@ class Coverage:
 
     @of_one_state
     def coverage(self: Any, X: Any) -> NDArray[np.float64]:
-        """Share of the words of each sentence that are in the vocabulary.
+        """Fraction of the words of each sentence that are in the vocabulary.
 
         Parameters
         ----------
@@ -59,9 +59,9 @@ class Coverage:
 
         Returns
         -------
-        shares : ndarray of shape (n_sentences,), dtype float64
+        fractions : ndarray of shape (n_sentences,), dtype float64
             Between 0 and 1; 0 for a sentence without words. A word counts as often as it occurs. The attribute
-            `coverage_` is the share for the whole text of `fit`.
+            `coverage_` is the fraction for the whole text of `fit`.
 
         Raises
         ------
@@ -94,13 +94,13 @@ class Coverage:
 
 
 def known_share(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
-    """Share of the tokens of a corpus that are in a vocabulary."""
+    """Fraction of the tokens of a corpus that are in a vocabulary."""
     ids = corpus.vocabulary.ids_of(vocabulary)
     return float(corpus.vocabulary.counts[ids[ids >= 0]].sum() / max(1, corpus.n_tokens))
 
 
 def check_given(corpus: SentenceCorpus, words: Collection[str], name: str = "word_vectors") -> float:
-    """Return the share of the tokens of a text that have a given vector; warn if it is small.
+    """Return the fraction of the tokens of a text that have a given vector; warn if it is small.
 
     Raises
     ------
@@ -133,10 +133,10 @@ def check_kept(estimator: Any, corpus: SentenceCorpus) -> None:
 
 
 def _least_share(estimator: Any) -> float:
-    """Half of the share of known words that is expected in a text like that of the first fit.
+    """Half of the fraction of known words that is expected in a text like that of the first fit.
 
-    The expected share is the Good-Turing estimate: words that occurred once are as frequent as unknown words. A large
-    vocabulary covers a third or more of any text in a related language, a small one half of a text like its own.
+    The expectation is the Good-Turing estimate: words that occurred once are as frequent as unknown words. A large
+    vocabulary covers a third or more of any text in a related language; a small one covers half of a text like its own.
     """
     counts = estimator.word_counts_
     return float(estimator.coverage_ * (1 - np.count_nonzero(counts == 1) / max(1, counts.sum())) / 2)
@@ -170,7 +170,7 @@ class Tally:
         self.pieces.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(unknown)) * step))
 
     def warn(self, estimator: Any) -> None:
-        """Warn if the share of known words is far lower than in the text of the first fit."""
+        """Warn if the fraction of known words is far lower than in the text of the first fit."""
         n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.pieces))
         if n_sentences < _LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
             return
@@ -179,7 +179,7 @@ class Tally:
 
 
 def _reason(keys: Collection[str], words: Sequence[str], counts: np.ndarray, tokenizer: Tokenizer) -> str:
-    """Return advice on why so few words of a text are in a vocabulary, found by trying changes of either.
+    """Return the likely reason why few words of a text are in a vocabulary, found by changing its words or the text's.
 
     The words of the text are sorted by falling frequency.
     """

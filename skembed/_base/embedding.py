@@ -1,4 +1,4 @@
-"""What the estimators share that give a dense row for each sentence: `transform`, in pieces and with threads."""
+"""Base of the estimators that give a dense row for each sentence: `transform`, in pieces and with threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .coverage import Tally
 from .sharing import of_one_state
 from .text import TextVectorizer
 
-# Fewer pieces are done by one thread before a second one has made up for its start.
+# With fewer pieces, one thread is done before a second one has repaid the time that it takes to start.
 LEAST_PIECES = 3
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 
@@ -56,14 +56,14 @@ class EmbeddingVectorizer(TextVectorizer):
         Warns
         -----
         UserWarning
-            If the share of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
+            If the fraction of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
             words.
         """
         check_is_fitted(self)
         return self._embed(X, "X")
 
     def _check_transform_parameters(self) -> None:
-        """Those that are read at each `transform` and may have been set after the fit."""
+        """Check those that each `transform` reads, because they may have been set after the fit."""
         constraints = {name: value for name, value in self._parameter_constraints.items() if name in _READ_AT_TRANSFORM}
         values = {name: getattr(self, name) for name in constraints}
         validate_parameter_constraints(constraints, values, caller_name=type(self).__name__)
@@ -78,7 +78,7 @@ class EmbeddingVectorizer(TextVectorizer):
             sentences, first_row = self._encode_piece(*piece), piece[1]
             tally.add(sentences)
             n_rows = len(sentences.ptr) - 1
-            # Where it is known how many sentences there are, each thread writes where its rows belong.
+            # If the number of sentences is known, each thread writes its rows in place.
             own_rows = out[first_row : first_row + n_rows]
             return self._vectors_of(sentences, own_rows if len(own_rows) == n_rows else None)
 

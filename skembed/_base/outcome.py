@@ -26,7 +26,7 @@ def check_finite(estimator: Any, weights: list[np.ndarray], loss: float, epoch: 
 
 
 def warn_of_nothing(name: str, losses: list[float], validation: list[float]) -> None:
-    """A loss of exactly zero is that of no target at all."""
+    """Warn of a loss of exactly zero, which means that there was no target."""
     for text, curve, outcome in (
         ("text", losses, "the last pass changed nothing"),
         ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),

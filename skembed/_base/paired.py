@@ -26,7 +26,7 @@ def _is_evidence(corpus: Any) -> bool:
 
 
 def _sets_of(pairs: Any) -> list[PairCorpus]:
-    """The sets of pairs, where it is one `PairCorpus` or a list of them."""
+    """The sets of pairs of one `PairCorpus` or of a list of them; [] for anything else."""
     sets = list(pairs) if isinstance(pairs, (list, tuple)) else [pairs]
     return sets if all(isinstance(one, PairCorpus) for one in sets) else []
 
@@ -54,15 +54,15 @@ class PairedVectorizer(TrainedVectorizer):
         ----------
         X : pairs, PairCorpus, list of PairCorpus, or sentences
             Without `y`, pairs of sentences that mean the same: an iterable of tuples, an array of shape (n_pairs, 2), a
-            table of two columns, or a :class:`PairCorpus`. A list of PairCorpus is learned one after the other, for
-            example of phrases, then of sentences. With `y`, an iterable of str or a SentenceCorpus. Sentences of one
-            document of a SentenceCorpus are paraphrases too. Where the parameter `corpus` is given, that is learned
-            from and `X` is not.
+            table of two columns, or a :class:`PairCorpus`. The sets in a list of PairCorpus are learned one after the
+            other, for example phrases, then sentences. With `y`, an iterable of str or a SentenceCorpus. Sentences of
+            one document of a SentenceCorpus are paraphrases too. If the parameter `corpus` is given, `fit` learns from
+            that, not from `X`.
         y : array-like of shape (n_sentences,), default=None
             Sentences with equal `y` are paraphrases. Each pass pairs them at random.
         groups : array-like of shape (n_sentences,), default=None
-            The same, where `y` is for another step of a pipeline; but a change from one sentence to the next begins a
-            new group, as everywhere.
+            Instead of `y`, if that is for another step of a pipeline; but a new group begins wherever the value changes
+            from one sentence to the next, as in all estimators.
 
         Returns
         -------
@@ -108,7 +108,7 @@ class PairedVectorizer(TrainedVectorizer):
         Warns
         -----
         UserWarning
-            If the share of known words of `X` is far lower than in the text of the first call.
+            If the fraction of known words of `X` is far lower than in the text of the first call.
         """
         return super().partial_fit(X, y, groups=groups)
 
@@ -144,7 +144,7 @@ class PairedVectorizer(TrainedVectorizer):
         name = "X"
         if self.corpus is not None:
             if not isinstance(X, SentenceCorpus):
-                iter_sentences(X)  # what is not used must be right too
+                iter_sentences(X)  # X must be valid even if it is not used
             X, y, groups, name = self.corpus, None, None, "corpus"
         sets = _sets_of(X)
         if sets and not (y is None and groups is None):
@@ -182,7 +182,7 @@ class PairedVectorizer(TrainedVectorizer):
     def _encoded(self, X: Any, groups: Any = None) -> SentenceCorpus:
         if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], tuple) and isinstance(self.analyzer, str):
             raise ValueError(_NO_LABELS_OF_PAIRS)
-        iter_sentences(X)  # here first, where it is called X
+        iter_sentences(X)  # checked here, so that errors call it X
         return self._encoded_with(self._tokenizer_of_options(), X, groups)
 
     def _evidence_of_pairs(self, sets: list[PairCorpus], name: str) -> tuple[SentenceCorpus, Evidence, None]:
@@ -205,7 +205,7 @@ class PairedVectorizer(TrainedVectorizer):
     def _encode_texts(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
     ) -> tuple[EncodedText, EncodedText | None]:
-        """What is held out is whole clusters of paraphrases."""
+        """Hold out whole clusters of paraphrases."""
         if not self.early_stopping or partial:
             return self._encode_text(corpus, fitted, annotations), None
         held = hold_out_clusters(Evidence(*annotations), self.validation_fraction, fitted["_seed"])
@@ -230,7 +230,7 @@ class PairedVectorizer(TrainedVectorizer):
         super()._train(corpus, fitted, X=X, n_epochs=n_epochs, partial=partial, annotations=annotations)
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
-        if self.loss == "softmax":  # a hinge of zero is what is wanted
+        if self.loss == "softmax":  # a hinge loss of zero is a success
             super()._warn_of_nothing(losses, validation)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:

@@ -65,6 +65,6 @@ def validate_parameters(estimator: Any) -> None:
 
 
 def satisfies(value: Any, constraint: Any) -> bool:
-    """Whether a value is right; Python counts True among the integers, where it is a slip."""
+    """Whether a value is valid; a bool is not valid as a number, although it is an int in Python."""
     is_slip = isinstance(value, bool) and isinstance(constraint, Interval)
     return bool(not is_slip and constraint.is_satisfied_by(value))

@@ -1,4 +1,4 @@
-"""What the estimators share whose sentence is a sum of vectors: word weights and `transform`."""
+"""Base of the estimators whose sentence is a sum of vectors: word weights and `transform`."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         return vectors
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What is summed: row of `word_vectors_` (or, where unknown, position in `words`), weight, unknown?, ptr."""
+        """What is summed: row of `word_vectors_` (if unknown, position in `words`), weight, unknown or not, ptr."""
         sentences = self._counted(sentences)
         rows = sentences.rows.take(sentences.ids)
         is_unknown = rows < 0
@@ -111,7 +111,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         return np.where(is_unknown, sentences.ids, rows), weights, is_unknown, sentences.ptr
 
     def _counted(self, sentences: EncodedSentences) -> EncodedSentences:
-        """The words that count: all, or each once a sentence if the estimator has the option `binary`."""
+        """The words that count: all, or with the option `binary` each word once per sentence."""
         if not self.binary:
             return sentences
         from .._encoders.bag import first_of_each  # numba takes a while to import
@@ -120,20 +120,20 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         return sentences._replace(ids=ids, ptr=ptr)
 
     def _length_of_unknown(self, vectors: np.ndarray) -> np.float32:
-        """Length of a hashed vector: the median length of a learned row, so that it neither drowns nor shouts."""
+        """Length of a hashed vector: the median length of a learned row, so that it counts about as much."""
         chunks = (vectors[start : start + 10_000] for start in range(0, len(vectors), 10_000))  # norm makes a copy
         return np.float32(np.median(np.concatenate([row_norms(chunk) for chunk in chunks])))
 
 
 def read_only(rows: np.ndarray) -> np.ndarray:
-    """The same numbers as the kernels take them: float32, row after row, not to be written to."""
+    """The same numbers in the form that the kernels take: float32, C-contiguous, read-only."""
     view = np.ascontiguousarray(rows, np.float32).view()
     view.flags.writeable = False
     return view
 
 
 def between(start: np.ndarray, end: np.ndarray, share: float) -> np.ndarray:
-    """What lies a share of the way from the start to the end."""
+    """Linear interpolation: the start where `share` is 0, the end where it is 1."""
     found = end - start
     found *= np.float32(share)
     found += start

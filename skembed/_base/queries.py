@@ -41,7 +41,7 @@ class SentenceSimilarity:
     def similarity(self, a: Any, b: Any) -> NDArray[np.float64]: ...
     @of_one_state
     def similarity(self: Any, a: Any, b: Any) -> Any:
-        """Cosine of two sentences, or of each sentence of `a` with the same one of `b`.
+        """Cosine of two sentences, or of each sentence of `a` with the sentence of `b` at the same position.
 
         Parameters
         ----------

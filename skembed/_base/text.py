@@ -67,7 +67,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     _paper_settings: dict[str, dict[str, Any]] = {}  # parameters by the name of a paper's method
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Give a class the constraints of its bases too; an estimator those of the parameters that it offers."""
+        """Add the constraints of the bases; an estimator has only those of the parameters that it offers."""
         super().__init_subclass__(**options)
         cls._own_constraints = vars(cls).get("_parameter_constraints", {})
         constraints: dict[str, Any] = {}
@@ -123,8 +123,8 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
     def _check_parameters(self) -> None:
         """Raise an error for invalid parameters.
 
-        Also where scikit-learn skips the validation, with ``skip_parameter_validation`` and at a second `partial_fit`:
-        compiled kernels do not check their arguments. It takes a fraction of a millisecond.
+        This includes calls for which scikit-learn skips the validation (``skip_parameter_validation``, a second
+        `partial_fit`), because compiled kernels do not check their arguments. It takes a fraction of a millisecond.
         """
         self._validate_params()
 
@@ -135,10 +135,10 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         return Tokenizer(**tokenizer_options(self))
 
     def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None) -> SentenceCorpus:
-        """`corpus` where it is given, else `X` where it is a corpus already, else `X` encoded."""
+        """`corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
         self._check_parameters()
         if not isinstance(X, SentenceCorpus):
-            iter_sentences(X)  # here first, where it is called X
+            iter_sentences(X)  # checked here, so that errors call it X
         if self.corpus is not None:
             self._check_agreement(self.corpus, "corpus")
             return self.corpus
@@ -161,7 +161,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         return SentenceCorpus.from_sentences(X, groups, n_jobs=self.n_jobs, **tokenizer_options(tokenizer))
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
-        """An option that was changed from its default must be what the corpus was made with."""
+        """Check that the corpus was made with each option that is not at its default."""
         mine, theirs = self._tokenizer_of_options(), corpus.tokenizer
         default = Tokenizer(**{option: self._default_of(option) for option in _TOKENIZER_OPTIONS})
         for option in _TOKENIZER_OPTIONS:
@@ -186,7 +186,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         return next((parameter.default for parameter in found if parameter is not None), getattr(cls, option, None))
 
     def _option(self, name: str, fitted: dict[str, Any] | None = None) -> Any:
-        """Value of a parameter; what "auto" stands for may depend on the fitted attributes, by default those of now."""
+        """Value of a parameter; what "auto" means may depend on the fitted attributes, by default the current ones."""
         return getattr(self, name)
 
     def _learn_vocabulary(self, corpus: SentenceCorpus, fitted: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -219,7 +219,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
         return EncodedSentences(corpus.tokens, corpus.sent_ptr, self._rows_of(words), words)
 
     def _pieces(self, X: Any, name: str) -> Iterator[tuple[EncodedSentences | Batch, int]]:
-        """Some sentences at a time, encoded or yet to be encoded, and the row of the first."""
+        """Batches of sentences, encoded or not, each with the row of its first sentence."""
         if isinstance(X, SentenceCorpus):
             encoded = self._encoded_corpus(X, name)
             for chunk in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words

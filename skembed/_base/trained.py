@@ -34,8 +34,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     """Base of the estimators that learn arrays by gradient descent.
 
     Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays` and `_make_objective`, and
-    `_needs_order` if it learns from neighbouring sentences; one whose sentence is a sum of rows derives from
-    `PooledVectorizer` as well, which comes first.
+    `_needs_order` if it learns from neighbouring sentences. A method whose sentence is a sum of rows derives from
+    `PooledVectorizer` first, and from this class.
     """
 
     _parameter_constraints: dict[str, Any] = {
@@ -80,8 +80,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         Parameters
         ----------
         X : iterable of str, or SentenceCorpus
-            Sentences in reading order. Any iterable is read once. Where the parameter `corpus` is given, that is
-            learned from and `X` is not.
+            Sentences in reading order. Any iterable is read once. If the parameter `corpus` is given, `fit` learns from
+            that, not from `X`.
         y : array-like of shape (n_sentences,) or (n_sentences, n_classes), default=None
             Classes, for methods with the parameter `context`. Others do not use it.
         groups : array-like of shape (n_sentences,), default=None
@@ -149,7 +149,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         Warns
         -----
         UserWarning
-            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
+            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
         corpus, annotations, classes = self._evidence(X, y, groups)
         keep = hasattr(self, "vocabulary_")
@@ -166,10 +166,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         Parameters
         ----------
         X : SentenceCorpus, or iterable of str
-            What `fit` is to be given. Sentences are encoded for this, a corpus is only looked at. Where the parameter
-            `corpus` is given, that counts and `X` does not.
+            The input of `fit`. Sentences are encoded for the estimate; a corpus is used as it is. If the parameter
+            `corpus` is given, that counts instead of `X`.
         y : array-like of shape (n_sentences,) or (n_sentences, n_targets), default=None
-            Labels or targets, where `fit` is to learn from them.
+            Labels or targets, if `fit` will learn from them.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
               which `warm_start` begins;
             - "scratch": vocabulary, order of the sentences, work space of a block.
 
-            Python, its libraries and the sentences that `X` holds as strings come on top, as they are there before.
+            Python, its libraries and the strings of `X` are not included: they are in memory before the fit.
 
         Examples
         --------
@@ -202,11 +202,11 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        """A record of each array that is learned; of `fitted`, `word_counts_` is there already."""
+        """A record of each array that is learned; `fitted` already has `word_counts_`."""
         raise TypeError(f"{type(self).__name__} does not say which arrays it learns.")
 
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
-        """Those of which the fitted estimator has a changed copy too."""
+        """The arrays of which the fitted estimator also has a changed copy."""
         return []
 
     def _make_objective(self, fitted: dict[str, Any]) -> Objective | DenseObjective:
@@ -263,7 +263,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         return fitted | copies_of(self._learned_arrays(fitted), fitted)
 
     def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:
-        """Parameters that decide which rows the arrays have; with others, a kernel would reach past their end."""
+        """Parameters that set the rows of the arrays; with other values, a kernel would go past their end."""
         names = dict.fromkeys(name for array in arrays for name in array.options)
         return {name: tuple(v) if isinstance(v := getattr(self, name), list) else v for name in names}
 
@@ -323,7 +323,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         partial: bool,
         annotations: tuple[np.ndarray, ...] = (),
     ) -> None:
-        """Run the epochs; the estimator changes only when all has gone well."""
+        """Run the epochs; the estimator changes only if all of them succeed."""
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
         trainer = self._make_trainer(fitted)
         weights = [fitted[array.name] for array in moving(self._learned_arrays(fitted))]
@@ -372,7 +372,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         return in_order
 
     def _check_parameters(self) -> None:
-        """A context method compares a sentence with others of its block, which must hold more than its neighbours."""
+        """Check also that a block of a context method can hold more than a sentence and its neighbours."""
         super()._check_parameters()
         if self._needs_order and not isinstance(self.batch_size, str):
             smallest = 2 * int(self.window) + 2
@@ -384,7 +384,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
 
 
 def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """`ids[tokens]` and nothing else: numpy would make int64 positions of all tokens at once."""
+    """`ids[tokens]`, in chunks, because numpy would make int64 positions of all tokens at once."""
     out = np.empty(len(tokens), np.int32)
     for start in range(0, len(tokens), 1 << 20):
         chunk = slice(start, start + (1 << 20))

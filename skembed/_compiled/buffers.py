@@ -16,10 +16,10 @@ _GAP = 1024
 
 
 def unshared_zeros(shape: Any, dtype: Any) -> np.ndarray:
-    """Zeros on cache lines of their own.
+    """Zeros that share no cache line with another array.
 
-    Without false sharing: a line that two threads write to moves between their cores each time, and a fit takes up to
-    twice as long. Where numpy's own arrays begin differs from one process to the next.
+    This avoids false sharing: a line that two threads write to moves between their cores each time, and a fit takes up
+    to twice as long. The alignment of numpy's own arrays differs from one process to the next.
     """
     n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     buffer = np.zeros(n_bytes + _LINES + 2 * _GAP, np.uint8)
@@ -28,7 +28,7 @@ def unshared_zeros(shape: Any, dtype: Any) -> np.ndarray:
 
 
 def unshared_width(n: int) -> int:
-    """Columns of a matrix of four-byte numbers, at least ``n``, with which each thread's row has lines of its own."""
+    """Columns, at least ``n``, of a matrix of four-byte numbers whose rows, one a thread, share no cache line."""
     return n + -n % (_GAP // 4)
 
 

@@ -23,11 +23,11 @@ COMPILE = {
 # function makes no array and no slice of one.
 LEAN = {**COMPILE, "_nrt": False}
 # The same, inlined by LLVM: for functions of a few instructions.
-# Numba compiles each of these functions anew for each type of argument. So a counter begins as np.int64(0), since a
-# plain 0 is a type of its own, and indices of rows are int64 alone.
+# Numba compiles each of these functions anew for each type of argument. So a counter begins as np.int64(0), because a
+# plain 0 is another type, and all indices of rows are int64.
 INLINE = {**LEAN, "forceinline": True}
-# The same, inlined by numba: for long functions with one caller in each kernel, which are so compiled and optimised
-# once, not twice. The machine code is the same.
+# The same, inlined by numba: long functions with one caller in each kernel are then compiled and optimised once, not
+# twice. The machine code is the same.
 PASTE = {**LEAN, "inline": "always"}
 
 
@@ -48,7 +48,7 @@ _SOURCES = _digest_of_sources()
 class _Files(CompileResultCacheImpl):
     """Names the files of a kernel after all sources.
 
-    numba looks at the file of the kernel itself: after an upgrade it would run old code of the files it calls into.
+    numba checks only the file of the kernel itself: after an upgrade it would run old code of the files it calls into.
     """
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
@@ -56,14 +56,14 @@ class _Files(CompileResultCacheImpl):
 
 
 class _KernelCache(FunctionCache):
-    """numba's cache on disk, where a full disk or a damaged file does not end a fit."""
+    """numba's cache on disk; a full disk or a damaged file does not stop a fit."""
 
     _impl_class = _Files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # anything may come of unpickling half a file
+        except Exception:  # unpickling half a file may raise anything
             with suppress(OSError):
                 self.flush()
             return None
@@ -86,5 +86,5 @@ def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
 
 
 def lean_kernel(function: Any) -> Any:
-    """Compile a function that Python calls and that makes no array, as the loops over all of a text are."""
+    """Compile a function that Python calls and that makes no array, such as a loop over a whole text."""
     return kernel(function, LEAN)

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 
-ARRAY = None  # among the types of arguments: any array, row after row in memory
+ARRAY = None  # as the type of an argument: any C-contiguous array
 
 
 def intrinsic(result: Any, *arguments: Any, python: Callable[..., Any]) -> Callable[[Any], Any]:
@@ -39,7 +39,7 @@ def intrinsic(result: Any, *arguments: Any, python: Callable[..., Any]) -> Calla
 
 
 def item_pointer(builder: Any, array: Any, index: Any, kind: Any = None) -> Any:
-    """Address of an item of an array, as one of a value of LLVM's type `kind` if that is given."""
+    """Address of an item of an array, as a pointer to LLVM's type `kind` if that is given."""
     pointer = builder.gep(array.data, [index])
     return pointer if kind is None else builder.bitcast(pointer, kind.as_pointer())
 

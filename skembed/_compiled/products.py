@@ -1,11 +1,11 @@
-"""Matrix products of which each row depends on its own row alone, as BLAS does not promise; about as fast."""
+"""Matrix products in which a row depends only on the same row of the input, unlike with BLAS; about as fast."""
 
 import numpy as np
 
 from .compile import lean_kernel
 from .simd import WIDTH, load, multiply_add, splat, store
 
-_ROWS, _ROWS_OF_BLOCK = 6, 96  # whose sums stay in registers, and that stay in the second cache
+_ROWS, _ROWS_OF_BLOCK = 6, 96  # rows whose sums stay in registers; rows that stay in the L2 cache
 _ZERO = np.float32(0.0)
 
 

@@ -3,7 +3,7 @@
 The kernels are built from three operations: `dots` (one row against several), `combine` (several rows, weighted, into
 one) and `add_scaled` (one row into another), and from the two functions of scores, `softmax` and `logistic`.
 
-Where the width of a row is no multiple of sixteen, its last vector overlaps the one before; masked stores are slow.
+If the width of a row is not a multiple of sixteen, its last vector overlaps the one before: masked stores are slow.
 """
 
 import math
@@ -32,7 +32,7 @@ from .simd import (
 )
 
 ONE = np.float32(1.0)
-ONE_APART = np.int64(1)  # the stride of adjacent scales; a plain 1 would be a type of its own, compiled separately
+ONE_APART = np.int64(1)  # the stride of adjacent scales; for a plain 1, another type, numba would compile again
 
 
 @njit(**INLINE)
@@ -50,7 +50,7 @@ def copy_scaled(out, i, scale, a, j):
     if last < 0:
         store_short(out, i, multiply_add(s, load_short(a, j), zero))
         return
-    end = multiply_add(s, load(a, j, last), zero)  # before the others, for both rows may be one
+    end = multiply_add(s, load(a, j, last), zero)  # first, because both rows may be the same
     for c in range(0, last, WIDTH):
         store(out, i, c, multiply_add(s, load(a, j, c), zero))
     store(out, i, last, end)
@@ -117,7 +117,7 @@ def mean_square(a, i):
 
 @njit(**INLINE)
 def _next_four(index, first, k, n):
-    """Numbers k to k + 3 of ``n`` numbers from ``first`` on; past the end the last one stands for those."""
+    """Items k to k + 3 of the ``n`` items of ``index`` from ``first`` on; past the end the last one is repeated."""
     k1, k2, k3 = min(k + 1, n - 1), min(k + 2, n - 1), min(k + 3, n - 1)
     return index[first + k], index[first + k1], index[first + k2], index[first + k3]
 

@@ -2,7 +2,7 @@
 
 The compiler vectorises a plain loop well only where it knows how long a row is and that arrays do not overlap. Here
 the vectors are explicit: `load`, `multiply_add` and the others work on sixteen float32 at once, which is one register
-with AVX-512, two with AVX and four with SSE or NEON. All sums have a fixed order, whatever the address in memory.
+with AVX-512, two with AVX and four with SSE or NEON. All sums have a fixed order, which no address changes.
 
 With ``NUMBA_DISABLE_JIT=1`` the same functions work on arrays of sixteen numbers.
 """
@@ -36,7 +36,7 @@ class _VectorModel(models.PrimitiveModel):
 
 
 def _address(builder, matrix, row, column):
-    """Address of ``matrix[row, column]`` as one of a vector, by plain arithmetic: nothing is counted or checked."""
+    """Address of ``matrix[row, column]`` as a pointer to a vector, without reference counts and checks of bounds."""
     index = builder.add(builder.mul(row, builder.extract_value(matrix.shape, 1)), column)
     return item_pointer(builder, matrix, index, _FLOATS)
 
@@ -62,7 +62,7 @@ def _is_among_first(builder, n):
 
 
 def _whole_row(builder, matrix, row):
-    """Address of a row of at most sixteen numbers as one of a vector, its alignment, and which numbers the row has."""
+    """Address of a row of at most sixteen numbers as a pointer to a vector, its alignment, a mask of its numbers."""
     address = _address(builder, matrix, row, ir.Constant(ir.IntType(64), 0))
     width = builder.extract_value(matrix.shape, 1)
     return address, ir.Constant(ir.IntType(32), 4), _is_among_first(builder, width)

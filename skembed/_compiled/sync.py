@@ -70,5 +70,5 @@ def aborted(team):
 
 @njit(**LEAN)
 def partition(n_items, team):
-    """First and last+1 of the items that a thread works on: contiguous and as equal as can be."""
+    """First and last+1 of the items that a thread works on: contiguous, with about as many for each thread."""
     return n_items * team.thread // team.n_threads, n_items * (team.thread + 1) // team.n_threads

@@ -33,7 +33,7 @@ def count_threads(n_jobs: int | None) -> int:
 class Threads:
     """A pool of threads; the caller's thread is one of them, since one thread more would wait for a core.
 
-    Inside a ``with`` block they stay for the next call: to start a thread takes as long as a small item of work.
+    Inside a ``with`` block they are kept for the next call, because to start a thread takes as long as a small item.
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -52,7 +52,7 @@ class Threads:
 
     @contextmanager
     def _others(self) -> Iterator[ThreadPoolExecutor]:
-        """The threads beside the caller's."""
+        """The threads besides the caller's."""
         pool = self._pool or ThreadPoolExecutor(self.n_threads - 1, thread_name_prefix="skembed")
         self._pool = pool if self._stay else None
         try:
@@ -81,9 +81,9 @@ class Threads:
                 return
             try:
                 result.set_result(function(item))
-            except BaseException as error:  # its turn comes after those before it
+            except BaseException as error:  # raised when the result is read, in order
                 result.set_exception(error)
-                if not isinstance(error, Exception):  # whoever interrupts a program does not wait
+                if not isinstance(error, Exception):  # an interrupt is raised at once
                     raise
 
         def first_result() -> Any:

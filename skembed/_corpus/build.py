@@ -81,7 +81,7 @@ class _Batch(NamedTuple):
     last_token: int
     first_row: int
     last_row: int
-    table: int  # of words, that its ids belong to
+    table: int  # index of the table of words that its ids belong to
 
 
 def _write_final_ids(batches: list[_Batch], remaps: list[np.ndarray], tokens: np.ndarray, sent_ptr: np.ndarray) -> int:

@@ -267,7 +267,7 @@ class SentenceCorpus:
     def __repr__(self) -> str:
         try:
             sizes = self._content.sizes
-        except (FileNotFoundError, ValueError):  # a model that holds it can be printed without it
+        except (FileNotFoundError, ValueError):  # so that a model that holds it can still be printed
             return f"SentenceCorpus(path={self._path!r}, which is gone or was replaced)"
         return "SentenceCorpus(n_documents={}, n_sentences={}, n_tokens={}, n_words={})".format(*sizes)
 
@@ -386,7 +386,7 @@ def _make(
     path: str | None = None,
     digest: str | None = None,
 ) -> SentenceCorpus:
-    """Make a corpus of what is known to be right; without content, of the folder that it can be read from."""
+    """Make a corpus without checks: of valid content or, without content, of a folder that is read at first use."""
     for array in () if content is None else content[:3]:
         array.flags.writeable = False
     corpus = SentenceCorpus.__new__(SentenceCorpus)

@@ -20,7 +20,7 @@ from .content import as_rows
 from .corpus import SentenceCorpus
 from .input import as_pairs
 
-# A longer chain of pairs, as of the synonyms of a lexicon, says nothing of its two ends.
+# At the two ends of a longer chain of pairs, such as synonyms of a lexicon, the meanings may differ.
 LARGEST_COMPONENT = 1000  # pairs
 
 
@@ -202,12 +202,12 @@ def _end_to_end(offsets: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def linked(groups: np.ndarray, texts: np.ndarray) -> NDArray[np.int64]:
-    """An index for the sentences of groups that are linked by texts that they share, (n_sentences,).
+    """Cluster of each sentence, (n_sentences,): groups that have a text in common are one cluster.
 
-    Groups of more than `LARGEST_COMPONENT` pairs that hang together stay apart.
+    The groups of a cluster of more than `LARGEST_COMPONENT` pairs stay separate.
     """
     n_groups, n_texts = int(groups.max(initial=-1)) + 1, int(texts.max(initial=-1)) + 1
-    # The graphs of scipy 1.11 take 32-bit indices alone; with others it returns wrong components.
+    # With indices of more than 32 bits scipy 1.11 returns wrong components.
     edges = np.ones(len(groups), bool), (groups.astype(np.int32), (n_groups + texts).astype(np.int32))
     graph = coo_array(edges, shape=(n_groups + n_texts,) * 2)
     component = connected_components(graph, directed=False)[1][groups]

@@ -34,7 +34,7 @@ class Arrays(NamedTuple):
     text: np.ndarray  # uint8 (n_bytes,): UTF-8 of all words
 
 
-# Little-endian on disk, whatever the machine.
+# Little-endian on disk, on every machine.
 DTYPES: dict[str, np.dtype[Any]] = {
     "tokens": np.dtype("<i4"),
     "sent_ptr": np.dtype("<i8"),
@@ -168,7 +168,7 @@ class GrowingArray:
 
 
 def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None:
-    """Write the arrays that no :class:`GrowingArray` made there already, then the header."""
+    """Write the arrays that no :class:`GrowingArray` has written there yet, then the header."""
     for name, array in arrays._asdict().items():
         if not (folder / f"{name}.npy").exists():
             with closing(GrowingArray(name, folder)) as file:
@@ -260,7 +260,7 @@ def _check_ends(folder: Path, arrays: Arrays) -> None:
 def check_contents(
     tokens: np.ndarray, sent_ptr: np.ndarray, doc_ptr: np.ndarray, counts: np.ndarray, *, name: str
 ) -> None:
-    """Check that every offset and word id is one that can be used as an index; `name` is for the messages."""
+    """Check that every offset and word id is valid as an index; `name` is for the messages."""
     for pointer, ptr, smallest in (("sent_ptr", sent_ptr, 0), ("doc_ptr", doc_ptr, 1)):
         for start in range(0, len(ptr) - 1, _STEP):
             if np.diff(ptr[start : start + _STEP + 1]).min() < smallest:

@@ -21,7 +21,7 @@ _LOW_HALVES, _LOW_HALF = np.uint64(0x0000FFFF0000FFFF), np.uint64(0xFFFFFFFF)
 def sum_rows(rows, weights, ptr, vectors, others, mean, out):
     """Weighted sum, or mean, of the vectors of each sentence's words, added up in the order of the text.
 
-    ``rows`` (n_tokens,) int64: row of ``vectors``, or -1 - i for row i of ``others``, or too low and left out
+    ``rows`` (n_tokens,) int64: row of ``vectors``, or -1 - i for row i of ``others``; words with lower ones are skipped
     ``weights`` (n_tokens,) float32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin
     ``vectors`` and ``others`` (n, n_components) float32, read-only; ``out`` (n_sentences, n_components) float32
     """
@@ -46,7 +46,7 @@ def sum_rows(rows, weights, ptr, vectors, others, mean, out):
 
 
 def first_of_each(ids: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ids, and where the sentences begin, without those that stand in their sentence before."""
+    """Return the ids without repetitions within a sentence, and where the sentences begin."""
     first, starts = np.empty_like(ids), np.zeros_like(ptr)
     _keep_first(ids, ptr, np.full(ids.max(initial=-1) + 1, -1, np.int64), first, starts)
     return first[: starts[-1]], starts
@@ -72,7 +72,7 @@ def _keep_first(ids, ptr, seen, first, starts):
 
 
 def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
-    """Return a random direction for each word, a function of its text and of nothing else.
+    """Return a random direction for each word, a function of its text alone.
 
     So a word that was never learned still matches itself, in any process and on any machine.
 

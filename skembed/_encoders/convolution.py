@@ -31,7 +31,7 @@ from .._training.learned_arrays import accumulator_of
 from .._training.pairs import PairEncoder
 from .._training.word_dropout import KEEP_ALL, list_words
 
-GAIN = 0.3  # of a word vector by the filters at the start, where tanh is still nearly linear
+GAIN = 0.3  # factor of the filters on a word vector at the start, where tanh is still nearly linear
 _ZERO = np.float32(0.0)
 
 
@@ -49,7 +49,7 @@ class Shape(NamedTuple):
 
 
 class LearnedFilters(NamedTuple):
-    """What a model starts from beside the words of another."""
+    """What a model starts from besides the words of another."""
 
     filters: np.ndarray  # (n_positions, n_filters, n_components) float32
     intercept: np.ndarray  # (n_widths, n_filters) float32
@@ -60,7 +60,7 @@ class LearnedFilters(NamedTuple):
 def bounds(first, last, width, wide):
     """Where the windows over the words from ``first`` to ``last`` begin, and where the last one has begun.
 
-    A narrow filter has one window over a sentence that is shorter than itself. No words, no windows.
+    A narrow filter has one window over a sentence that is shorter than itself, none over one without words.
     """
     if first == last:
         return first, first
@@ -210,7 +210,7 @@ class Filters(ABC):
 
     @cached_property
     def _units(self) -> tuple[np.ndarray, np.float32]:
-        """The same rate turns filters of any length alike, and moves an intercept as far as the number of a word."""
+        """Units of the rate: filters of any length turn alike, an intercept moves as far as the number of a word."""
         start = self.fitted["_start_filters"]
         lengths = row_norms(start.reshape(-1, start.shape[2])).reshape(start.shape[:2])
         n, d = self.fitted["_intercept"].size, start.shape[2]
@@ -337,7 +337,7 @@ def embed_bags(sums: np.ndarray, ptr: np.ndarray, filters: np.ndarray, intercept
 def start_filters(array: np.ndarray, widths: tuple[int, ...], length: float, seed: int) -> None:
     """Filters that pass word vectors through: those of a width add up to a rotation, and differ at random.
 
-    So a sentence starts as a bag of words, rotated, and the order of words counts as far as the activation is curved.
+    So a sentence starts as a rotated bag of words, and the order of words counts as far as the activation is nonlinear.
     """
     _, n_filters, d = array.shape
     n, random = len(widths) * n_filters, np.random.default_rng([seed, 3])

@@ -70,7 +70,7 @@ class Step(NamedTuple):
 
 @njit(**INLINE)
 def prefetch_whole_row(matrix, row):
-    """Prefetch a row; few rows of a block are near each other, so the processor does not foresee them."""
+    """Prefetch a row; the rows of a block are far apart, so the processor does not prefetch them by itself."""
     for c in range(0, matrix.shape[1], WIDTH):
         prefetch(matrix, row, c)
 
@@ -243,7 +243,7 @@ class WordSums:
 
     @cached_property
     def _units(self) -> tuple[float, float]:
-        """The same rate turns vectors of any length alike, and moves a scale as far as a row."""
+        """Units of the rate: vectors of any length turn alike, and a scale moves as far as a row."""
         return float(np.median(self.words.lengths)), float(np.sqrt(self.n_components))
 
     def _make_entries(self, n_sentences: int, n_entries: int) -> Entries:

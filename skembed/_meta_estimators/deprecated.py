@@ -64,7 +64,7 @@ class DeprecatedLearning(BaseEstimator):
         _moments: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters of this estimator, of the deprecated ones only those that were set.
+        """Get the parameters of this estimator; deprecated ones only if they were set.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class DeprecatedLearning(BaseEstimator):
         if learning and model.word_vectors is None:
             model.word_vectors = model._source().set_params(**learning)
             new = f"word_vectors={_in_one_line(model.word_vectors)}"
-            if learning.get("warm_start"):  # a fit clones the source, which would forget
+            if learning.get("warm_start"):  # a fit clones the source, which would lose its fit
                 new = _fit_first(self, model.word_vectors)
             _warn(self, f"parameter {', '.join(learning)}", new)
         elif learning:
@@ -169,7 +169,7 @@ class DeprecatedLearning(BaseEstimator):
         Parameters
         ----------
         X : SentenceCorpus, or iterable of str
-            What `fit` is to be given.
+            The input of `fit`.
 
         Returns
         -------

@@ -39,10 +39,10 @@ def _unwrapped(embedding: Any) -> Any:
 class HybridVectorizer(WordVectorInspection, TextVectorizer):
     r"""Tf-idf of the words of a sentence beside word vectors learned from your own text.
 
-    Use it to compare, search and cluster sentences, whatever the size of your own text. Each word has a column of its
-    own, as in tf-idf, and a learned vector in the last `n_components` columns. The more often your own text has the
-    word, the more of its length is in the vector: with little text this is tf-idf, with much it knows which words are
-    related. Set `stemmer`: on stems it is better by some points.
+    Use it to compare, search and cluster sentences, with own text of any size. Each word has a column, as in tf-idf,
+    and a learned vector in the last `n_components` columns. The more often your own text has the word, the more of its
+    length is in the vector: with little text this is tf-idf, with much it knows which words are related. Set `stemmer`:
+    on stems it is better by some points.
 
     Read more in the :ref:`User Guide <hybrid>`.
 
@@ -57,8 +57,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         in a :func:`~sklearn.base.clone`. Only its words are used, not its n-grams, weights and pooling. None means
         ``SiameseCBOWVectorizer(n_components)``.
     half_count : float, default=200
-        A word that own text has this many times has half of its squared length in its learned vector; one that it has
-        ``n`` times has ``n / (n + half_count)``.
+        Count in own text at which half of the squared length of a word is in its learned vector. At a count of ``n``
+        the fraction is ``n / (n + half_count)``.
     sif_power : float, default=0.25
         The weight of a word is the geometric mean of its idf in the sentences at hand and in own text, times the SIF
         weight ``a / (a + f)`` to this power, with ``a = 0.001`` and the frequency ``f`` of the word in own text [1]_.
@@ -91,14 +91,14 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         The words and the indices of their columns: those with a learned vector, the others of own text, then the others
         of the sentences at hand.
     learned_vectors_ : ndarray of shape (n_learned, n_components), dtype float32
-        Learned vectors of the first `n_learned` words. The square of a row's length is the share of the word that is
-        learned; its own column has the rest, of 1.
+        Learned vectors of the first `n_learned` words. The squared length of a row is the fraction of the word that is
+        learned; the column of the word has the rest, up to 1.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often own text has each word.
     coverage_ : float
-        Share of the words of own text that are in the vocabulary.
+        Fraction of the words of own text that are in the vocabulary.
     n_features_out_ : int
         Number of columns of the output, `n_words` + `n_components`.
 
@@ -110,9 +110,9 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
 
     Notes
     -----
-    *Two texts.* Fit on the very sentences that are compared: what most of them have tells them apart no more, whatever
-    own text says. The vectors come from `corpus`, and each `fit` learns them anew; to fit on other sentences without
-    learning again, pass a fitted `embedding` beside the `corpus` that it learned from.
+    *Two texts.* Fit on the sentences that are compared: a word that most of them have does not tell them apart, even if
+    it is rare in own text. The vectors come from `corpus`, and each `fit` learns them anew; to fit on other sentences
+    without learning again, pass a fitted `embedding` beside the `corpus` that it learned from.
 
     *Unknown words.* A word of `X` that own text does not have keeps all its length in its column; so does one that the
     embedding leaves out, as the default does with words that occur fewer than five times. A word of own text that `X`
@@ -223,7 +223,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             If `stemmer` is a language and the library snowballstemmer is missing.
         ValueError
             If there is no sentence or no word; if `X`, `corpus` and `embedding` do not split text alike; or if
-            `embedding` has learned from, or holds, a text of its own and `corpus` is None.
+            `corpus` is None, but `embedding` is fitted or has a text in its own `corpus`.
 
         Warns
         -----
@@ -304,7 +304,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         Warns
         -----
         UserWarning
-            If the share of known words is far lower than in own text. Not for fewer than 5 sentences or 30 words.
+            If the fraction of known words is far lower than in own text; not for fewer than 5 sentences or 30 words.
         """
         check_is_fitted(self)
         return self._embed(X, "X")

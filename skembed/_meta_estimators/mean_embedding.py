@@ -57,19 +57,19 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         :class:`MetaEmbeddingVectorizer`. None means ``Word2VecVectorizer(n_components, min_count=min_count,
         max_features=max_features)``.
 
-        `fit` fits a clone of an estimator that is not fitted; with `random_state` and `n_jobs` from here if its own is
-        None. :func:`~sklearn.base.clone`, and so cross-validation, makes estimators forget: keep them in a
-        :class:`~sklearn.frozen.FrozenEstimator`. It shares all other sources: do not change them in place. `fit` makes
-        a float32 copy, except of a read-only, C-contiguous float32 array in (words, array), as
+        `fit` fits a clone of an estimator that is not fitted, with `random_state` and `n_jobs` from here if its own is
+        None. A fitted estimator loses its fit in :func:`~sklearn.base.clone`, and so in cross-validation: keep it in a
+        :class:`~sklearn.frozen.FrozenEstimator`. Clones share all other sources: do not change them in place. `fit`
+        makes a float32 copy, except of a read-only, C-contiguous float32 array in (words, array), as
         :func:`read_word_vectors` returns it.
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean (MOWE) or the sum (SOWE) of its words at transform.
     weighting : {"idf", "sif"} or None, default=None
         Weight of a word in that mean at transform. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of
         ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency ``f`` of the word [2]_. Both
-        come from the text given to `fit`, also where the vectors are given.
+        come from the text given to `fit`, even if the vectors are given.
     binary : bool, default=False
-        Whether a word counts once at transform, however often a sentence has it.
+        Whether a repeated word counts only once in a sentence at transform.
     hash_numbers : bool, default=False
         Whether a word with a digit has a random direction at transform, as `unknown` words have with "hash". Numbers
         are used alike, so learned vectors of 1914 and 1945 are close, but they differ.
@@ -98,7 +98,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
         Given vectors must then be vectors of stems.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`.
+        Text to learn from, instead of the `X` given to `fit`.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -115,7 +115,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
-        Share of the words of that text that are in the vocabulary.
+        Fraction of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     word2vec_ : Word2VecVectorizer or None
@@ -234,7 +234,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         Parameters
         ----------
         X : iterable of str, or SentenceCorpus
-            Sentences. Where the parameter `corpus` is given, that is learned from and `X` is not.
+            Sentences. If the parameter `corpus` is given, `fit` learns from that, not from `X`.
         y : ignored
             Not used, present by convention.
         groups : array-like of shape (n_sentences,), default=None
@@ -295,7 +295,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         Warns
         -----
         UserWarning
-            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
+            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         FutureWarning
             Without `word_vectors`: `partial_fit` will no longer learn them.
         """
@@ -328,7 +328,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
     def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
         source = self._source()
         if is_unfitted(source):
-            # A clone would forget the fits of the models that it joins.
+            # A clone would lose the fits of the models that it joins.
             source = copy(source) if isinstance(source, GivenVectors) else clone(source)
             fit_with(source, corpus, self.random_state, self.n_jobs)
             words, vectors = learned_vectors(source)

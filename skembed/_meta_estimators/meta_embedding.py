@@ -15,9 +15,9 @@ from .._word_vectors.sources import fitted_clones, is_list
 class MetaEmbeddingVectorizer(GivenVectors):
     r"""Mean or sum of word vectors that several models learned, joined and in fewer dimensions.
 
-    Models of different objectives know different things of a word. This estimator puts the vectors of each word side by
-    side, which makes a meta-embedding [1]_, and projects them on their strongest directions in the text. Use it by
-    itself, or as the `word_vectors` of a :class:`MeanEmbeddingVectorizer`, which adds more steps.
+    Models of different objectives learn different things about a word. This estimator puts the vectors of each word
+    side by side, which makes a meta-embedding [1]_, and projects them on their strongest directions in the text. Use it
+    by itself, or as the `word_vectors` of a :class:`MeanEmbeddingVectorizer`, which adds more steps.
 
     Read more in the :ref:`User Guide <meta_embedding>`.
 
@@ -26,7 +26,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
     word_vectors : list
         Models to join. Each may be an estimator of this package, or vectors in any other form that
         :class:`MeanEmbeddingVectorizer` accepts. `fit` fits clones of the unfitted estimators. Use a
-        :class:`~sklearn.frozen.FrozenEstimator` to keep a fit, which :func:`~sklearn.base.clone` would forget.
+        :class:`~sklearn.frozen.FrozenEstimator` to keep a fit, which :func:`~sklearn.base.clone` would drop.
     n_components : int, default=100
         Largest length of the joined vectors.
     whiten : bool, default=False
@@ -53,12 +53,12 @@ class MetaEmbeddingVectorizer(GivenVectors):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`.
+        Text to learn from, instead of the `X` given to `fit`.
     n_jobs : int or None, default=None
         Number of threads, also of the models whose own is None; -1 means all cores. It does not change one bit of the
         result.
     random_state : int, RandomState instance or None, default=None
-        Seed of the models whose own is None; each gets another one.
+        Seed of the models whose own is None; each gets a different one.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
-        Share of the words of that text that are in the vocabulary.
+        Fraction of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     n_features_out_ : int
@@ -82,12 +82,13 @@ class MetaEmbeddingVectorizer(GivenVectors):
 
     Notes
     -----
-    Each word gets its vectors of length one side by side. If these are more than `n_components` dimensions, they are
-    projected on the strongest directions of the words, a word that occurs ``n`` times with weight
-    ``n * (a / (a + f)) ** 2``, but for the first one in a hundred, as in [2]_; then rows get length one again.
+    The vectors of a word are scaled to length one and put side by side. If that makes more than `n_components`
+    dimensions, they are projected on the strongest directions of the words, where a word that occurs ``n`` times has
+    weight ``n * (a / (a + f)) ** 2``. The first ``n_components // 100`` directions are left out, as in [2]_. Then rows
+    are scaled to length one again.
 
-    With ``whiten=True`` an estimator's vectors have the lengths and the weights with which it sums them, all models are
-    equally strong in the text, and after the projection, with weight ``n``, so are all directions.
+    With ``whiten=True`` an estimator's vectors keep the lengths and weights with which it sums them. Models are scaled
+    to be equally strong in the text and, after a projection with weight ``n``, so are the directions.
 
     References
     ----------
@@ -149,8 +150,8 @@ class MetaEmbeddingVectorizer(GivenVectors):
         Parameters
         ----------
         X : iterable of str, or SentenceCorpus
-            Sentences, in reading order if a model needs it. Where the parameter `corpus` is given, that is learned from
-            and `X` is not.
+            Sentences, in reading order if a model needs it. If the parameter `corpus` is given, `fit` learns from that,
+            not from `X`.
         y : ignored
             Not used, present by convention.
         groups : array-like of shape (n_sentences,), default=None
@@ -164,7 +165,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
         Raises
         ------
         TypeError
-            If a model is nothing that word vectors are read from.
+            If word vectors cannot be read from a model.
         ValueError
             If the list is empty, if no word of the text has a vector in one of the models, or a vector is invalid.
         MemoryError
@@ -177,7 +178,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
             without `groups` or a corpus, and an unfitted model needs reading order.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
-        model = copy(self)  # the estimator itself changes only when all has gone well
+        model = copy(self)  # the estimator itself changes only if all succeeds
         models = fitted_clones(self.word_vectors, corpus, self.random_state, self.n_jobs)
         words, vectors = join_word_vectors(models, corpus, self.n_components, whiten=self.whiten)
         model._take(corpus, words, vectors)

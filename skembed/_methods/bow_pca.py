@@ -24,8 +24,8 @@ from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences
 from .._validation.limits import integers
 
-# Up to this size of the table the decomposition is exact. The iterative one fills up with vectors that no seed decides
-# where there are fewer directions than components, as in a small text.
+# Up to this size of the table the decomposition is exact. With fewer directions than components, as in a small text,
+# the iterative one adds arbitrary vectors, which the seed does not fix.
 _EXACT_SIZE = 1_000_000
 
 
@@ -62,7 +62,7 @@ class BOWPCA(TextVectorizer):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`.
+        Text to learn from, instead of the `X` given to `fit`.
     random_state : int, RandomState instance or None, default=None
         Seed of the solver of the principal component analysis, where it uses random numbers.
 
@@ -73,13 +73,13 @@ class BOWPCA(TextVectorizer):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
-        Share of the words of that text that are in the vocabulary.
+        Fraction of the words of that text that are in the vocabulary.
     components_ : ndarray of shape (n_components, n_words), dtype float32
         Principal components of the bags of words. Missing with ``n_components=None``.
     mean_ : ndarray of shape (n_words,), dtype float32
         Mean of the bags of words. Missing with ``n_components=None``.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Share of the variance that each component explains; 0 if all rows are equal. Missing with
+        Fraction of the variance that each component explains; 0 if all rows are equal. Missing with
         ``n_components=None``.
     n_features_out_ : int
         Number of columns of the output.
@@ -164,7 +164,7 @@ class BOWPCA(TextVectorizer):
         Parameters
         ----------
         X : iterable of str, or SentenceCorpus
-            Sentences. Where the parameter `corpus` is given, that is learned from and `X` is not.
+            Sentences. If the parameter `corpus` is given, `fit` learns from that, not from `X`.
         y : ignored
             Not used, present by convention.
         groups : array-like of shape (n_sentences,), default=None
@@ -207,7 +207,7 @@ class BOWPCA(TextVectorizer):
         Warns
         -----
         UserWarning
-            If the share of known words of `X` is far lower than in the text of the first call.
+            If the fraction of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups)
         if not hasattr(self, "vocabulary_"):
@@ -232,7 +232,7 @@ class BOWPCA(TextVectorizer):
                 f"({corpus.n_sentences}) and the number of words ({n_words}). Use fewer, or n_components=None for the "
                 "plain bag of words."
             )
-        model = copy(self)  # the estimator itself changes only when all has gone well
+        model = copy(self)  # the estimator itself changes only if all succeeds
         model.__dict__.update(fitted, n_features_out_=n_words, _tfidf=None, _pca=None)
         sentences = model._encoded_corpus(corpus)
         if self.weighting == "idf":
@@ -289,7 +289,7 @@ class BOWPCA(TextVectorizer):
         Warns
         -----
         UserWarning
-            If the share of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
+            If the fraction of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
             words.
         """
         check_is_fitted(self)
@@ -307,7 +307,7 @@ class BOWPCA(TextVectorizer):
             return table
         # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.
         rows = np.asarray(table @ self.components_.T.copy()) - (self.components_ * self.mean_).sum(axis=1)
-        rows[np.diff(table.indptr) == 0] = 0.0  # nothing is known of them: the mean sentence
+        rows[np.diff(table.indptr) == 0] = 0.0  # without a known word, the row is that of the mean sentence
         return rows
 
     @of_one_state
@@ -345,6 +345,6 @@ def _fitted_attributes(pca: Any) -> dict[str, Any]:
         "components_": components,
         "mean_": np.asarray(pca.mean_, np.float32),
         "n_features_out_": len(components),
-        # Equal rows have no variance: scikit-learn divides 0 by 0, and the share is set to 0.
+        # Equal rows have no variance: scikit-learn divides 0 by 0, and the ratio is set to 0.
         "explained_variance_ratio_": np.nan_to_num(pca.explained_variance_ratio_),
     }

@@ -24,18 +24,18 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors, where they start at random; `init` has its own. The paper uses 100.
+        Length of the vectors if `init` is None; else that of the vectors of `init`. The paper uses 100.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator of this package, as it sums its words, with its word weights and its
-        tokenizer; or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. Its
-        words are kept, whether the text has them or not, and come first in `vocabulary_`, in the same order. Other
-        words start at a direction that depends on their text alone. The n-grams of a model with the same `ngram_range`
-        and `n_buckets` are taken too, otherwise they start at zero. The median length of the vectors becomes 1, but
-        those of the same class keep their lengths. Clones share `init`. In a grid of parameters put a model into a
-        :class:`~sklearn.frozen.FrozenEstimator`, or it is cloned and forgets. None starts at random.
+        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
+        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
+        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
+        start at a direction that depends on their text alone. The n-grams of a model with the same `ngram_range` and
+        `n_buckets` are taken too; otherwise n-grams start at zero. The vectors are scaled to a median length of 1,
+        unless `init` is of this class. Clones share `init`. In a grid of parameters put a fitted model into a
+        :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
     interpolation : float, default=1.0
-        How far the result lies on the way from the start to what was learned, from 0 to 1. Less than 1 keeps more of
-        what `init` knew. With ten to fifty labels of a class begin near 0.05, and a `learning_rate` of 0.03.
+        Where the result lies between the start, 0, and what was learned, 1. Less than 1 keeps more of `init`. With ten
+        to fifty labels of a class begin near 0.05, and a `learning_rate` of 0.03.
     context : {"auto", "order", "labels"}, default="auto"
         What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
         of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
@@ -55,8 +55,8 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         "auto" is "sum", or "mean" for a model learned from labels.
     weighting : {"idf", "sif"} or None, default=None
         Weight of a word in that sum, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
-        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
-        ``f`` of the text [2]_. None, as in the paper, means 1.
+        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency
+        ``f`` of the word [2]_. None, as in the paper, means 1.
     unknown : {"auto", "zero", "hash"}, default="auto"
         What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
         direction that depends on its text alone, so that it still matches itself. "auto" is "hash", or "zero" for a
@@ -72,8 +72,8 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         Sentences in a block, all computed from the same weights. The paper uses 10. "auto" is 1/64 of the sentences,
         but between 16 and 512.
     max_sentence_length : int or None, default=16
-        Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
-        each other. None never splits. The paper splits sentences of 120 words and more. `transform` never splits.
+        Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
+        never splits. The paper splits sentences of 120 words and more. `transform` never splits.
     min_count : int or "auto", default="auto"
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
@@ -91,11 +91,11 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
         The paper stems.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`: see Notes.
+        Text to learn from, instead of the `X` given to `fit`: see Notes.
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -120,7 +120,7 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
-        Share of the words of that text that are in the vocabulary.
+        Fraction of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_ : list of float
@@ -140,14 +140,14 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
     Notes
     -----
     *Labels.* With classes `y`, one for each sentence or an indicator matrix of several, each pass puts the sentences of
-    a class behind each other in a new random order. So the neighbours of a sentence are sentences of its class. A
+    a class one after the other, in a new random order. So the neighbours of a sentence are sentences of its class. A
     sentence of several classes takes part in each; one without a class does not take part. The vectors serve a
     classifier of these classes, and little else.
 
-    *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, and from the order the method
-    would learn from strangers. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold
-    then learns from that text, and `X` is only transformed for the next step of the pipeline. A warning comes where
-    more than half of the sentences are alone in their document.
+    *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, so that unrelated sentences
+    would become neighbours. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold then
+    learns from that text, and `X` is only transformed for the next step of the pipeline. `fit` warns if more than half
+    of the sentences are alone in their document.
 
     *Context.* Eq. 5 always divides by 2k. Here the sum is divided by the number of neighbours that exist, so a
     sentence at the border of a document has a context of the same scale as the others.
@@ -186,7 +186,7 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         "pooling": [StrOptions({"sum", "mean", "auto"})],
     }
     _automatic = ContextVectorizer._automatic | {"pooling": ("sum", "mean")}
-    _median_length_at_start = 1.0  # which `learning_rate` is made for
+    _median_length_at_start = 1.0  # which `learning_rate` is tuned for
     _paper_settings = {
         "CBOS": {
             "n_components": 100,

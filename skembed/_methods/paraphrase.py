@@ -27,13 +27,13 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors, where they start at random; `init` has its own. The papers use 300.
+        Length of the vectors if `init` is None; else that of the vectors of `init`. The papers use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator of this package, as it sums its words, with its word weights and its
-        tokenizer; or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. Its
-        words are kept, whether the text has them or not, and come first in `vocabulary_`, in the same order. Other
-        words start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a
-        model into a :class:`~sklearn.frozen.FrozenEstimator`, or it is cloned and forgets. None starts at random.
+        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
+        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
+        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
+        start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a fitted
+        model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
         What moves. "directions": the directions of the word vectors, each of which keeps its first length. "weights":
         one weight a word, by which its vector counts in a sentence. "both": these two. "vectors", as in the paper,
@@ -48,14 +48,13 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     alpha : float, default=0.0
         Strength of the pull to the start, the paper's :math:`\lambda_w`, on the words of a block.
     interpolation : float, default=1.0
-        How far the result lies on the way from the start to what was learned, from 0 to 1. Less than 1 keeps more of
-        what `init` knew.
+        Where the result lies between the start, 0, and what was learned, 1. Less than 1 keeps more of `init`.
     word_dropout : float, default=0.0
-        Share of the words of a sentence that are left out at random in training.
+        Fraction of the words of a sentence that are left out at random in training.
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence at transform. Cosines are the same.
     binary : bool, default=False
-        Whether a word counts once, however often a sentence has it, in training and transform alike.
+        Whether a repeated word counts only once in a sentence, in training and transform alike.
     unknown : {"zero", "hash"}, default="hash"
         What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
         depends on its text alone, so that it still matches itself.
@@ -82,12 +81,12 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
-        Pairs to learn from, whatever `X` is given to `fit`: so a pipeline may get the sentences and labels of its
-        next step. Sentences of one document of a SentenceCorpus are paraphrases.
+        Pairs to learn from, instead of the `X` given to `fit`: a pipeline may then get the sentences and labels of
+        its next step. Sentences of one document of a SentenceCorpus are paraphrases.
     early_stopping : bool, default=False
         Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -111,7 +110,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the pairs.
     coverage_ : float
-        Share of the words of the pairs that are in the vocabulary.
+        Fraction of the words of the pairs that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, learned unless `learn` says otherwise; 1 at the start.
     loss_curve_, validation_loss_curve_ : list of float
@@ -128,11 +127,11 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
 
     Notes
     -----
-    *Negatives* of a sentence are those of the other pairs of its block, but never of pairs that hang together with its
-    own: by a text that both have, or through other pairs.
+    *Negatives* of a sentence are the sentences of the other pairs of its block, except of pairs that are linked to its
+    own by a common text, directly or through other pairs.
 
     *Differences from the paper.* Its loss is `"hinge"`, with free vectors. It moves the whole vocabulary in every
-    block, and here only the words of the block move. Its rate is constant and absolute.
+    block; here only the words of the block move. Its rate is constant and absolute.
 
     *The paper's own setting,* with the Paragram vectors as `init`, is ``ParaphraseVectorizer(300, learn="vectors",
     loss="hinge", margin=0.4, alpha=1e-6, interpolation=1.0, word_dropout=0.0, pooling="mean", binary=False,

@@ -65,13 +65,13 @@ class Sent2VecVectorizer(NgramVectorizer):
         Words that occur less often are never targets. The paper uses 5 to 20.
     alpha : float, default=0.0
         Strength of the L1 norm, 0 or more. At each update the numbers of a target vector move towards zero by the
-        learning rate times alpha, those of a source vector by that over the number of features in the mean.
+        learning rate times alpha; for a source vector this is divided by the number of features in the mean.
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean (the paper, eq. 2) or the sum of its parts, in training and transform alike.
     weighting : {"idf", "sif"} or None, default=None
         Weight of a word in that mean, in training and transform alike; an n-gram has the mean weight of its words.
         "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of ``n`` sentences hold, "sif" is
-        ``a / (a + f)`` with ``a = 0.001`` and the word's share ``f`` of the text [2]_. None, as in the paper, means 1.
+        ``a / (a + f)`` with ``a = 0.001`` and the frequency ``f`` of the word [2]_. None, as in the paper, means 1.
     unknown : {"zero", "hash"}, default="hash"
         What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
         direction that depends on its text alone, so that it still matches itself.
@@ -86,8 +86,8 @@ class Sent2VecVectorizer(NgramVectorizer):
         Sentences in a block, all computed from the same weights. The published program goes word by word; 1 comes
         nearest. "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
     max_sentence_length : int or None, default=32
-        Words above which a sentence is learned from as several, of about equal length. None never splits; the paper
-        does not. `transform` never splits.
+        Longer sentences are split in training, into parts of about equal length. None never splits, as in the paper.
+        `transform` never splits.
     min_count : int, default=5
         Words that occur less often are not learned. The paper uses 5 to 20.
     max_features : int or None, default=None
@@ -104,11 +104,11 @@ class Sent2VecVectorizer(NgramVectorizer):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`.
+        Text to learn from, instead of the `X` given to `fit`.
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -135,7 +135,7 @@ class Sent2VecVectorizer(NgramVectorizer):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
-        Share of the words of that text that are in the vocabulary.
+        Fraction of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
@@ -161,11 +161,11 @@ class Sent2VecVectorizer(NgramVectorizer):
     - *Passes.* `max_iter` is the true number. The program counts line ends and rare words into its goal but not into
       its progress, so it makes more passes than requested.
 
-    And what is ours: all targets of a sentence share one set of negatives, from one half of the words (a target skips
+    Other differences: all targets of a sentence share one set of negatives, from one half of the words (a target skips
     itself). N-gram rows start at zero, so an n-gram that was never seen adds nothing, though it still counts in the
-    mean; the program's start at random. With "sgd" and small blocks, the same `learning_rate` as the program's is in
-    order. All gradients of a block come from the same weights; then each row is updated, in the order of the block. A
-    row with c > 8 updates in one block takes steps of 8/c the size.
+    mean; the program's start at random. With "sgd" and small blocks, use the same `learning_rate` as the program's. All
+    gradients of a block come from the same weights; then each row is updated, in the order of the block. A row with
+    c > 8 updates in one block takes steps of 8/c the size.
 
     *The paper's own setting,* for Wikipedia and words alone: ``Sent2VecVectorizer(600, ngram_range=(1, 1), negative=10,
     subsample=1e-5, min_target_count=20, pooling="mean", weighting=None, unknown="zero", solver="sgd",

@@ -13,7 +13,7 @@ from .._word_vectors.start import StartsFromInit
 
 
 class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
-    r"""Sentence embeddings learned by telling neighbours from strangers by cosine: Siamese CBOW [1]_.
+    r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW [1]_.
 
     A sentence is the mean of its words' vectors. The vectors are learned so that its cosine with the sentence before
     and after it is larger than with random ones. Use it where you have text in reading order and compare sentences by
@@ -24,18 +24,18 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors, where they start at random; `init` has its own. The paper uses 300.
+        Length of the vectors if `init` is None; else that of the vectors of `init`. The paper uses 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator of this package, as it sums its words, with its word weights and its
-        tokenizer; or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. Its
-        words are kept, whether the text has them or not, and come first in `vocabulary_`, in the same order. Other
-        words start at a direction that depends on their text alone. The n-grams of a model with the same `ngram_range`
-        and `n_buckets` are taken too, otherwise they start at zero. The median length of the vectors becomes 1, but
-        those of the same class keep their lengths. Clones share `init`. In a grid of parameters put a model into a
-        :class:`~sklearn.frozen.FrozenEstimator`, or it is cloned and forgets. None starts at random.
+        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
+        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
+        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
+        start at a direction that depends on their text alone. The n-grams of a model with the same `ngram_range` and
+        `n_buckets` are taken too; otherwise n-grams start at zero. The vectors are scaled to a median length of 1,
+        unless `init` is of this class. Clones share `init`. In a grid of parameters put a fitted model into a
+        :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
     interpolation : float, default=1.0
-        How far the result lies on the way from the start to what was learned, from 0 to 1. Less than 1 keeps more of
-        what `init` knew. With ten to fifty labels of a class begin near 0.05, and a `learning_rate` of 0.03.
+        Where the result lies between the start, 0, and what was learned, 1. Less than 1 keeps more of `init`. With ten
+        to fifty labels of a class begin near 0.05, and a `learning_rate` of 0.03.
     context : {"auto", "order", "labels"}, default="auto"
         What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
         of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
@@ -49,16 +49,16 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     negative : int, default=10
         Random sentences, not neighbours, to compare with. The paper uses 2.
     temperature : float or "auto", default="auto"
-        Divides the cosines before the softmax; from 1e-4 to 1e4. The paper has none, that is 1, but cosines are at
-        most 1, and then even a perfect model is unsure. "auto" is 0.1, or 0.3 for a model learned from labels.
+        Divides the cosines before the softmax; from 1e-4 to 1e4. The paper has none, that is 1: as cosines are at most
+        1, its softmax is flat even for a perfect model. "auto" is 0.1, or 0.3 for a model learned from labels.
     word_dropout : float, default=0.0
         Probability that a word is left out of its sentence in a pass, at least 0 and below 1.
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence. Cosines are the same, so only the rows' length changes.
     weighting : {"idf", "sif"} or None, default=None
         Weight of a word in that mean, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
-        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
-        ``f`` of the text [2]_. None, as in the paper, means 1.
+        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency
+        ``f`` of the word [2]_. None, as in the paper, means 1.
     unknown : {"auto", "zero", "hash"}, default="auto"
         What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
         direction that depends on its text alone, so that it still matches itself. "auto" is "hash", or "zero" for a
@@ -73,8 +73,8 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     batch_size : int or "auto", default="auto"
         Sentences in a block, computed from the same weights; the paper has 100. "auto" is 1/64 of them, 16 to 512.
     max_sentence_length : int or None, default=32
-        Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
-        each other. None never splits, as in the paper, and neither does `transform`.
+        Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
+        never splits, as in the paper, and neither does `transform`.
     min_count : int or "auto", default="auto"
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
@@ -90,11 +90,11 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`: see Notes.
+        Text to learn from, instead of the `X` given to `fit`: see Notes.
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -119,7 +119,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
-        Share of the words of that text that are in the vocabulary.
+        Fraction of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
@@ -138,15 +138,15 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     *Labels.* With classes `y` the neighbours of a sentence are other sentences of its class, and no negative shares a
     class with it; see :class:`CBOSVectorizer`.
 
-    *Order.* Cross-validation and ``train_test_split`` take sentences out of reading order. To learn from the order all
-    the same, pass the ordered text as `corpus`: each fold learns from that, and `X` is only transformed.
+    *Order.* Cross-validation and ``train_test_split`` take sentences out of reading order. To learn from the order
+    anyway, pass the ordered text as `corpus`: each fold learns from that, and `X` is only transformed.
 
     *The published program.* It leaves words of earlier, longer sentences in its batches and cuts word numbers to 16
     bits; both are errors, and not repeated here. It takes negatives that may be neighbours, and crosses the borders of
     documents; here neither happens. A sentence at a border has one neighbour, with target probability 1.
 
     *Blocks.* A block is a random sample of short runs of the text. Negatives are sentences of its other runs. A row
-    with c > 8 updates in one block takes steps of 8/c the size. Gradients are added, where the program averages them.
+    with c > 8 updates in one block takes steps of 8/c the size. Gradients are added; the program averages them.
 
     *The paper's own setting:* ``SiameseCBOWVectorizer(300, window=1, negative=2, temperature=1.0, pooling="mean",
     weighting=None, unknown="zero", solver="sgd", learning_rate=0.0001, max_iter=1, batch_size=100,
@@ -176,7 +176,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both"), StrOptions({"auto"})],
     }
     _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 0.3)}
-    _median_length_at_start = 1.0  # which `learning_rate` is made for
+    _median_length_at_start = 1.0  # which `learning_rate` is tuned for
     _paper_settings = {
         "Siamese CBOW": {
             "n_components": 300,

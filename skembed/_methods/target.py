@@ -24,9 +24,9 @@ from .._word_vectors.start import StartsFromInit
 class TargetVectorizer(PooledVectorizer, StartsFromInit):
     r"""Sentence embeddings learned from a vector that each sentence should have.
 
-    A sentence is the mean of its words' vectors. They are learned so that a linear image of the sentence points where
-    its target points, and so that sentences are as similar as their targets are. The targets come as an array, from
-    anywhere:
+    A sentence is the mean of its words' vectors. They are learned so that a linear map takes the sentence to the
+    direction of its target, and so that sentences are as similar as their targets are. The targets are an array, from
+    any source:
 
     - the embeddings of your sentences by a large model, the teacher: the student needs no such model, and embeds about
       half a million sentences a second;
@@ -38,27 +38,27 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors, where they start at random; `init` has its own.
+        Length of the vectors if `init` is None; else that of the vectors of `init`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator of this package, as it sums its words, with its word weights and its
-        tokenizer; or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. Its
-        words are kept, whether the text has them or not, and come first in `vocabulary_`, in the same order. Other
-        words start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a
-        model into a :class:`~sklearn.frozen.FrozenEstimator`, or it is cloned and forgets. None starts at random.
+        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
+        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
+        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
+        start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a fitted
+        model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
     loss : str or tuple of str, default=("cosine", "similarity")
-        What is minimised, one or the sum of several. "cosine" is 1 - the cosine of a sentence's image and its target.
+        What is minimised, one or the sum of several. "cosine" is 1 - the cosine of a mapped sentence and its target.
         "similarity" is the squared difference between the cosines of sentences and those of their targets. "softmax"
         and "hinge" tell the target of a sentence from the others of its chunk of 128 sentences.
     temperature : float, default=0.05
         Divides the cosines in "softmax".
     margin : float, default=0.1
-        "hinge" has no loss where the cosine of the own target exceeds that of the other one by this margin.
+        "hinge" has no loss where the cosine with the sentence's target exceeds that with another by this margin.
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean or the sum of its words. Changes lengths only; all losses compare directions.
     weighting : {"idf", "sif"} or None, default="sif"
         Weight of a word in a sentence, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
-        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
-        ``f`` of the text. None means 1.
+        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency
+        ``f`` of the word. None means 1.
     unknown : {"zero", "hash"}, default="hash"
         What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
         depends on its text alone, so that it still matches itself.
@@ -73,7 +73,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         Sentences in a block, all computed from the same weights. "auto" is 1/64 of the sentences, but between 16 and
         256.
     min_count : int, default=2
-        Words that occur less often are not learned, but for those of `init`.
+        Words that occur less often are not learned, except those of `init`.
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
     analyzer : "word" or callable, default="word"
@@ -88,11 +88,11 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`; `y` then holds the targets of its sentences.
+        Text to learn from, instead of the `X` given to `fit`; `y` then holds the targets of its sentences.
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -113,11 +113,11 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Vectors of the words.
     coef_ : ndarray of shape (n_targets, n_components), dtype float32
-        Matrix of the linear image, for :meth:`predict`. With "similarity" alone it stays random.
+        Matrix of the linear map, for :meth:`predict`. With "similarity" alone it stays random.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text; 0 for a word that only `init` has.
     coverage_ : float
-        Share of the words of that text that are in the vocabulary.
+        Fraction of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_ : list of float
@@ -137,11 +137,11 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     Notes
     -----
     *Targets.* Only their directions count, so their lengths need not be equal. Where a teacher's vectors have a large
-    mean, as those of many transformers do, subtract it. An array that is memory-mapped is read from disk a chunk at a
-    time; half precision is enough.
+    mean, as those of many transformers do, subtract it. A memory-mapped array is read from disk a chunk at a time; half
+    precision is enough.
 
-    *Pipelines.* The `y` of a pipeline are labels. Learn from the teacher first, then put the student into the pipeline
-    as ``FrozenEstimator(student)``.
+    *Pipelines.* The `y` of a pipeline holds labels. Learn from the teacher first, then put the student into the
+    pipeline as ``FrozenEstimator(student)``.
 
     *The papers' own settings,* for bags of words, with vectors of the defined words or features of the images as `y`:
     ``TargetVectorizer(256, loss="cosine", margin=0.1, pooling="sum", weighting=None, unknown="zero", solver="adam",
@@ -179,7 +179,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         "margin": [Interval(Real, 0.0, 2.0, closed="both")],
         "solver": [StrOptions({"adam", "adagrad", "sgd"})],
     }
-    _median_length_at_start = 1.0  # which `learning_rate` is made for
+    _median_length_at_start = 1.0  # which `learning_rate` is tuned for
     _paper_settings = {
         name: {
             "n_components": 256,
@@ -273,7 +273,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         Parameters
         ----------
         X : iterable of str, or SentenceCorpus
-            Sentences. Where the parameter `corpus` is given, that is learned from and `X` is not.
+            Sentences. If the parameter `corpus` is given, `fit` learns from that, not from `X`.
         y : array-like of shape (n_sentences, n_targets)
             A vector for each sentence.
         groups : array-like of shape (n_sentences,), default=None
@@ -289,7 +289,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         TypeError
             If a sentence is not a string; names the row. If `y` does not hold numbers.
         ValueError
-            If `y` is missing, has not a vector for each sentence, or has NaN, infinity or a row of zeros; names the
+            If `y` is missing, lacks a vector for some sentence, or has NaN, infinity or a row of zeros; names the
             row. If no word is left, if options contradict each other, or if the weights diverge; then the estimator is
             as it was before.
         MemoryError
@@ -327,13 +327,13 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         Warns
         -----
         UserWarning
-            As in `fit`, and if the share of known words of `X` is far lower than in the text of the first call.
+            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
         return super().partial_fit(X, y, groups=groups)
 
     @of_one_state
     def predict(self, X: Any) -> NDArray[np.float32]:
-        """The image of each sentence in the space of the targets.
+        """Map each sentence to the space of the targets.
 
         Parameters
         ----------

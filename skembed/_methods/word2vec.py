@@ -30,7 +30,7 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
 
     Learns by skip-gram or continuous bag of words (CBOW) with negative sampling. Windows never cross the ends of a
     sentence, so the order of the sentences is not used. Use it as the baseline that sentence models must beat, or as
-    the source of the vectors of a :class:`MeanEmbeddingVectorizer`, which frees them of common components.
+    the source of the vectors of a :class:`MeanEmbeddingVectorizer`, which can remove their common components.
 
     Read more in the :ref:`User Guide <word2vec>`.
 
@@ -81,11 +81,11 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`.
+        Text to learn from, instead of the `X` given to `fit`.
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -110,7 +110,7 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
-        Share of the words of that text that are in the vocabulary.
+        Fraction of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float

@@ -101,7 +101,7 @@ def hinge(scores, excluded, margin, unit, gradient):
 
 
 class UnitVectors:
-    """The vectors of a block scaled to length one, and the way back for the gradient."""
+    """The vectors of a block scaled to length one, and the gradient through the scaling."""
 
     def __init__(self, vectors: np.ndarray) -> None:
         self.unit, self.norm = np.empty_like(vectors), np.empty(len(vectors), np.float32)

@@ -65,7 +65,7 @@ class TargetWords(NamedTuple):
     """Work space of one block.
 
     The features, vectors and gradient entries of a sentence are at indices that follow from its index in the block and
-    from the number of words before it, so that threads do not meet.
+    from the number of words before it, so that no two threads write to the same place.
     """
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64
@@ -215,7 +215,7 @@ def gather_feature_gradients(s, n_targets, options, work):
                 n_inside += own_of[j] >= 0
             if n_inside == 0:
                 continue
-            # A feature that holds every target gets exactly nothing, since AdaGrad makes much of little.
+            # A feature that holds every target gets exactly zero, because AdaGrad would amplify rounding errors.
             keeps = np.float32(n_inside < n_targets)
             source.vector[e] = e
             base = shared

@@ -169,7 +169,7 @@ class SiameseCBOWObjective:
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Cosines:
         n_targets = plan.runs_per_block * plan.run_length
-        negative = min(self.negative, n_targets - 1)  # a block has no more other targets
+        negative = min(self.negative, n_targets - 1)  # a block has only that many other targets
         n_components = self.matrices[0].weights.shape[1]
         n_scores = 2 * plan.border + 1 + negative
         run_ptr, n_words = count_words_of_runs(text, plan)

@@ -1,7 +1,7 @@
-r"""Vectors that sentences should have: a linear image of a sentence's direction is compared with its target.
+r"""Vectors that sentences should have: a linear map of a sentence's direction is compared with its target.
 
-With the direction :math:`u_i` of the sum of a sentence's words, the direction :math:`e_i` of its image
-:math:`W u_i` and that of its target, :math:`t_i`, the loss of sentence i of the n sentences of a chunk is the sum of
+Let :math:`u_i` be the direction of the sum of a sentence's words, :math:`e_i` that of the mapped sentence
+:math:`W u_i`, and :math:`t_i` that of its target. The loss of sentence i of the n sentences of a chunk is the sum of
 those chosen:
 
 - cosine: :math:`1 - e_i \cdot t_i`
@@ -70,7 +70,7 @@ def through_length(gradient: np.ndarray, directions: np.ndarray, lengths: np.nda
 
 
 def compare(scores: np.ndarray, other: np.ndarray, options: Options) -> tuple[float, np.ndarray]:
-    """Loss of the cosines of images and targets, (n, n), and its derivative; ``other``: targets that are not equal."""
+    """Loss of the cosines of mapped sentences and targets, (n, n), and its derivative; ``other``: unequal targets."""
     own = np.diag(scores)[:, None]
     loss, error = 0.0, np.zeros_like(scores)
     if "cosine" in options.losses:

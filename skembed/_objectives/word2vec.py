@@ -54,7 +54,7 @@ class Windows(NamedTuple):
     """Work space of one block.
 
     The data of a sentence are at indices that follow from its index in the block and from the number of words before
-    it, so that threads do not meet.
+    it, so that no two threads write to the same place.
     """
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64
@@ -191,7 +191,7 @@ def gather_window_gradients(s, options, work):
             target.vector[t], target.scale[t] = t, ONE
         else:
             combine(source.vectors, e, scale, buffer, source.vectors, rows, buffer, k - buffer)
-            # AdaGrad counts the terms: those of one sentence pull the same way, and their sum would look too large.
+            # AdaGrad gets the sum of the squared terms: as they point alike, the square of their sum is too large.
             square = np.float32(0.0)
             for j in range(buffer, k):
                 square += source.square[rows[j]]

@@ -52,7 +52,7 @@ Batch = list[Any] | Text | Column
 
 
 def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
-    """Have Python lower the sentences with a character that has no lowered character of its own.
+    """Have Python lower the sentences with a character that cannot be lowered without its context.
 
     Returns the text, and the offsets of the line feeds after its sentences.
     """

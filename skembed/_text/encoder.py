@@ -1,4 +1,4 @@
-"""Provisional ids for the words of a text that streams by, and its vocabulary when all is read."""
+"""Provisional ids for the words of a stream of text, and its vocabulary when all of it is read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .scanner import Scan, Scanner
 
 
-# A text of fewer batches is done before a second thread, with a table of words of its own, has made up for its start.
+# With fewer batches, a second thread takes longer to start and to build its own table of words than it saves.
 LEAST_BATCHES = 6
 # In Python few sentences at a time: strings that are freed soon stay in the cache, which doubles the speed.
 _SENTENCES_AT_ONCE = 64
@@ -96,8 +96,8 @@ def check_n_words(n_words: int) -> None:
 class Encoder:
     """Encode a stream of sentences with provisional ids, count its words, and order them when all is read.
 
-    Where the tokenizer has the default pattern, compiled code scans the text. Each thread then has a table of words of
-    its own, and stemmer and stop words wait until all is read. Otherwise Python code does it all, in one thread.
+    If the tokenizer has the default pattern, compiled code scans the text. Each thread then has its own table of words,
+    and stemmer and stop words are applied when all is read. Otherwise Python code does all of it, in one thread.
     """
 
     def __init__(self, tokenizer: Tokenizer, threads: Threads) -> None:
@@ -121,7 +121,7 @@ class Encoder:
     def order_words(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
         """Return the vocabulary of all that was read, and for each table of words the final id of each provisional id.
 
-        That is -1 where the word was not kept.
+        The final id is -1 where the word was not kept.
         """
         limits = min_count, max_features
         if not self._scanners:
@@ -221,7 +221,7 @@ def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
 
 
 def scan_rows(scan: Callable[[Batch], Any], batch: Batch, first_row: int) -> Any:
-    """Scan a batch; the error for what is not a string names its row."""
+    """Scan a batch; the error for an item that is not a string names its row."""
     try:
         return scan(batch)
     except TypeError:

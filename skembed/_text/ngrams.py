@@ -29,7 +29,7 @@ def add_ngrams(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Append to each sentence the n-grams of its known words, hashed as in training.
 
-    Unknown words are bridged over, as the training does.
+    Unknown words are skipped within n-grams, as in training.
     """
     known = offsets(~is_unknown)
     n_known = np.diff(known[ptr])

@@ -1,8 +1,8 @@
 """Compiled text to word ids: cut, lower, hash and look up in one pass over UTF-8 bytes.
 
-A *text* is an array of bytes in which each sentence is followed by a line feed, and the last one by 65 of them. A line
-feed is in no word, so a *run*, of bytes that may belong to a word, never reaches into the next sentence. All bytes
-above 127 may: only the characters of a run with such bytes are decoded.
+A *text* is an array of bytes in which each sentence is followed by a line feed, and the last one by 65 of them. A *run*
+is a sequence of bytes that may belong to a word: not a line feed, so it ends with its sentence. All bytes above 127 may
+belong to a word; only the characters of runs with such bytes are decoded.
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ _HIGH, _LOWER = np.uint64(0x8080808080808080), np.uint64(0x2020202020202020)  # 
 
 
 class Scanned(NamedTuple):
-    """What is known of a text after a scan; all zeros or anything before."""
+    """What a scan writes; before the first one `progress` is zeros, and the others may hold anything."""
 
     progress: np.ndarray  # (5,) int64, zeros at first
     ids: np.ndarray  # (n_bytes // 2 + 1,) int32, of the words in order

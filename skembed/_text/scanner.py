@@ -58,7 +58,7 @@ class Scanner:
         return int(self.words.state[N_WORDS])
 
     def scan(self, batch: Batch, known: Words | None = None) -> Scan:
-        """Return the ids of a text: a word of `known` has the one it has there, and new words follow on."""
+        """Return the ids of a text: a word of `known` keeps its id, and the ids of new words follow."""
         text, ends = _as_text(batch)
         ptr = np.zeros(len(ends) + 1, np.int64)
         ids = np.empty(text.n_bytes, np.int32)  # enough for twice the bytes; lowered text grows by half at most

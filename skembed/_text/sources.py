@@ -14,8 +14,8 @@ from .._validation.messages import brief
 from .batches import Column, iter_columns
 from .tokenizer import Tokenizer
 
-# The most sentences of a batch, and about how many characters or bytes: there are several batches for the threads,
-# whether sentences are short or long.
+# Largest number of sentences in a batch, and about how many characters or bytes it has: with both limits, threads get
+# several batches whether sentences are short or long.
 BATCH_SIZE = 8192
 BATCH_LENGTH = 1 << 19
 
@@ -123,8 +123,8 @@ def _filling_code(X: Any) -> str:
 def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 1) -> Iterator[list[Any] | Column]:
     """Yield batches of sentences: lists; or, if the tokenizer is compiled, slices of an Arrow column.
 
-    Those of a list or tuple are as long as `n_batches` batches. Longer ones change threads less often, but their ids
-    should fit a core's cache.
+    Pieces of a list or tuple are as long as `n_batches` batches. Longer pieces switch threads less often, but their ids
+    should fit in a core's cache.
     """
     items = iter_sentences(X, name=name)
     columns = iter_columns(X, BATCH_SIZE) if tokenizer.is_compiled else None
@@ -150,7 +150,7 @@ def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 
 
 
 def iter_slices(ptr: np.ndarray, length: int) -> Iterator[slice]:
-    """Yield slices of sentences, of which i is from ptr[i] to ptr[i + 1], that are about `length` long together."""
+    """Yield slices of sentences of about `length` in total, where sentence i goes from ptr[i] to ptr[i + 1]."""
     first = 0
     while first < len(ptr) - 1:
         last = first + np.searchsorted(ptr[first : first + BATCH_SIZE + 1], ptr[first] + length, "right") - 1

@@ -185,6 +185,6 @@ def copies_well() -> bool:
     expected = encode_strings(_KINDS)
     try:
         copied = copy_strings(_KINDS)
-    except Exception:  # whatever a wrong layout leads to
+    except Exception:  # a wrong layout may raise anything
         return False
     return np.array_equal(copied[0].data, expected[0].data) and np.array_equal(copied[1], expected[1])

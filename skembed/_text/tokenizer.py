@@ -115,7 +115,7 @@ class Tokenizer:
         return hash((self.token_pattern, self.lowercase, self.stop_words))  # equal for all that are equal
 
     def __getstate__(self) -> dict[str, Any]:
-        # The built analyzer is cheap to build again and need not travel.
+        # The analyzer is not pickled, because it is cheap to build again.
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -194,7 +194,7 @@ class Tokenizer:
         analyzer: _Analyzer | None = None,
         stemmer: _Stemmer | None = None,
     ) -> Tokenizer:
-        """Build a tokenizer from what :meth:`options` returned, and the callables that were in use, which it lacks."""
+        """Build a tokenizer from what :meth:`options` returned and from the callables, which that does not hold."""
         known = dict(options)
         for name, given in (("analyzer", analyzer), ("stemmer", stemmer)):
             saved = known.get(name)
@@ -240,14 +240,14 @@ def _c_stemmer(language: str, in_python: _Stemmer) -> _Stemmer | None:
 
 
 def same_option(mine: Any, other: Any) -> bool:
-    """Whether two options are equal, or callables that are copies: `clone` copies an object that has a method."""
+    """Whether two options are equal, or copies of one callable object, since `clone` copies such objects."""
     if mine == other or not (callable(mine) and callable(other)):
         return bool(mine == other)
     from joblib import hash as digest  # takes a while to import
 
     try:
         return bool(digest(mine) == digest(other))
-    except Exception:  # whatever pickling makes of what cannot be pickled
+    except Exception:  # pickling may raise anything
         return False
 
 

@@ -146,7 +146,7 @@ def next_lowered(text, at, lowered):
         return 0, size, flags
     lower = np.int64(lowered[np.uint64(code)])
     if lower == IN_CONTEXT:
-        if code == _DOTTED_I:  # its dot becomes a character of its own, which is of no word
+        if code == _DOTTED_I:  # its dot becomes a separate character, which is in no word
             return _SMALL_I, size, ENDS
         if not _is_small_greek(text, at + size):
             return 0, size, CONTEXT

@@ -1,7 +1,7 @@
 """Compiled table of words: from the bytes of a word to its id.
 
 A *table* is a hash table with open addressing. Each slot has four integers: up to 16 bytes of the word itself, then its
-length and id, and how often it was found. So all is in the cache line that the hash points at. For a longer word the
+length and id, and how often it was found. So a slot is in the cache line that the hash points at. For a longer word the
 slot has a hash and an offset in the *arena*, which holds the bytes of all words, each followed by a line feed.
 Words are compared byte by byte: two words never share an id.
 
@@ -150,7 +150,7 @@ def _id_at(slots, slot):
 @njit(**INLINE)
 def _first_id(known):
     """The id of the first word that a table of known words does not have."""
-    if known is None:  # compiled by itself where there is none
+    if known is None:  # without one, numba compiles another version
         return np.int64(0)
     return known.state[N_WORDS]
 

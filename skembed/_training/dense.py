@@ -192,7 +192,7 @@ def adagrad_step(accumulator: np.ndarray, rows: Any, gradient: np.ndarray, rate:
 class _OneBlasThread:
     """Limits BLAS to one thread, since the number of threads changes the rounding of its matrix products.
 
-    The limit holds for the whole process: of several fits at once the first sets it and the last lifts it.
+    The limit holds for the whole process: with several fits at once, the first sets it and the last lifts it.
     """
 
     def __init__(self) -> None:

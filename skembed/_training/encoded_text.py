@@ -2,8 +2,7 @@
 
 A block is ``runs_per_block`` runs of ``run_length`` consecutive sentences. Runs are taken in random order, so a block
 is a sample of the corpus, and yet each sentence has its neighbours beside it. With a ``border`` the sentences just
-before and after a run are there too, as context. Of frequent words only some occurrences are taken, where a method
-says so.
+before and after a run are there too, as context. Some methods take only some of the occurrences of frequent words.
 """
 
 from typing import NamedTuple
@@ -15,9 +14,9 @@ from .._compiled.compile import INLINE, LEAN, lean_kernel
 from .._compiled.rows import prefetch_row
 from .._compiled.simd import prefetch_item
 
-# What a sentence costs beside its words, in words; balances the work of the threads.
+# What a sentence costs besides its words, in words; balances the work of the threads.
 WORDS_PER_SENTENCE = 8
-# How many runs ahead their words are prefetched, of long runs the first ones, and the offsets of sentences.
+# How many runs ahead words are prefetched, and the most words of a run; how far ahead the offsets of sentences are.
 _RUNS_AHEAD, _MOST_WORDS_AHEAD, _OFFSETS_AHEAD = 4, 256, 24
 _CHUNK = 65_536  # sentences that are split at once
 
@@ -136,7 +135,7 @@ def block_of(plan, index):
 
 @njit(**LEAN)
 def _first_run_of(run_ptr, block, thread, n_threads):
-    """First run of a thread's range, and so the one after the range before."""
+    """First run of a thread's range, which is also the end of the range before."""
     n_runs = block.last_run - block.first_run
     work = run_ptr[block.last_run] - run_ptr[block.first_run] + n_runs * WORDS_PER_SENTENCE
     wanted = work * thread // n_threads

@@ -1,4 +1,4 @@
-"""What a method learns, one record an array: start, memory, warm start, early stopping and updates read the records."""
+"""Records of the arrays that a method learns, for their start, memory, warm start, early stopping and updates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from .._compiled.buffers import ALLOCATOR
 from .._compiled.random import fill_uniform
 
-Start = Callable[[np.ndarray, int], None]  # writes the start values of an array of zeros, by a seed
+Start = Callable[[np.ndarray, int], None]  # fills an array of zeros with start values, from a seed
 
 
 def start_zeros(array: np.ndarray, seed: int) -> None:
@@ -36,8 +36,8 @@ def start_copied(given: np.ndarray) -> Start:
 class LearnedArray(NamedTuple):
     """One array of float32 that a method learns.
 
-    "rows" are updated where a block touches them, "dense" arrays as a whole. What is frozen stays as it starts. What is
-    not kept serves training alone.
+    "rows" are updated where a block touches them, "dense" arrays as a whole. A frozen array keeps its start values. An
+    array that is not kept serves training alone.
     """
 
     name: str  # of the fitted attribute
@@ -70,7 +70,7 @@ def accumulator_of(name: str) -> str:
 
 
 def moving(arrays: Iterable[LearnedArray]) -> list[LearnedArray]:
-    """Those that are not frozen."""
+    """The arrays that are not frozen."""
     return [array for array in arrays if not array.frozen]
 
 
@@ -81,7 +81,7 @@ def shapes_of(arrays: list[LearnedArray], solver: str) -> dict[str, tuple[int, .
 
 
 def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str, np.ndarray]:
-    """The arrays and their accumulators before the first block. Each array has random numbers of its own."""
+    """The arrays and their accumulators before the first block. Each array has different random numbers."""
     started = {name: ALLOCATOR.zeros(shape, np.float32) for name, shape in shapes_of(arrays, solver).items()}
     for index, array in enumerate(arrays):
         array.start(started[array.name], seed + index)

@@ -2,8 +2,8 @@
 
 The words are in two halves with about the same work, see `assign_rows`. The first sentences of a block take their
 negatives from the first half, the others from the second, in proportion to the draws of each half: over the blocks,
-which are random samples of the text, every word is drawn as often as it should. So of two threads, each of which has
-half of the sentences and owns the rows of one half, neither uses rows that the negatives of the other change.
+which are random samples of the text, every word is drawn as often as it should. So if two threads have half of the
+sentences each, and own the rows of one half each, neither uses rows that the negatives of the other change.
 """
 
 from typing import NamedTuple

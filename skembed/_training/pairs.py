@@ -56,7 +56,7 @@ class Loss(Protocol):
     def __call__(self, vectors: np.ndarray, excluded: np.ndarray, learn: bool) -> PairLoss:
         """Compare ``vectors`` (2 * n_pairs, n_components), first sentences before second ones.
 
-        ``excluded`` (n_pairs, n_pairs) bool says which pairs are no negatives of each other; a pair is none of itself.
+        ``excluded`` (n_pairs, n_pairs) bool says which pairs are not negatives of each other (nor of themselves).
         """
 
 
@@ -168,7 +168,7 @@ def _pairs(sentences: np.ndarray, group: np.ndarray, random: np.random.Generator
 
 @lean_kernel
 def exclude(cluster, first, second, excluded):
-    """Write which pairs are no negatives of each other: they are of one cluster, or share a text."""
+    """Write which pairs are not negatives of each other: those of one cluster, or with a common text."""
     for i in range(cluster.shape[0]):
         own, a, b = cluster[i], first[i], second[i]
         for j in range(cluster.shape[0]):

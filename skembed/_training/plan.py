@@ -8,7 +8,7 @@ import numpy as np
 
 from .encoded_text import WORDS_PER_SENTENCE, EncodedText, Plan
 
-# Long runs are for blocks that have many of them, or their sentences would be of few documents; measured.
+# Runs are long only in blocks that have many of them; otherwise a block would hold few documents. Measured.
 SHORT_RUN, RUNS_OF_BLOCK = 4, 32
 # As many ids as a cache line has, and about as many words as a sentence of prose.
 USUAL_WORDS = 16
@@ -44,8 +44,8 @@ class SentenceBlocks(NamedTuple):
 class WordBlocks(NamedTuple):
     """Blocks of an objective that predicts words, each sentence by itself.
 
-    A run has about as many words as a usual sentence, a block half way to as much work as one of usual sentences: with
-    less, threads meet too often, and with more, what one thread needs of a block leaves its cache.
+    A run has about as many words as a usual sentence. A block of short sentences makes up for half of the missing work:
+    with less work threads meet too often, with more a thread's part of a block does not fit in its cache.
     """
 
     usual: int = 64
@@ -76,7 +76,7 @@ def _border_within_documents(text: EncodedText, border: int) -> int:
 
 def _in_equal_runs(n_sentences: int, longest_run: int, border: int, batch_size: int | str) -> BlockShape:
     if isinstance(batch_size, str):
-        # Two runs at least: sentences of one run are mostly of one document, and not random ones for each other.
+        # At least two runs: sentences of one run are mostly of one document, so they are not random to each other.
         n_sentences = max(2 * longest_run, n_sentences - n_sentences % longest_run)
     run_length = max(n for n in range(1, longest_run + 1) if n_sentences % n == 0)
     return BlockShape(n_sentences, run_length, border)

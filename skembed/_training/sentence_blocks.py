@@ -17,8 +17,8 @@ from .._text.ngrams import ngram_row
 from .encoded_text import longest_sentence, prefetch_run, runs_of_thread
 from .updates import AHEAD, SparseGradient, make_gradient, sort_by_owner, update_rows
 
-# From how many distances the random sentences of a block are drawn, and at least how many for each. With few, most of
-# the random sentences of a thread's targets are its own, in its cache.
+# The random sentences of a block are drawn from this many distances, or this many for each draw if that is more. With
+# few, most of the random sentences of a thread's targets are in that thread's cache.
 _DISTANCES, _DISTANCES_PER_DRAW = 128, 8
 
 
@@ -256,7 +256,7 @@ def draw_targets(plan, block, offsets):
 
 @njit(**INLINE)
 def random_target(random, i, r):
-    """The target that is random sentence r of target i. A comparison, since a division takes long."""
+    """The target that is random sentence r of target i. Uses a comparison, because a division is slow."""
     target = i + random.offsets[r]
     return target - (random.n_targets if target >= random.n_targets else 0)
 
@@ -278,7 +278,7 @@ def _add_losses(losses, n):
 
 @njit(**LEAN)
 def end_block(matrices, update, losses, block, team):
-    """Last phase: add the losses and update each of ``matrices``, pairs of rows and gradient, when all have come here.
+    """Last phase, after a barrier: add the losses and update each of ``matrices``, pairs of rows and gradient.
 
     Returns whether to stop, since another thread has failed.
     """

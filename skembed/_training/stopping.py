@@ -11,7 +11,7 @@ LARGEST_SOUND_VALUE = 1e6
 
 
 def hold_out(corpus: SentenceCorpus, fraction: float, seed: int, classes: np.ndarray | None = None) -> np.ndarray:
-    """Choose whole documents at random, or the end of the text where there are too few, or too long ones.
+    """Choose whole documents at random, or the end of the text if documents are too few or too long.
 
     With ``classes`` (n_sentences, n) choose sentences at random, of each class in proportion.
 
@@ -43,7 +43,7 @@ def hold_out(corpus: SentenceCorpus, fraction: float, seed: int, classes: np.nda
 
 
 class EarlyStopping:
-    """Keeps the weights of the best epoch, and knows when there were too many worse ones since."""
+    """Keeps the weights of the best epoch, and says to stop after too many worse epochs."""
 
     def __init__(self, weights: list[np.ndarray], tol: float, n_iter_no_change: int) -> None:
         self.weights, self.tol, self.n_iter_no_change = weights, tol, n_iter_no_change

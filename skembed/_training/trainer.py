@@ -83,7 +83,7 @@ class BlockLoop(ABC):
 
     @abstractmethod
     def scratch_bytes(self, text: EncodedText) -> int:
-        """Memory of a pass beside weights and tokens: per sentence, per row, and the work space of a block."""
+        """Memory of a pass besides weights and tokens: per sentence, per row, and the work space of a block."""
 
     def run_epoch(
         self,
@@ -140,7 +140,7 @@ class Trainer(BlockLoop):
 
     def compile(self, text: EncodedText) -> None:
         """Have the kernel compiled, or loaded from the cache, by working through no block of the first sentence."""
-        text = first_sentence(text)  # as it is: a sentence without a class is not in a pass
+        text = first_sentence(text)  # not by class: the sentence may have none, and then no pass has it
         plan = self.plan(text, 0)
         update = Update(0.0, 0.0, self.solver == "adagrad", MAX_STEPS, False)
         self._call(text, self._make_scratch(text, plan), plan, update)
@@ -163,7 +163,7 @@ class Trainer(BlockLoop):
         if n_threads == 1:
             self.objective.run(text, self.rows, scratch, plan, update, Team(sync, 0, 1))
             return
-        # Nobody enters the kernel, where threads wait for each other, before all have really started.
+        # No thread enters the kernel, where threads wait for each other, before all have started.
         ready = threading.Barrier(n_threads)
 
         def work(thread: int) -> None:

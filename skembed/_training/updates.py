@@ -18,7 +18,7 @@ from .._compiled.buffers import ALLOCATOR, unshared_width
 from .._compiled.compile import INLINE, LEAN
 from .._compiled.rows import ONE, add_scaled, prefetch_row
 
-# Below this a row has felt nothing but rounding, and the square root's reciprocal may overflow in single precision.
+# Below this a row has received only rounding errors, and the square root's reciprocal may overflow in float32.
 SMALLEST_ACCUMULATOR = np.float32(1e-30)
 # The columns of the accumulators: AdaGrad's sum of squares, and the number of entries of the row in this block, zero
 # between blocks and exact up to 2**24.
@@ -27,8 +27,8 @@ SQUARES, COUNT = 0, 1
 ROWS_PER_GROUP = 16
 # How many entries ahead the rows are prefetched.
 AHEAD = 16
-# To balance the owners: the usual number of entries of a block, and the cost of the first entry of a row, whose row
-# must be fetched, in entries. Measured; only time depends on it.
+# To balance the owners: the usual number of entries of a block, and the cost of fetching the row of its first entry, in
+# entries. Measured; only time depends on it.
 ENTRIES, FETCH = 8192, 7
 
 
@@ -76,7 +76,7 @@ def make_rows(weights: np.ndarray, accumulator: np.ndarray, mass: np.ndarray, n_
 def assign_rows(mass: np.ndarray, n_threads: int) -> np.ndarray:
     """Owner of each row, (n_rows,) int16, with about the same work for each; empty for one thread.
 
-    The heaviest group of rows goes first, each to the thread that has least.
+    Groups of rows are assigned by falling work, each to the thread that has the least work so far.
     """
     if n_threads == 1:
         return np.empty(0, np.int16)

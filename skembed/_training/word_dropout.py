@@ -1,4 +1,4 @@
-"""The words of sentences that are learned from: those that are known, and not dropped at random."""
+"""The words of sentences in training: known words that are not dropped at random."""
 
 import numpy as np
 from numba import njit
@@ -24,7 +24,7 @@ def _list_kept(text, sentence, kept, seed, ids, first):
 
 @lean_kernel
 def list_words(text, sentences, kept, seed, ids, ptr):
-    """List the words of some sentences; one of which all were dropped keeps all.
+    """List the words of some sentences; a sentence that would lose all its words keeps all.
 
     ``kept`` of ``KEEP_ALL`` words are kept, a function of the seed and of the position in the text.
     """

@@ -10,19 +10,19 @@ from scipy.sparse import issparse
 from .messages import brief
 
 _STEP = 10_000  # rows that are checked at once
-_SMALLEST, _LARGEST = 1e-15, 1e15  # the squares of numbers between them are float32
+_SMALLEST, _LARGEST = 1e-15, 1e15  # numbers between them have squares within float32
 
 
 def checked_targets(y: Any, n_sentences: int, estimator: str, text: str) -> np.ndarray:
-    """Return the targets of sentences as an array of numbers, without a copy where they are one.
+    """Return the targets of sentences as an array of numbers, without a copy if they are an array.
 
     Raises
     ------
     TypeError
         If `y` does not hold numbers, or is sparse.
     ValueError
-        If `y` is missing, has another shape or another length than the `text`, which the message names, or a row that
-        has no direction.
+        If `y` is missing, has the wrong shape, differs in length from the `text`, which the message names, or has a row
+        without a direction.
 
     Examples
     --------

@@ -54,7 +54,7 @@ class GivenVectors(PooledVectorizer):
         self.__dict__.update(fitted)
 
     def _commit_from(self, model: Any) -> Any:
-        """Take over what a copy has learned: the estimator changes only when all has gone well."""
+        """Take over what a copy has learned: the estimator changes only if all succeeds."""
         params = model.get_params(deep=False)
         self._commit({name: value for name, value in vars(model).items() if name not in params})
         return self

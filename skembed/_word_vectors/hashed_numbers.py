@@ -1,4 +1,4 @@
-"""Numbers with directions of their own: words learn from their company, and all numbers keep the same."""
+"""Hashed directions for numbers, whose learned vectors are alike because numbers are used in like contexts."""
 
 from __future__ import annotations
 

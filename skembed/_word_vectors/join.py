@@ -48,7 +48,7 @@ def join_word_vectors(
     sources : sequence
         Each as in :func:`read_source`. A word that is not in a source has zeros in its columns.
     corpus : SentenceCorpus
-        Text whose counts say how much a word matters. Other words are projected, but have no say.
+        Text whose counts are the weights of the words. Words that it lacks are projected, with weight 0.
     n_components : int
         Joined vectors that are longer are projected, as above.
     whiten : bool, default=False
@@ -59,7 +59,7 @@ def join_word_vectors(
     words : list of str
         All words, those of the first source first.
     vectors : ndarray of shape (n_words, min(n_components, sum of the lengths)), dtype float32
-        Rows of length one, but for `whiten`; zero for a word whose vectors are all zero.
+        Rows of length one, unless `whiten` is true; zero for a word whose vectors are all zero.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def join_word_vectors(
         raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")
     found = [_weighed(source) if whiten else read_source(source)[:2] for source in sources]
     for index, (words, _) in enumerate(found):
-        if known_share(corpus, words) == 0:  # of few words the others may make up, of none its columns are noise
+        if known_share(corpus, words) == 0:  # a model without words of the text adds only noise
             check_given(corpus, words, f"word_vectors[{index}]")
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
     joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)
@@ -95,7 +95,7 @@ def join_word_vectors(
 
 
 def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
-    """Words and vectors of a source, times its weights of words if it has such."""
+    """Words and vectors of a source, times its word weights if it has any."""
     source = copy(source)  # a snapshot: another thread may fit it
     words, vectors, _ = read_source(source)
     if hasattr(source, "word_weights_"):
@@ -110,7 +110,7 @@ def counts_of(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
 
 
 def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:
-    """Make the mean squared length of the words of the text one, in place; vectors of none of them stay."""
+    """Make the mean squared length of the words of the text one, in place; if it is zero, change nothing."""
     chunks = (slice(start, start + _STEP) for start in range(0, len(vectors), _STEP))
     total = sum(float(counts[chunk] @ np.square(vectors[chunk], dtype=np.float64).sum(axis=1)) for chunk in chunks)
     if total > 0:
@@ -134,7 +134,7 @@ def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int, *, whi
     directions = strongest_directions(moments, n_common + n_components)[n_common:]
     if whiten:
         strengths = ((directions @ moments) * directions).sum(axis=1) / weights.sum()
-        # A direction in which no word lies has no strength but what rounding gives it, and gets none.
+        # The strength of a direction in which no word lies is only rounding error; such a direction becomes zero.
         sound = strengths > np.finfo(np.float32).eps * strengths.max()
         strengths[~sound] = np.inf
         directions /= np.sqrt(n_components * strengths).astype(np.float32)[:, None]

@@ -59,7 +59,7 @@ class PairedWords(StartsFromInit, PairedVectorizer):
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         shape = len(fitted["word_counts_"]), self._width_of_words(fitted)
         uniform = start_uniform((3 / shape[1]) ** 0.5)  # lengths of about one
-        # The seed of the fit, whatever the index of the array: two arrays start alike.
+        # The seed of the fit, not that of the array, so that two arrays start alike.
         start = self._start_of_words(fitted, lambda array, _: uniform(array, fitted["_seed"]))
         moves, options = MOVES[self.learn], ("n_components", "learn")
         return [
@@ -80,7 +80,7 @@ class PairedWords(StartsFromInit, PairedVectorizer):
         return HingeLoss(self.margin) if self.loss == "hinge" else SoftmaxLoss(self.temperature)
 
     def _learned_words(self, fitted: dict[str, Any]) -> dict[str, Any]:
-        """Vectors and weights of the words, as far on the way from the start as `interpolation` says."""
+        """Vectors and weights of the words, by `interpolation` between the start and what was learned."""
         vectors, weights = fitted["_directions"], fitted["_scales"]
         if self.interpolation < 1:
             start, share = fitted["_start_vectors"], self.interpolation

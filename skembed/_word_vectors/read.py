@@ -198,7 +198,7 @@ def _checked(
     for word in words:
         if not isinstance(word, str):
             raise TypeError(f"{name}: words must be str, got {word!r:.50} of type {type(word).__name__}.")
-    words = list(map(str, words))  # numpy has a str of its own
+    words = list(map(str, words))  # numpy strings have another type
     step = max(1, (1 << 20) // vectors.shape[1])  # in pieces, to spend little memory
     for start in range(0, len(words), step):
         bad = np.flatnonzero(~(np.abs(vectors[start : start + step]) <= _LARGEST).all(axis=1))

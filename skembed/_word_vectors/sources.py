@@ -1,4 +1,4 @@
-"""What may stand in the parameter `word_vectors`: vectors, estimators that have or learn them, and lists of these."""
+"""What the parameter `word_vectors` accepts: vectors, estimators that have or learn them, and lists of these."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ def fit_with(estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: 
 
 
 def learned_vectors(estimator: Any) -> tuple[list[str], np.ndarray]:
-    """Words and vectors of an estimator that nobody else has: not a copy, unless it also has rows of n-grams."""
+    """Words and vectors of an estimator that no other code uses: a copy only if it also has rows of n-grams."""
     if isinstance(estimator, PooledVectorizer) and len(estimator.word_vectors_) == len(estimator.vocabulary_):
         return list(estimator.vocabulary_), estimator.word_vectors_
     return read_source(estimator)[:2]
 
 
 def fitted_clones(sources: Sequence[Any], corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> list[Any]:
-    """Replace each unfitted estimator of a list by a fitted clone, with a seed of its own."""
+    """Replace each unfitted estimator of a list by a fitted clone, each with a different seed."""
     random = check_random_state(random_state)
-    # A seed for each source, so that a fitted one does not change the others.
+    # Fitted sources get a seed too, so that they do not change the seeds of the others.
     seeds = [int(random.randint(2**31 - 1)) for _ in sources]
     return [
         fit_with(clone(source), corpus, seed, n_jobs) if is_unfitted(source) else source

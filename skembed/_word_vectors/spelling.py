@@ -1,4 +1,4 @@
-r"""What the spelling of a word says of it, beside its learned vector.
+r"""The spelling of a word as a direction, added to its learned vector.
 
 With :math:`h(x)` the random direction of a text that unknown words have too, and :math:`N_w` the n-grams of three to
 five characters of a word between ``<`` and ``>`` (as P. Bojanowski, E. Grave, A. Joulin and T. Mikolov, "Enriching
@@ -10,7 +10,7 @@ Word Vectors with Subword Information", TACL 2017, mark its ends),
     m_w = \sqrt{1 - t^2} \, \frac{v_w}{\lVert v_w \rVert} + t \, g_w, \qquad
     v'_w = \lVert v_w \rVert \frac{m_w}{\lVert m_w \rVert}
 
-The more n-grams two words share, the nearer these directions; so nothing is learned, and the vector of a word that was
+The more n-grams two words share, the nearer are these directions. Nothing is learned, so the vector of a word that was
 never seen depends on its text alone.
 """
 
@@ -36,7 +36,7 @@ def add_spelling(vectors: np.ndarray, words: Sequence[str], weight: float) -> np
     words : sequence of str
         The words. An empty one has no n-gram, and keeps its vector.
     weight : float
-        From 0, nothing changes, to 1, nothing but the spelling counts.
+        From 0, where nothing changes, to 1, where only the spelling counts.
 
     Returns
     -------

@@ -118,7 +118,7 @@ def _raw_docstrings(body: Sequence[ast.stmt], prefix: str, package: str) -> Iter
 
 
 def _parse(source: str) -> ast.Module:
-    """The syntax tree: many small objects without cycles, and garbage collection, woken by them, doubles the time."""
+    """The syntax tree, made without garbage collection, which its many small objects trigger: it doubles the time."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -142,7 +142,7 @@ def _extract(package: str) -> tuple[_Document, ...]:
             tree = _parse(source)
         except (SyntaxError, ValueError):  # a template, or a file for another version of Python
             continue
-        # A private subpackage is a place of storage: users know numpy._core, or numpy.core in older versions, as numpy.
+        # A private subpackage only stores code: users know numpy._core, or numpy.core in older versions, as numpy.
         inside = len(parts) > 1 or (parts and path.stem == "__init__")
         public = inside and not parts[0].startswith("_") and (package, parts[0]) != ("numpy", "core")
         target = f"{package}.{parts[0]}" if public else package

@@ -25,7 +25,7 @@ from sklearn.utils import check_scalar
 
 from skembed.datasets._files import PathLike
 
-# A commit pins every file below this address; tests put a server of their own here.
+# A commit pins every file below this address; tests put the address of their server here.
 BASE_URL = "https://raw.githubusercontent.com"
 # A server that accepts a connection and then says nothing must not hang the program.
 SILENCE_SECONDS = 30.0

@@ -20,7 +20,7 @@ _MOST_BYTES = 64 << 20  # largest unpacked size of a file; the published ones un
 
 
 def _printable(code: int) -> str:
-    """Windows characters that were copied byte by byte into Unicode get their meaning back; other controls go."""
+    """The character that a Windows byte, copied into Unicode as it was, stands for; a space for other controls."""
     try:
         return bytes([code]).decode("cp1252") if code > 0x7F else " "
     except UnicodeDecodeError:

@@ -52,7 +52,7 @@ def _unwrap_role(match: re.Match[str]) -> str:
 
 
 def _unwrap_math(match: re.Match[str]) -> str:
-    """A symbol stays as its name; a formula is marked, for a sentence with a hole is no prose."""
+    """Replace a symbol by its name; mark a formula, because a sentence with a gap is not prose."""
     symbol = match.group(1).replace("\\", "").strip()
     return symbol if re.fullmatch(r"[\w.+-]+", symbol) else "`\ue000`"
 
@@ -114,7 +114,7 @@ def _paragraphs(docstring: str) -> Iterator[str]:
         elif _FIELD.match(stripped):
             text = None
         elif section in _LISTING_SECTIONS and (indent == 0 or _NAME_AND_TYPE.match(stripped)):
-            # The line that names a parameter and its type. Sections of plain sentences are told by their final stop.
+            # The line that names a parameter and its type. A plain sentence instead ends in a full stop.
             text = stripped if " : " not in stripped and stripped[-1] in ".," and stripped.count(" ") > 3 else None
         elif item := _ITEM.match(stripped):
             begins, text = True, stripped[item.end() :]

@@ -38,7 +38,7 @@ _SUBSETS: dict[int, dict[str, tuple[str, int, int]]] = {
         "headlines": ("headlines", 750, 750),
         "OnWN": ("OnWN", 561, 561),
         "FNWN": ("FNWN", 189, 189),
-        "SMT": ("SMT", 750, 750),  # sold by the LDC: read where a user has it, never downloaded
+        "SMT": ("SMT", 750, 750),  # sold by the LDC: read if a user has it, never downloaded
     },
     2014: {
         "deft-forum": ("deft-forum", 450, 450),
@@ -109,7 +109,7 @@ def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bu
         The folder with the published files ``STS.input.*.txt`` and ``STS.gs.*.txt`` (in 2016 ``STS2016.*``).
 
     year : {2012, 2013, 2014, 2015, 2016}, default=2012
-        The year of the task. The files of the set "SMT" of 2013 cannot be had freely; it is read if they are there.
+        The year of the task. The files of the set "SMT" of 2013 are not free; it is read if they are there.
 
     complete : bool, default=True
         If true, every file must have the published number of rows. If false, parts are read too.

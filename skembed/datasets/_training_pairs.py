@@ -46,7 +46,7 @@ def read_simple_wikipedia_pairs(path: PathLike, *, complete: bool = True) -> Bun
 
         data : list of (str, str) of length n_pairs
             The sentence of English Wikipedia and that of Simple English Wikipedia, in the order of the file: 28,819
-            pairs. Repeated pairs are left out, and pairs whose two sentences hold the same words in whatever order
+            pairs. Repeated pairs are left out, and pairs whose two sentences hold the same words in any order
             and case: nothing can be learned from them by sums of word vectors.
         DESCR : str
             Source, licence and citation.
@@ -129,8 +129,8 @@ def read_ppdb_lexicon(path: PathLike, *, complete: bool = True) -> Bunch:
         Dictionary-like object with these attributes:
 
         data : list of (str, str) of length n_pairs
-            The pairs of words: 187,276. A pair that stands in the file in both directions comes once, as it stands
-            there first.
+            The pairs of words: 187,276. A pair that the file has in both directions is listed once, in the direction
+            that comes first.
         DESCR : str
             Source, licence and citation.
 

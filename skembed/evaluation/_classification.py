@@ -43,7 +43,7 @@ def nested_classification(
     model : estimator
         If it is fitted, it is used as it is. If not, a clone learns from the training sentences of each outer fold.
     X : iterable of str, or SentenceCorpus, of length n_sentences
-        Sentences, as of :func:`semantic_classification`.
+        Sentences, as in :func:`semantic_classification`.
     y : array-like of shape (n_sentences,)
         Labels: numbers, or strings.
     cv : int, default=10
@@ -57,7 +57,7 @@ def nested_classification(
     -------
     result : :class:`~sklearn.utils.Bunch`
         accuracy : float
-            Share of correct predictions, of all outer folds.
+            Fraction of correct predictions, of all outer folds.
         f1 : float
             F1 of the larger label where there are two, else the plain mean over the labels.
         C : list of float
@@ -65,7 +65,7 @@ def nested_classification(
         predictions : ndarray of shape (n_sentences,)
             Predictions for each test fold.
 
-        These are of several lengths, so a :class:`pandas.DataFrame` takes a choice of them: of some models,
+        These differ in length, so make a :class:`pandas.DataFrame` of some of them, for example of several models,
         ``DataFrame([{"method": name, "accuracy": r.accuracy, "f1": r.f1} for name, r in results.items()])``.
 
     Raises
@@ -127,7 +127,7 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
     Returns
     -------
     result : :class:`~sklearn.utils.Bunch`
-        As of :func:`nested_classification`; `predictions` are for the test set.
+        As from :func:`nested_classification`; `predictions` are for the test set.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
     Returns
     -------
     result : :class:`~sklearn.utils.Bunch`
-        As of :func:`nested_classification`; `predictions` are for the test set.
+        As from :func:`nested_classification`; `predictions` are for the test set.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Tf-idf fitted on the very sentences that are compared: the baseline that needs no other text."""
+"""Tf-idf fitted on the sentences that are compared: the baseline that needs no other text."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ class FittedOnCompared(TransformerMixin, BaseEstimator):
 
 
 def tfidf_of_compared(stemmer: Any = None) -> FittedOnCompared:
-    """Tf-idf of words or stems, each once a sentence, fitted on the compared sentences."""
+    """Tf-idf of words or stems, each counted once per sentence, fitted on the compared sentences."""
     words = BOWPCA(n_components=None, stemmer=stemmer)
     return FittedOnCompared(make_pipeline(words, Binarizer(), TfidfTransformer()))

@@ -32,7 +32,7 @@ class EvaluationData:
         self._read: dict[tuple[Any, ...], Any] = {}
 
     def years(self) -> list[int]:
-        """Years of STS that are there, one at least; all, where they are downloaded."""
+        """Years of STS in the folder, at least one; all years if they are downloaded."""
         if self.folder is None:
             return list(STS_YEARS)
         years = [year for year in STS_YEARS if (self.folder / f"sts{year}").is_dir()]

@@ -41,7 +41,7 @@ def document_scores(
     model : object with `transform`
         A fitted estimator, or anything else that makes rows of sentences, dense or sparse.
     X : iterable of str, or SentenceCorpus, of length n_sentences
-        Sentences in reading order, other forms as of :func:`semantic_classification`.
+        Sentences in reading order, in any form that :func:`semantic_classification` takes.
     groups : array-like of shape (n_sentences,), default=None
         Document of each sentence. None is for a corpus, which knows its documents, and for lines of text with a blank
         line between documents.
@@ -57,8 +57,8 @@ def document_scores(
     -------
     scores : :class:`~sklearn.utils.Bunch`
         next_sentence : float
-            Share of the questions whose true next sentence has the highest cosine of the `n_candidates`. Of k equal
-            cosines each counts 1 / k, so chance is 1 / `n_candidates`.
+            Fraction of the questions whose true next sentence has the highest cosine of the `n_candidates`. Among k
+            equal cosines it counts 1 / k, so chance is 1 / `n_candidates`.
         same_document : float
             Area under the ROC curve of the cosine: how often a sentence of the same document, not always the next, is
             closer than one of another document. Chance is 0.5.
@@ -100,26 +100,26 @@ def document_comparison(
 ) -> list[dict[str, Any]]:
     """Choose a method on your own text: fit each on some of its documents, and test it on the others.
 
-    All models get the same documents and the same questions, those of :func:`document_scores`. One row more is tf-idf,
-    each word once, fitted on the compared sentences themselves. It needs no text to learn from, and is hard to beat
-    where there is little.
+    All models get the same documents and the same questions, those of :func:`document_scores`. Another row is tf-idf
+    with each word counted once, fitted on the compared sentences themselves. It needs no text to learn from, and is
+    hard to beat with little text.
 
     Parameters
     ----------
     models : mapping of name to estimator, or (name, estimator) tuples
         A clone of each is fitted: an estimator of this package with the documents, any other with the sentences as
-        text. Keep what was learned from other text in a :class:`~sklearn.frozen.FrozenEstimator`; what has no `fit`
-        is used as it is.
+        text. Put a model that learned from other text into a :class:`~sklearn.frozen.FrozenEstimator`. An object
+        without `fit` is used as it is.
     X : iterable of str, or SentenceCorpus, of length n_sentences
-        Sentences in reading order, as of :func:`document_scores`.
+        Sentences in reading order, as in :func:`document_scores`.
     groups : array-like of shape (n_sentences,), default=None
-        Document of each sentence, as of :func:`document_scores`.
+        Document of each sentence, as in :func:`document_scores`.
     test_size : float or int, default=0.2
-        Share or number of the documents that are kept aside.
+        Fraction or number of the documents that are kept aside.
     stemmer : str, callable or None, default=None
-        Stemmer of the tf-idf row, such as "english"; it makes the row some points better. As of :class:`BOWPCA`.
+        Stemmer of the tf-idf row, such as "english"; it makes the row some points better. As in :class:`BOWPCA`.
     n_questions, n_candidates : int
-        As of :func:`document_scores`.
+        As in :func:`document_scores`.
     random_state : int, RandomState instance or None, default=0
         Seed of the documents kept aside and of the questions, not of the models.
 
@@ -236,7 +236,7 @@ def _score(model: Any, sentences: list[Any] | SentenceCorpus, questions: NDArray
 
 
 def _check_learns_from_fit(model: Any, name: str) -> None:
-    """A parameter `corpus`, also of a step or of a model that is joined, would replace the text of `fit`."""
+    """Refuse a parameter `corpus`, also of a step or a joined model: it would replace the text of `fit`."""
     parameters = model.get_params() if hasattr(model, "get_params") else {}
     for parameter, value in parameters.items():
         if parameter.split("__")[-1] == "corpus" and value is not None:

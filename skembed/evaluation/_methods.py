@@ -32,7 +32,7 @@ class Method(NamedTuple):
     make: Maker
     tables: tuple[str, ...] = ALL
     make_in_fold: Maker | None = None
-    by_default: bool = True  # whether it is evaluated where no method is named
+    by_default: bool = True  # whether it is evaluated if no method is named
 
 
 def random_vectors(corpus: SentenceCorpus, seed: Any = 0, n_components: int = 100) -> dict[str, np.ndarray]:

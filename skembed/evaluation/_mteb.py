@@ -32,15 +32,15 @@ class MTEBEncoder:
     name : str, default=None
         Name in mteb's results, which must have a slash. None is for ``"skembed/"`` and the name of the class.
     revision : str, default="local"
-        Revision in mteb's results. mteb keeps results under name and revision and does not run again what it has: give
-        another one to another model of one class.
+        Revision in mteb's results. mteb stores results by name and revision, and does not run again what it has: give
+        each model of a class a different revision.
 
     Examples
     --------
     >>> from skembed import BOWPCA
     >>> from skembed.evaluation import MTEBEncoder
     >>> encoder = MTEBEncoder(BOWPCA(n_components=None).fit(["a cat", "the dog"]), revision="two sentences")
-    >>> batches = [{"text": ["a dog", "the cat"]}, {"text": ["?"]}]  # as the package hands them over
+    >>> batches = [{"text": ["a dog", "the cat"]}, {"text": ["?"]}]  # as mteb passes them
     >>> encoder.encode(batches, task_metadata=None, hf_split="test", hf_subset="default").shape
     (3, 4)
 
@@ -140,7 +140,7 @@ class MTEBEncoder:
 
     @property
     def mteb_model_meta(self) -> Any:
-        """What mteb writes beside the results; None where mteb is not installed."""
+        """What mteb writes beside the results; None if mteb is not installed."""
         try:
             from mteb.models import ModelMeta
         except ImportError:

@@ -85,10 +85,10 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
 
     Notes
     -----
-    Two things differ from the papers. Features are divided by their root mean square first: products of small vectors
-    are very small, and the penalty and the optimiser would feel it. And L-BFGS on all data replaces AdaGrad
-    or Adam on small batches, so the result depends on `random_state` alone. The sentence vectors stay as they are; the
-    papers' best figures train them as well.
+    Two things differ from the papers. Features are divided by their root mean square first, because the products of
+    small vectors are too small for the penalty and the optimiser. And L-BFGS on all data replaces AdaGrad or Adam on
+    small batches, so the result depends on `random_state` alone. The sentence vectors stay as they are; the papers'
+    best figures train them as well.
 
     References
     ----------
@@ -261,7 +261,7 @@ def sparse_targets(y: np.ndarray, grades: np.ndarray) -> np.ndarray:
 
 
 def root_mean_square(X: np.ndarray) -> NDArray[np.float64]:
-    """Of each column, 1 where it is zero."""
+    """Root mean square of each column; 1 where it is zero."""
     scale = np.sqrt(np.mean(np.square(X, dtype=np.float64), axis=0))
     return np.where(scale == 0, 1.0, scale)
 

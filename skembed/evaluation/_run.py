@@ -79,7 +79,7 @@ class Candidate:
             else:
                 try:
                     self._fitted = joblib.load(self.path)
-                except Exception as error:  # what is no pickle fails in every way
+                except Exception as error:  # a file that is no pickle may raise anything
                     raise ValueError(f"{self.path} cannot be loaded as a model: {error}") from error
                 if not callable(getattr(self._fitted, "transform", None)):
                     raise ValueError(f"{self.path} holds a {type(self._fitted).__name__}, which has no transform.")
@@ -88,7 +88,7 @@ class Candidate:
         return self._fitted
 
     def for_classification(self) -> Any:
-        """Give what a classification task takes: not fitted, where it is to learn from the training folds."""
+        """Give the model for a classification task: not fitted, if it is to learn from the training folds."""
         in_fold = self.in_fold()
         return self.fitted() if in_fold is None else in_fold
 
@@ -152,7 +152,7 @@ class Evaluation:
         names = ["trial", "train", "test"]
         if self._missing(candidate, "sick", [*names, "test + train"]):
             start = time.perf_counter()
-            sets = {name: self.data.sick(name) for name in names}  # before a model is learned in vain
+            sets = {name: self.data.sick(name) for name in names}  # before a model is fitted, as they may be missing
             for row in sick_scores(candidate.fitted(), **sets):
                 if self._missing(candidate, "sick", [row["set"]]):
                     row["pearson"], row["spearman"] = 100 * row["pearson"], 100 * row["spearman"]
@@ -161,7 +161,7 @@ class Evaluation:
         if self._missing(candidate, "sick", ["test, trained"]):
             start = time.perf_counter()
             if issparse(embed(candidate.fitted(), self.data.sick("trial").data[0])):
-                # One column a word is no input for a layer of 50 units. Kept, or the next start would look again.
+                # One column per word is too wide for a layer of 50 units. Stored, so that no later run tries it again.
                 return self._add(candidate, "sick", "test, trained", "skipped: sparse rows", start, skipped=True)
             row = sick_relatedness(candidate.fitted(), *(self.data.sick(name) for name in ("train", "trial", "test")))
             row["pearson"], row["spearman"] = 100 * row["pearson"], 100 * row["spearman"]

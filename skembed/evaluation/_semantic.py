@@ -22,7 +22,7 @@ __all__ = ["error_agreement", "semantic_classification"]
 
 
 def is_fitted(model: Any) -> bool:
-    """Whether a model has learned already; what is no scikit-learn estimator has."""
+    """Whether a model is fitted; an object that is not a scikit-learn estimator counts as fitted."""
     if not isinstance(model, BaseEstimator):
         return True
     try:
@@ -40,9 +40,9 @@ def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = Non
     Parameters
     ----------
     model : estimator
-        If it is fitted, it is used as it is: the paper's way for embeddings that come from other text. If not, a clone
-        learns from the training folds alone, as the paper does for its bags of words: what a transform learns from the
-        test fold would be worth some points.
+        If it is fitted, it is used as it is, as in the paper for embeddings that come from other text. If not, a clone
+        learns from the training folds alone, as in the paper for its bags of words: to learn from the test fold too
+        would add some points.
     X : iterable of str, or SentenceCorpus, of length n_sentences
         Sentences: a list, an array, a pandas or polars Series, an Arrow array or a generator. An estimator of this
         package takes a corpus directly; another model gets the words of each sentence joined by spaces.
@@ -50,7 +50,7 @@ def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = Non
         Group of each: numbers, or strings.
     classifier : estimator, default=None
         None is ``LinearSVC(class_weight="balanced", C=1.0, random_state=0)``. The paper names LibLinear and class
-        weights, and no penalty: this is the library's own.
+        weights, but no penalty; this is LibLinear's default.
     cv : int, cross-validation generator or iterable of (train, test), default=3
         Number of stratified folds, not shuffled, or how to split; each sentence must be in one test fold. None is for
         5 folds, as in scikit-learn.
@@ -67,8 +67,8 @@ def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = Non
         errors : ndarray of shape (n_sentences,), dtype bool
             Where the prediction is wrong.
 
-        These are of several lengths, so a :class:`pandas.DataFrame` takes a choice of them: a row a sentence,
-        ``DataFrame({"prediction": result.predictions, "error": result.errors})``, or a row a fold,
+        These differ in length, so make a :class:`pandas.DataFrame` of some of them: with a row for each sentence,
+        ``DataFrame({"prediction": result.predictions, "error": result.errors})``, or with a row for each fold,
         ``DataFrame({"accuracy": result.fold_accuracies})``.
 
     Raises
@@ -121,7 +121,7 @@ def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = Non
 
 
 def _check_folds(folds: Sequence[Any], n_sentences: int) -> None:
-    """Each sentence is predicted once; what no fold predicts would be left over from memory."""
+    """Check that each sentence is in one test fold; a prediction that no fold makes would be uninitialised memory."""
     empty = next((fold for fold, (_, test) in enumerate(folds) if not np.size(test)), None)
     if empty is not None:
         raise ValueError(f"cv has no sentence in test fold {empty}. Every test fold needs sentences.")
@@ -136,10 +136,10 @@ def _check_folds(folds: Sequence[Any], n_sentences: int) -> None:
 
 
 def error_agreement(y_true: Any, predictions: Any) -> Bunch:
-    r"""Of the sentences that two models both get wrong, count those for which they say the same.
+    r"""Count, among the sentences that two models both get wrong, those with the same wrong answer.
 
-    An estimate of :math:`P(m_1(x) = m_2(x) \mid m_1(x) \neq y \wedge m_2(x) \neq y)` for each two models, figure 4 of
-    White et al. [1]_. Plain agreement would be ruled by the sentences that both get right.
+    An estimate of :math:`P(m_1(x) = m_2(x) \mid m_1(x) \neq y \wedge m_2(x) \neq y)` for each pair of models, figure 4
+    of White et al. [1]_. Plain agreement would be dominated by the sentences that both get right.
     :class:`~skembed.inspection.ErrorAgreementDisplay` draws the same as a heat map.
 
     Parameters
@@ -160,7 +160,7 @@ def error_agreement(y_true: Any, predictions: Any) -> Bunch:
         n_compared : ndarray of shape (n_models, n_models), dtype int64
             Sentences that both get wrong, the denominator.
         n_shared : ndarray of shape (n_models, n_models), dtype int64
-            Those for which both say the same, the numerator.
+            Those for which both give the same answer, the numerator.
         agreement : ndarray of shape (n_models, n_models), dtype float64
             The fraction; 0 where no sentence is wrong in both.
 

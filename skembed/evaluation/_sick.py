@@ -90,8 +90,8 @@ def sick_relatedness(
     """Learn relatedness from the training pairs of SICK [1]_, section 4.2.
 
     A :class:`RelatednessRegressor` learns from the products and absolute differences of the vectors; its penalty is the
-    one with the best Pearson correlation on the trial pairs. The sentence vectors stay as they are, where the paper
-    goes on to train them.
+    one with the best Pearson correlation on the trial pairs. The sentence vectors stay as they are; the paper trains
+    them too.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def sick_relatedness(
     Raises
     ------
     TypeError
-        If the rows are sparse: one column a word is no input for a layer of some units.
+        If the rows are sparse: with one column per word they are too wide for the hidden layer.
     ValueError
         If `alphas` is empty, the `data` and the `target` of one of the three differ in length, a field is missing, a
         score is not finite, or there are fewer than two pairs.

@@ -15,7 +15,7 @@ FORMAT = "skembed evaluation"
 class ResultStore:
     """Finished results in a JSON-lines file: the settings in the first line, then one (method, table, set) a line.
 
-    A line is written and flushed to disk when its result is there. What a killed run left of a last line is cut off.
+    A line is written and flushed to disk as soon as its result is known. An incomplete last line is cut off.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ResultStore:
             os.fsync(file.fileno())
 
     def get(self, method: str, table: str, set_: str, made_with: str) -> dict[str, Any] | None:
-        """Look up a result; it must come from a model that was made alike."""
+        """Look up a result; it must come from a model made with the same settings."""
         record = self.records.get((method, table, set_))
         if record is not None and record["made_with"] != made_with:
             raise ValueError(

@@ -31,7 +31,7 @@ __all__ = ["sts_comparison", "sts_intervals", "sts_scores", "sts_similarities"]
 def sts_similarities(model: Any, sets: Any) -> list[Bunch]:
     r"""Cosine of the two sentences of each pair, set by set.
 
-    The other functions of this page start from these, so that a model embeds each sentence once.
+    The other functions of this page take these, so that a model embeds each sentence once.
 
     Parameters
     ----------
@@ -200,28 +200,28 @@ def sts_intervals(
     """Bootstrap intervals of the mean Pearson correlation over the sets.
 
     Pairs are drawn with replacement within each set, the correlation of each set is taken again, and their mean. All
-    models see the same drawn pairs, so the interval of a difference is much narrower than two intervals side by side
-    would make one think. The intervals speak of other pairs from the same sets, not of other sets, nor of another seed
-    of the training.
+    models are scored on the same drawn pairs, so the interval of a difference is much narrower than the two single
+    intervals suggest. The intervals hold for other pairs from the same sets, not for other sets or another seed of the
+    training.
 
     Parameters
     ----------
     models : mapping of name to similarities, or (name, similarities) tuples
         From :func:`sts_similarities`, of the same pairs for each model.
     baseline : str, default=None
-        One of the names. Then intervals of the difference to that model are returned, in its place.
+        One of the names. If given, the intervals are those of the difference from that model.
     n_resamples : int, default=2000
         How often pairs are drawn.
     confidence_level : float, default=0.95
-        Share of the draws between the ends of an interval, as many below as above.
+        Fraction of the draws between the ends of an interval; as many are below as above.
     random_state : int, RandomState instance or None, default=0
         Seed of the draws.
 
     Returns
     -------
     rows : list of dict
-        `method`, `mean`, `low`, `high`, and with a baseline `baseline` and `share_above`, the share of draws in which
-        the model is better than the baseline.
+        `method`, `mean`, `low`, `high`, and with a baseline `baseline` and `share_above`, the fraction of draws in
+        which the model is better than the baseline.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def sts_intervals(
 
 
 def sts_ranking(models: Mapping[str, Sequence[Any]], random_state: Any = 0) -> list[dict[str, Any]]:
-    """Rows as of `sts_intervals`, best first, with the lead of each over the next and its interval."""
+    """Rows as from `sts_intervals`, best first, with the lead of each over the next and its interval."""
     means, draws = bootstrap_means(_read_models(models), 2000, random_state)
     ordered = sorted(models, key=lambda name: -means[name])
     rows = []
@@ -287,9 +287,9 @@ def sts_comparison(a: Any, b: Any) -> list[dict[str, Any]]:
     """Wilcoxon signed-rank test between the cosines of two models, set by set.
 
     This is the test of Kenter et al. [1]_, section 3.3: the two runs give each pair a score, and the test asks if the
-    scores of one tend to be higher than those of the other. They call runs different where p < 0.0001. A small p says
-    that the scores differ, not that one model is better: two models of one correlation whose cosines have another level
-    differ with any p. For "better", see :func:`sts_intervals`.
+    scores of one tend to be higher than those of the other. They call runs different if p < 0.0001. A small p says that
+    the scores differ, not that one model is better: for models with the same correlation p may be anything, if their
+    cosines differ in level. For "better", see :func:`sts_intervals`.
 
     Parameters
     ----------

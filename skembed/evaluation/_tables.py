@@ -54,8 +54,8 @@ def published_results(table: str | None = None) -> list[dict[str, Any]]:
 
     Notes
     -----
-    The papers learn from about a billion words or more, most of them from the Toronto books, which are not to be had
-    any more. Models that learn from another or a smaller text are not their models.
+    The papers learn from about a billion words or more, most of them from the Toronto books, which are no longer
+    available. Models that learn from another or a smaller text are not their models.
 
     References
     ----------
@@ -91,7 +91,7 @@ def published_results(table: str | None = None) -> list[dict[str, Any]]:
 
 
 def tidy(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One row a figure, of the records of a store."""
+    """One row for each figure in the records of a store."""
     return [
         {
             "table": record["table"],
@@ -112,7 +112,7 @@ def tidy(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def with_sts_means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Add means over the sets that our methods have, for each method that has all of them.
 
-    A published column may have more sets, and its paper another mean. What is compared must be over the same sets.
+    A paper's own mean may be over more sets. Means that are compared must be over the same sets.
     """
     pairs = {row["set"]: row["n_pairs"] for row in rows if row["source"] == OURS}
     values = {(row["source"], row["method"], row["metric"], row["set"]): row for row in rows if row["set"] in pairs}

@@ -27,7 +27,7 @@ class EmbeddingMapDisplay:
     """Map of sentences in two dimensions, coloured by label.
 
     Use :meth:`from_estimator` to make one. Sentences that a model takes for similar lie close together. Two dimensions
-    hold little of what a hundred do: what is apart on the map is apart, what lies together may not be.
+    hold little of what a hundred do: sentences apart on the map are apart, but those close together may not be similar.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class EmbeddingMapDisplay:
                 look = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)]}
                 look = _UNLABELLED if label is None else look | {"label": as_label(as_text(name))}
                 self.points_.append(ax.scatter(x[code_of == i], y[code_of == i], **look | style))
-            # The marks of the legend are as large as one can name a shape, however small those on the map.
+            # The marks of the legend are large enough to recognise, however small those on the map are.
             scale = max(1.0, (36 / np.mean(style["s"])) ** 0.5)
             draw_legend(ax, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, markerscale=scale)
         ax.set_xlabel(as_text(self.axis_names[0]), **AS_TEXT)

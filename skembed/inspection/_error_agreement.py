@@ -260,7 +260,7 @@ class ErrorAgreementDisplay:
         shown = [as_text(name) for name in self.names]
         width, height = table_size(shown, shown)
         ax = new_axes(type(self).__name__, ax, figsize=(1.2 * width, 1.2 * height))
-        # A model agrees with itself by definition, and its colour would drown the others.
+        # A model agrees with itself by definition, and that colour would dominate the others.
         hidden = np.eye(n, dtype=bool) | (self.n_compared == 0)
         agreement = np.ma.masked_array(self.n_shared / np.maximum(1, self.n_compared), hidden)
         texts = [

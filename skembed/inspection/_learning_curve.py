@@ -21,7 +21,7 @@ class LearningCurveDisplay:
 
     Use :meth:`from_estimator` to make one. It shows whether more passes (`max_iter`) may help and, where
     `early_stopping` held out some text, where the model stopped getting better on text that it did not learn.
-    Not to be mixed up with :class:`sklearn.model_selection.LearningCurveDisplay`, which is about scores and the number
+    Do not confuse it with :class:`sklearn.model_selection.LearningCurveDisplay`, which is about scores and the number
     of samples.
 
     Parameters
@@ -137,7 +137,7 @@ class LearningCurveDisplay:
         style = {"marker": "o", "markersize": 4} | (line_kw or {})
         self.lines_ = ax.plot(passes, self.train_loss, **{"label": as_label(label)} | style)
         if self.validation_loss.size:
-            # A style of its own, not only a colour, and that colour the same as its model's.
+            # Told apart by its line style; its colour is that of the model's other curve.
             held_out = style | {"color": self.lines_[0].get_color(), "linestyle": "--", "markerfacecolor": "none"}
             held_out["label"] = as_label(f"{label}, held-out text")
             self.lines_ += ax.plot(passes, self.validation_loss, **held_out)

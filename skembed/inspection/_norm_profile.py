@@ -37,7 +37,7 @@ class NormProfileDisplay:
     Parameters
     ----------
     frequencies : array-like of shape (n_words,)
-        Share of each word in the text, above 0 and at most 1.
+        Fraction of the text that each word makes, above 0 and at most 1.
     norms : array-like of shape (n_words,)
         Euclidean length of its vector.
     words : sequence of str, default=None
@@ -130,7 +130,7 @@ class NormProfileDisplay:
         occurs = np.flatnonzero(counts > 0)
         norms = row_norms(np.asarray(step.word_vectors_)[occurs])
         words = list(step.vocabulary_)
-        # Of all words of the text, as SIF weights have it, those without a vector too.
+        # Relative to all words of the text, as in SIF weights, those without a vector included.
         return cls(counts[occurs] / max(1, step._n_tokens), norms, words=[words[row] for row in occurs]).plot(
             ax=ax, **plot_kw
         )

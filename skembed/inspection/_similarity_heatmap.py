@@ -180,6 +180,6 @@ class SimilarityHeatmapDisplay:
 
 
 def _without_minus_zero(value: float, values_format: str) -> str:
-    """Format a number; what is rounded to zero has no sign of its own, and is written as zero is."""
+    """Format a number; one that is rounded to zero is written without a sign, as zero is."""
     text = format(value, values_format)
     return format(0.0, values_format) if text == format(-0.0, values_format) else text
