@@ -32,6 +32,7 @@ from .._training.pairs import PairEncoder
 from .._training.word_dropout import KEEP_ALL, list_words
 
 GAIN = 0.3  # factor of the filters on a word vector at the start, where tanh is still nearly linear
+STEP = np.float32(0.1)  # of filters, relative to words: a block moves all filters, but few words
 _ZERO = np.float32(0.0)
 
 
@@ -214,7 +215,7 @@ class Filters(ABC):
         start = self.fitted["_start_filters"]
         lengths = row_norms(start.reshape(-1, start.shape[2])).reshape(start.shape[:2])
         n, d = self.fitted["_intercept"].size, start.shape[2]
-        return lengths.mean(axis=1)[:, None, None], np.float32(GAIN * np.sqrt(max(n, d)))
+        return STEP * lengths.mean(axis=1)[:, None, None], np.float32(STEP * GAIN * np.sqrt(max(n, d)))
 
     @abstractmethod
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:

@@ -157,11 +157,16 @@ def test_a_step_is_that_of_adam():
     random = np.random.default_rng(5)
     of_filters, of_intercept = random.normal(size=(3, 16, 5)), random.normal(size=(2, 16))
     encoder._step(np.zeros((len(encoder.words.ids), 5)), of_filters, of_intercept, 0.01)
-    unit = np.linalg.norm(before["_start_filters"], axis=2).mean(axis=1)
+    unit = convolution.STEP * np.linalg.norm(before["_start_filters"], axis=2).mean(axis=1)
     gradient = of_filters + 0.5 * before["_filters"]
     step = adam_step(before["_filters_accumulator"], ..., gradient, 0.01, 5)
     np.testing.assert_allclose(fitted["_filters"], before["_filters"] - unit[:, None, None] * step, rtol=1e-5)
-    step = convolution.GAIN * np.sqrt(32) * adam_step(before["_intercept_accumulator"], ..., of_intercept, 0.01, 5)
+    step = (
+        convolution.STEP
+        * convolution.GAIN
+        * np.sqrt(32)
+        * adam_step(before["_intercept_accumulator"], ..., of_intercept, 0.01, 5)
+    )
     np.testing.assert_allclose(fitted["_intercept"], before["_intercept"] - step, rtol=1e-5, atol=1e-7)
     assert fitted["_filters_accumulator"].tobytes() == before["_filters_accumulator"].tobytes()
 
