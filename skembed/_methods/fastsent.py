@@ -15,7 +15,7 @@ from .._validation.limits import INT64_MAX, integers
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
-_PAPER |= {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.025, "max_iter": 1}
+_PAPER |= {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.0025, "max_iter": 1}
 _PAPER |= {"batch_size": 1, "max_sentence_length": None, "min_count": 10}
 PAPER_SETTINGS = {
     "FastSent": {**_PAPER, "autoencode": False},
@@ -36,7 +36,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors. The paper uses 100.
+        Length of the vectors. The published program makes 100.
     window : int, default=1
         Sentences on each side whose words are predicted. The paper uses 1. It never leaves a document.
     autoencode : bool, default=False
@@ -59,14 +59,14 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
     solver : {"adagrad", "sgd"}, default="adagrad"
         "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
-    learning_rate : float, default=0.1
-        Size of the steps, above 0. The two solvers need different values.
+    learning_rate : float, default=0.15
+        Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.0025.
     max_iter : int, default=5
         Passes over the text. The published program makes 1.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The published program goes sentence by sentence.
         "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
-    max_sentence_length : int or None, default=32
+    max_sentence_length : int or None, default=16
         Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
         each other. None never splits; the paper does not. `transform` never splits.
     min_count : int, default=5
@@ -149,9 +149,9 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
 
     *The paper's own settings,* with and without its own words among those that a sentence predicts:
     ``FastSentVectorizer(100, window=1, autoencode=False, negative=10, subsample=1.0, pooling="sum", weighting=None,
-    unknown="zero", solver="sgd", learning_rate=0.025, max_iter=1, batch_size=1, max_sentence_length=None,
-    min_count=10)``, and the same with ``autoencode=True``. The rate and the passes are those of the published program,
-    the negatives ours.
+    unknown="zero", solver="sgd", learning_rate=0.0025, max_iter=1, batch_size=1, max_sentence_length=None,
+    min_count=10)``, and the same with ``autoencode=True``. The negatives and the rate are ours: all words that a
+    sentence predicts move it in one step, and the published program's rate of 0.025 would diverge.
 
     References
     ----------
@@ -195,10 +195,10 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
         weighting: str | None = None,
         unknown: str = "hash",
         solver: str = "adagrad",
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.15,
         max_iter: int = 5,
         batch_size: int | str = "auto",
-        max_sentence_length: int | None = 32,
+        max_sentence_length: int | None = 16,
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",

@@ -191,7 +191,7 @@ class FastSentObjective:
         keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
         drawn = np.sqrt(counts)
         drawn /= max(drawn.sum(), 1e-300)
-        n_around = 2 * min(int(vectorizer.window), 100) + vectorizer.autoencode
+        n_around = 2 * int(vectorizer.window) + vectorizer.autoencode
         targets = keep * counts * n_around + drawn * counts.sum() * vectorizer.negative / 15  # 15 words a sentence
         self.options = FastSentOptions(
             keep=keep,
