@@ -15,7 +15,7 @@ from .._validation.limits import INT64_MAX, integers
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
-_PAPER |= {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.0025, "max_iter": 1}
+_PAPER |= {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.05, "max_iter": 1}
 _PAPER |= {"batch_size": 1, "max_sentence_length": None, "min_count": 10}
 PAPER_SETTINGS = {
     "FastSent": {**_PAPER, "autoencode": False},
@@ -60,7 +60,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
         "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
     learning_rate : float, default=0.15
-        Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.0025.
+        Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.05.
     max_iter : int, default=5
         Passes over the text. The published program makes 1.
     batch_size : int or "auto", default="auto"
@@ -119,7 +119,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean loss of a predicted word in each pass, and of a held-out one after it (empty without `early_stopping`).
+        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
     n_iter_ : int
         Number of passes made.
     n_features_out_ : int
@@ -139,19 +139,21 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
     .. math::
 
         s_i = \sum_{w \in S_i} v_w, \qquad
-        L = \sum_i \sum_{c \in C_i} \Big( \ell(u_c \cdot s_i) + \sum_{n \in N_i, n \neq c} \ell(-u_n \cdot s_i) \Big)
+        L = \sum_i \frac{1}{|C_i|} \sum_{c \in C_i}
+        \Big( \ell(u_c \cdot s_i) + \sum_{n \in N_i, n \neq c} \ell(-u_n \cdot s_i) \Big)
 
     *Differences from the paper.* Its softmax over all words is computed by a hierarchy of words; here negatives are
-    sampled, once for a sentence and from one half of the words. The published program forms its triples of sentences
+    sampled, once for a sentence and from one half of the words. It adds the losses of the words that a sentence
+    predicts; here a sentence has their mean. The published program forms its triples of sentences
     across the borders of documents; here a sentence at a border has one neighbour. All gradients of a block come from
     the same weights; then each word's row is updated, in the order of the block. A row with c > 8 updates in one block
     takes steps of 8/c the size.
 
     *The paper's own settings,* with and without its own words among those that a sentence predicts:
     ``FastSentVectorizer(100, window=1, autoencode=False, negative=10, subsample=1.0, pooling="sum", weighting=None,
-    unknown="zero", solver="sgd", learning_rate=0.0025, max_iter=1, batch_size=1, max_sentence_length=None,
-    min_count=10)``, and the same with ``autoencode=True``. The negatives and the rate are ours: all words that a
-    sentence predicts move it in one step, and the published program's rate of 0.025 would diverge.
+    unknown="zero", solver="sgd", learning_rate=0.05, max_iter=1, batch_size=1, max_sentence_length=None,
+    min_count=10)``, and the same with ``autoencode=True``. The negatives and the rate are ours, since a step is
+    for the mean of all words that a sentence predicts; the published program takes a step of 0.025 for each word.
 
     References
     ----------

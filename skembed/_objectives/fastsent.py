@@ -1,12 +1,13 @@
 r"""FastSent (Hill, Cho and Korhonen, 2016), the compiled kernel and its objective.
 
-A sentence is the sum of the source vectors of its words. It predicts each word of the sentences around it, and with
-`autoencode` each of its own, with the logistic loss :math:`\ell(x) = \log(1 + e^{-x})` and negative sampling:
+A sentence is the sum of the source vectors of its words. It predicts the words :math:`C_i` of the sentences around it,
+and with `autoencode` its own, with the logistic loss :math:`\ell(x) = \log(1 + e^{-x})` and negative sampling:
 
 .. math::
 
     s_i = \sum_{w \in S_i} v_w, \qquad
-    \min_{U, V} \sum_i \sum_{c \in C_i} \Big( \ell(u_c^T s_i) + \sum_{n \in N_i, n \neq c} \ell(-u_n^T s_i) \Big)
+    \min_{U, V} \sum_i \frac{1}{|C_i|} \sum_{c \in C_i}
+    \Big( \ell(u_c^T s_i) + \sum_{n \in N_i, n \neq c} \ell(-u_n^T s_i) \Big)
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def score_words_around(s, n_words, target_weights, options, work):
         errors[s.thread, k] *= -ONE  # so that errors and losses are those of negatives
     loss = logistic(errors, s.thread, n_words)
     for k in range(n_words):
-        target.scale[first + k] = -errors[s.thread, k]
+        target.scale[first + k] = -errors[s.thread, k] / np.float32(n_words)
     for k in range(options.negative):
         target.scale[s.target + k] = negative_errors[s.thread, k]
     logistic(negative_errors, s.thread, options.negative)
@@ -128,15 +129,15 @@ def score_words_around(s, n_words, target_weights, options, work):
             n_others -= target.row[other] == target.row[e]
         # log(1 + exp(x)) from x and its derivative, whichever of the two is accurate.
         loss += n_others * (max(target.scale[e], np.float32(0.0)) - math.log(max(error, ONE - error)))
-        target.scale[e] = np.float32(n_others) * error
+        target.scale[e] = error * np.float32(n_others) / np.float32(n_words)
         if n_others == 0:
             target.vector[e] = target.vectors.shape[0] - 1  # no step
-    return loss
+    return loss / n_words
 
 
 @njit(**PASTE)
 def learn_from_around(s, first, half, text, plan, source_weights, target_weights, options, work):
-    """One sentence against frozen weights; returns the loss, and the numbers of predicted words and of own words."""
+    """One sentence against frozen weights; returns the loss, and the numbers of predicted and own words, or zeros."""
     source, target = work.source, work.target
     n_own = list_entries(text, options.bag, 1, plan.seed, s.i, s.sentence, source, first)
     if n_own == 0:
@@ -174,7 +175,7 @@ def train_fastsent(text, source_rows, target_rows, options, work, plan, update, 
             losses.loss[i], n_words, n_own = learn_from_around(
                 s, e, half, text, plan, source_rows.weights, target_rows.weights, options, work
             )
-            losses.n_targets[i] = n_words
+            losses.n_targets[i] = n_words > 0
             e += n_own
             t += n_words + options.negative * (n_words > 0)
         sort_by_owner(source, source_rows.owner, first_source, e, team)
