@@ -120,7 +120,7 @@ VARIANTS = {
     "FastSentVectorizer": {
         "": {"learning_rate": 0.03},
         "autoencode": {"autoencode": True, "pooling": "mean", "weighting": "sif", "unknown": "zero"},
-        "sgd": {"solver": "sgd", "learning_rate": 0.05, "window": 2, "negative": 3, "min_count": 5},
+        "sgd": {"solver": "sgd", "learning_rate": 0.1, "window": 2, "negative": 3, "min_count": 5},
     },
     "Sent2VecVectorizer": {
         "bigrams": {"ngram_range": (1, 2), "unknown": "zero"},

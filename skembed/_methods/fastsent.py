@@ -15,7 +15,7 @@ from .._validation.limits import INT64_MAX, integers
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
-_PAPER |= {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.05, "max_iter": 1}
+_PAPER |= {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.1, "max_iter": 1}
 _PAPER |= {"batch_size": 1, "max_sentence_length": None, "min_count": 10}
 PAPER_SETTINGS = {
     "FastSent": {**_PAPER, "autoencode": False},
@@ -60,7 +60,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
         "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
     learning_rate : float, default=0.15
-        Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.05.
+        Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.1.
     max_iter : int, default=5
         Passes over the text. The published program makes 1.
     batch_size : int or "auto", default="auto"
@@ -151,7 +151,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
 
     *The paper's own settings,* with and without its own words among those that a sentence predicts:
     ``FastSentVectorizer(100, window=1, autoencode=False, negative=10, subsample=1.0, pooling="sum", weighting=None,
-    unknown="zero", solver="sgd", learning_rate=0.05, max_iter=1, batch_size=1, max_sentence_length=None,
+    unknown="zero", solver="sgd", learning_rate=0.1, max_iter=1, batch_size=1, max_sentence_length=None,
     min_count=10)``, and the same with ``autoencode=True``. The negatives and the rate are ours, since a step is
     for the mean of all words that a sentence predicts; the published program takes a step of 0.025 for each word.
 
