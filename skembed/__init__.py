@@ -11,6 +11,7 @@ _HOMES = {
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",
     "CSEVectorizer": "_methods.cse",
+    "FastSentVectorizer": "_methods.fastsent",
     "HybridVectorizer": "_meta_estimators.hybrid",
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
@@ -28,6 +29,7 @@ __all__ = [
     "BOWPCA",
     "CBOSVectorizer",
     "CSEVectorizer",
+    "FastSentVectorizer",
     "HybridVectorizer",
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
     from ._methods.cse import CSEVectorizer as CSEVectorizer
+    from ._methods.fastsent import FastSentVectorizer as FastSentVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer

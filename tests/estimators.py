@@ -117,6 +117,11 @@ VARIANTS = {
         "narrow": {"n_filters": 5, "padding": "narrow", "filter_widths": (4, 1), "unknown": "zero", "batch_size": 7},
         "given": {"n_filters": 5, "init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "filter_alpha": 1e-3},
     },
+    "FastSentVectorizer": {
+        "": {"learning_rate": 0.03},
+        "autoencode": {"autoencode": True, "pooling": "mean", "weighting": "sif", "unknown": "zero"},
+        "sgd": {"solver": "sgd", "learning_rate": 0.1, "window": 2, "negative": 3, "min_count": 5},
+    },
     "Sent2VecVectorizer": {
         "bigrams": {"ngram_range": (1, 2), "unknown": "zero"},
         "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},

@@ -206,7 +206,7 @@ def assert_runs_are_their_sentences(estimator):
     results = []
     for run_starts, length in ((starts, 4), ((starts[:, None] + np.arange(4)).ravel(), 1)):
         objective = estimator._make_objective(start(estimator, sentences, len(text.word_weight), 6))
-        plan = Plan(run_starts, length, 0, len(run_starts), 0, 1, 5)
+        plan = Plan(run_starts, length, objective.blocks.border, len(run_starts), 0, 1, 5)
         total = run_block(objective, text, plan, "adagrad", 0.1, 8)
         results.append((total, [matrix.weights.tobytes() for matrix in objective.matrices]))
     assert results[0][0][1] > 0 and results[0] == results[1]

@@ -276,6 +276,33 @@ def word2vec_sentence(words, source, target, near, negatives, algorithm):
     return loss, n_targets, of_source, list(zip([*negatives, *words], [*of_negative, *of_target]))
 
 
+def fastsent_sentence(words, around, source, target, weights, negatives, pooling):
+    """FastSent (Hill, Cho and Korhonen, 2016) with negative sampling: a sentence predicts the words around it.
+
+    Its loss is the mean of theirs. The negatives are those of the whole sentence. Each one updates its target vector
+    once, with all that comes to it.
+    """
+    if not words or not around:
+        return 0.0, 0, [], []
+    divisor = len(words) if pooling == "mean" else 1
+    s = sum(weights[word] * source[word] for word in words) / divisor
+    loss, of_s, of_target = 0.0, np.zeros(source.shape[1]), []
+    of_negative = [np.zeros(source.shape[1]) for _ in negatives]
+    for word in around:
+        loss += logistic_loss(target[word] @ s) / len(around)
+        error = (sigmoid(target[word] @ s) - 1) / len(around)
+        of_target.append((word, error * s))
+        of_s += error * target[word]
+        for j, negative in enumerate(negatives):
+            if negative != word:
+                loss += logistic_loss(-(target[negative] @ s)) / len(around)
+                error = sigmoid(target[negative] @ s) / len(around)
+                of_negative[j] += error * s
+                of_s += error * target[negative]
+    of_source = [(word, weights[word] * of_s / divisor) for word in words]
+    return loss, 1, of_source, list(zip(negatives, of_negative)) + of_target
+
+
 # -- helpers -----------------------------------------------------------------------------------------------------------
 
 

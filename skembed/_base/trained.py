@@ -54,6 +54,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         "verbose": ["verbose"],
     }
 
+    _compares_sentences = True  # with random ones of the block, where the method needs an order
     # Defaults of the options that a method does not offer.
     n_components: int = 100
     window: int = 1
@@ -374,7 +375,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _check_parameters(self) -> None:
         """Check also that a block of a context method can hold more than a sentence and its neighbours."""
         super()._check_parameters()
-        if self._needs_order and not isinstance(self.batch_size, str):
+        if self._needs_order and self._compares_sentences and not isinstance(self.batch_size, str):
             smallest = 2 * int(self.window) + 2
             if self.batch_size < smallest:
                 raise ValueError(

@@ -179,12 +179,11 @@ def prefetch_run(text, plan, run):
 def prefetch_next_words(text, plan, run, position, weights, table):
     """Prefetch the rows of the words of the next sentence of the block, and their items of a table.
 
-    ``position`` is the index in the run of this sentence, the border before the run included.
+    ``position`` is the index of this sentence in its run.
     """
-    if position == plan.run_length + 2 * plan.border - 1:
+    if position == plan.run_length - 1:
         run, position = min(run + 1, plan.run_starts.shape[0] - 1), -1
-    following = plan.run_starts[run] - plan.border + position + 1
-    following = max(0, min(following, text.document.shape[0] - 1))
+    following = min(plan.run_starts[run] + position + 1, text.document.shape[0] - 1)
     for p in range(text.sent_ptr[following], text.sent_ptr[following + 1]):
         word = min(np.int64(text.tokens[p]), table.shape[0] - 1)
         prefetch_row(weights, word)
@@ -193,7 +192,7 @@ def prefetch_next_words(text, plan, run, position, weights, table):
 
 @njit(**INLINE)
 def sentence_of_block(text, plan, run_ptr, block, i, weights, table):
-    """Sentence i of a block, and the number of words before it there, for blocks without a border.
+    """Sentence i of a block, borders left out, and the number of words before it there.
 
     The last run may go past the end of the text; there the sentence is -1. Prefetches what the next sentence needs of
     the weights and of a table of words.

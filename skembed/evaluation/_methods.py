@@ -16,6 +16,7 @@ from .._corpus.input import iter_texts, takes_corpus
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
+from .._methods.fastsent import FastSentVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._methods.word2vec import Word2VecVectorizer
 from ._compared import tfidf_of_compared
@@ -92,6 +93,12 @@ _ROWS: dict[Any, dict[str, Method]] = {
             _trained(Sent2VecVectorizer, "Sent2Vec, Wikipedia, bigrams", n_buckets=500_000, **_AS_HERE),
             by_default=False,
         ),
+    },
+    FastSentVectorizer: {
+        "FastSent, defaults": Method(_trained(FastSentVectorizer)),
+        "FastSent+AE, defaults": Method(_trained(FastSentVectorizer, autoencode=True)),
+        "FastSent, paper": Method(_trained(FastSentVectorizer, "FastSent", **_AS_HERE)),
+        "FastSent+AE, paper": Method(_trained(FastSentVectorizer, "FastSent+AE", **_AS_HERE)),
     },
     Word2VecVectorizer: {
         "skip-gram mean, defaults": Method(_trained(Word2VecVectorizer)),

@@ -38,7 +38,7 @@ refined = pytest.mark.parametrize(
     "name", [n for n in NAMES if hasattr(make(n), "partial_fit") and getattr(make(n), "word_vectors", n) is not None]
 )
 LONG, LONG_GROUPS = TEXT * 5, [f"{group} {copy}" for copy in range(5) for group in GROUPS]
-NEEDS_ORDER = [name for name in TRAINED_CLASSES if "CBO" in name]
+NEEDS_ORDER = [name for name in TRAINED_CLASSES if make(name)._needs_order]
 NEEDS_DOCUMENTS = [*NEEDS_ORDER, *PAIRED]
 
 

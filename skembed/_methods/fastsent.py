@@ -1,0 +1,259 @@
+"""FastSent (Hill, Cho and Korhonen, 2016): a sentence predicts the words of the sentences around it."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from .._base.pooled import PooledVectorizer
+from .._base.trained import TrainedVectorizer
+from .._objectives.fastsent import FastSentObjective
+from .._training.learned_arrays import LearnedArray, start_uniform
+from .._validation.limits import INT64_MAX, integers
+
+# start of the settings
+_PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
+_PAPER |= {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.1, "max_iter": 1}
+_PAPER |= {"batch_size": 1, "max_sentence_length": None, "min_count": 10}
+PAPER_SETTINGS = {
+    "FastSent": {**_PAPER, "autoencode": False},
+    "FastSent+AE": {**_PAPER, "autoencode": True},
+}
+# end of the settings
+
+
+class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
+    r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent [1]_.
+
+    A sentence is the sum of the source vectors of its words. They are learned so that this sum predicts the target
+    vectors of the words of the sentences beside it, and with `autoencode` of its own words too (FastSent+AE). Use it
+    where you have text in reading order: books, articles, manuals, dialogues.
+
+    Read more in the :ref:`User Guide <fastsent>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors. The published program makes 100.
+    window : int, default=1
+        Sentences on each side whose words are predicted. The paper uses 1. It never leaves a document.
+    autoencode : bool, default=False
+        Whether a sentence predicts its own words too: FastSent+AE in the paper.
+    negative : int, default=10
+        Random words that a predicted word is compared with, drawn by the root of their frequency. The paper has a
+        hierarchical softmax instead.
+    subsample : float, default=1e-4
+        Threshold t, above 0. A word of frequency f is predicted with probability ``min(1, sqrt(t / f) + t / f)``. Only
+        what is predicted is thinned out, never the sentence. The paper predicts every word, as 1 does.
+    pooling : {"mean", "sum"}, default="sum"
+        Whether a sentence is the sum (the paper) or the mean of its words, in training and transform alike.
+    weighting : {"idf", "sif"} or None, default=None
+        Weight of a word in that sum, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
+        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
+        ``f`` of the text [2]_. None, as in the paper, means 1.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
+        direction that depends on its text alone, so that it still matches itself.
+    solver : {"adagrad", "sgd"}, default="adagrad"
+        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
+        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.15
+        Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.1.
+    max_iter : int, default=5
+        Passes over the text. The published program makes 1.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. The published program goes sentence by sentence.
+        "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
+    max_sentence_length : int or None, default=16
+        Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
+        each other. None never splits; the paper does not. `transform` never splits.
+    min_count : int, default=5
+        Words that occur less often are not learned. The published program uses 10.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`. Use it in cross-validation, which takes sentences out of
+        their order.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and the negatives.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words and their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Source vectors of the words, which make the sentences.
+    target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Target vectors of the words. They are not used after training.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, by `weighting`.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    CBOSVectorizer : Predicts the sentence between its neighbours, not their words.
+    Sent2VecVectorizer : Predicts the words of the sentence itself, and needs no order of the sentences.
+
+    Notes
+    -----
+    *Objective.* With the source vectors *v* and the target vectors *u* of the words, a sentence :math:`S_i`, the words
+    :math:`C_i` of the sentences beside it (and with `autoencode` its own), :math:`\ell(x) = \log(1 + e^{-x})` and the
+    negatives :math:`N_i` of the sentence, it minimises
+
+    .. math::
+
+        s_i = \sum_{w \in S_i} v_w, \qquad
+        L = \sum_i \frac{1}{|C_i|} \sum_{c \in C_i}
+        \Big( \ell(u_c \cdot s_i) + \sum_{n \in N_i, n \neq c} \ell(-u_n \cdot s_i) \Big)
+
+    *Differences from the paper.* Its softmax over all words is computed by a hierarchy of words; here negatives are
+    sampled, once for a sentence and from one half of the words. It adds the losses of the words that a sentence
+    predicts; here a sentence has their mean. The published program forms its triples of sentences
+    across the borders of documents; here a sentence at a border has one neighbour. All gradients of a block come from
+    the same weights; then each word's row is updated, in the order of the block. A row with c > 8 updates in one block
+    takes steps of 8/c the size.
+
+    *The paper's own settings,* with and without its own words among those that a sentence predicts:
+    ``FastSentVectorizer(100, window=1, autoencode=False, negative=10, subsample=1.0, pooling="sum", weighting=None,
+    unknown="zero", solver="sgd", learning_rate=0.1, max_iter=1, batch_size=1, max_sentence_length=None,
+    min_count=10)``, and the same with ``autoencode=True``. The negatives and the rate are ours, since a step is
+    for the mean of all words that a sentence predicts; the published program takes a step of 0.025 for each word.
+
+    References
+    ----------
+    .. [1] F. Hill, K. Cho and A. Korhonen, "Learning Distributed Representations of Sentences from Unlabelled Data",
+       NAACL, 2016.
+    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+       ICLR, 2017.
+
+    Examples
+    --------
+    >>> from skembed import FastSentVectorizer
+    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> documents = [i // 2 for i in range(200)]
+    >>> emb = FastSentVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
+    >>> emb.transform(["The cat drinks."]).shape
+    (1, 16)
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "window": [integers(1)],
+        "autoencode": ["boolean"],
+        "negative": [integers(1)],
+        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        "max_sentence_length": [integers(2, INT64_MAX), None],
+    }
+    _needs_order, _compares_sentences = True, False
+    target_vectors_: NDArray[np.float32]
+    _paper_settings = PAPER_SETTINGS
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        window: int = 1,
+        autoencode: bool = False,
+        negative: int = 10,
+        subsample: float = 1e-4,
+        pooling: str = "sum",
+        weighting: str | None = None,
+        unknown: str = "hash",
+        solver: str = "adagrad",
+        learning_rate: float = 0.15,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        max_sentence_length: int | None = 16,
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.window = window
+        self.autoencode = autoencode
+        self.negative = negative
+        self.subsample = subsample
+        self.pooling = pooling
+        self.weighting = weighting
+        self.unknown = unknown
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.max_sentence_length = max_sentence_length
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        shape = (len(fitted["word_counts_"]), self.n_components)
+        return [
+            LearnedArray("word_vectors_", shape, start_uniform(0.5 / self.n_components)),
+            LearnedArray("target_vectors_", shape, kept=False),
+        ]
+
+    def _make_objective(self, fitted: dict[str, Any]) -> FastSentObjective:
+        return FastSentObjective(self, fitted)

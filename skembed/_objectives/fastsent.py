@@ -1,0 +1,234 @@
+r"""FastSent (Hill, Cho and Korhonen, 2016), the compiled kernel and its objective.
+
+A sentence is the sum of the source vectors of its words. It predicts the words :math:`C_i` of the sentences around it,
+and with `autoencode` its own, with the logistic loss :math:`\ell(x) = \log(1 + e^{-x})` and negative sampling:
+
+.. math::
+
+    s_i = \sum_{w \in S_i} v_w, \qquad
+    \min_{U, V} \sum_i \frac{1}{|C_i|} \sum_{c \in C_i}
+    \Big( \ell(u_c^T s_i) + \sum_{n \in N_i, n \neq c} \ell(-u_n^T s_i) \Big)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
+from .._compiled.compile import INLINE, PASTE, lean_kernel
+from .._compiled.random import random_bits, uniform
+from .._compiled.rows import ONE, combine, dots, logistic, prefetch_row
+from .._compiled.sync import Team
+from .._training.encoded_text import (
+    EncodedText,
+    Plan,
+    block_of,
+    count_words_of_runs,
+    keep_probability,
+    longest_sentence,
+    runs_of_thread,
+    sentence_of_block,
+)
+from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives
+from .._training.plan import WordBlocks
+from .._training.sentence_blocks import Bag, Losses, end_block, list_entries, make_losses
+from .._training.trainer import Matrix
+from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
+
+
+class FastSentOptions(NamedTuple):
+    """What is predicted, and from what."""
+
+    keep: np.ndarray  # (n_words,) float32, the probability that an occurrence of a word is predicted
+    negatives: Negatives
+    negative: int
+    autoencode: bool
+    bag: Bag
+
+
+class AroundWords(NamedTuple):
+    """Work space of one block.
+
+    The entries of a run are at indices that follow from the number of words before it, so that threads do not meet.
+    """
+
+    run_ptr: np.ndarray  # (n_runs + 1,) int64, borders included
+    losses: Losses  # by sentences
+    most: int  # how many sentences of a run may predict one word
+    source: SparseGradient  # its vectors are the gradients of the sentences
+    target: SparseGradient  # its vectors are the sentences themselves and, last, a vector of zeros
+    error: np.ndarray  # (n_threads, most words around a sentence, or more) float32
+    negative_error: np.ndarray  # (n_threads, negative or more) float32
+
+
+class AroundSentence(NamedTuple):
+    """One sentence of a block."""
+
+    sentence: int  # its index in the text
+    i: int  # in the block
+    target: int  # its first entry of the target gradient: the negatives, then the words that it predicts
+    thread: int
+
+
+@njit(**INLINE)
+def draw_negatives(s, half, options, seed, target_weights, target):
+    """Draw the words that all words around a sentence are compared with."""
+    for e in range(s.target, s.target + options.negative):
+        bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(s.sentence), np.uint64(e - s.target))
+        target.row[e], target.vector[e] = draw_negative(options.negatives, half, bits), s.i
+        prefetch_row(target_weights, target.row[e])
+
+
+@njit(**INLINE)
+def list_words_around(s, text, border, options, seed, target_weights, target):
+    """List the words that a sentence predicts, as entries behind its negatives; returns their number.
+
+    Subsampling draws anew for each sentence that predicts a word.
+    """
+    first = e = s.target + options.negative
+    for j in range(max(0, s.sentence - border), min(text.document.shape[0], s.sentence + border + 1)):
+        if text.document[j] != text.document[s.sentence] or (j == s.sentence and not options.autoencode):
+            continue
+        for p in range(text.sent_ptr[j], text.sent_ptr[j + 1]):
+            word = text.tokens[p]
+            if word < text.word_weight.shape[0]:
+                bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(s.sentence), np.uint64(p))
+                if uniform(bits) < options.keep[word]:
+                    target.row[e], target.vector[e] = word, s.i
+                    prefetch_row(target_weights, word)
+                    e += 1
+    return e - first
+
+
+@njit(**PASTE)
+def score_words_around(s, n_words, target_weights, options, work):
+    """Errors of the words that a sentence predicts and of its negatives, as scales of their entries; returns the loss.
+
+    The score of a negative is computed once and counts for each word but itself.
+    """
+    target, errors, negative_errors = work.target, work.error, work.negative_error
+    first = s.target + options.negative
+    dots(errors, s.thread, target.vectors, s.i, target_weights, target.row, first, n_words)
+    dots(negative_errors, s.thread, target.vectors, s.i, target_weights, target.row, s.target, options.negative)
+    for k in range(n_words):
+        errors[s.thread, k] *= -ONE  # so that errors and losses are those of negatives
+    loss = logistic(errors, s.thread, n_words)
+    for k in range(n_words):
+        target.scale[first + k] = -errors[s.thread, k] / np.float32(n_words)
+    for k in range(options.negative):
+        target.scale[s.target + k] = negative_errors[s.thread, k]
+    logistic(negative_errors, s.thread, options.negative)
+    for k in range(options.negative):
+        e, error = s.target + k, negative_errors[s.thread, k]
+        n_others = n_words
+        for other in range(first, first + n_words):
+            n_others -= target.row[other] == target.row[e]
+        # log(1 + exp(x)) from x and its derivative, whichever of the two is accurate.
+        loss += n_others * (max(target.scale[e], np.float32(0.0)) - math.log(max(error, ONE - error)))
+        target.scale[e] = error * np.float32(n_others) / np.float32(n_words)
+        if n_others == 0:
+            target.vector[e] = target.vectors.shape[0] - 1  # no step
+    return loss / n_words
+
+
+@njit(**PASTE)
+def learn_from_around(s, first, half, text, plan, source_weights, target_weights, options, work):
+    """One sentence against frozen weights; returns the loss, and the numbers of predicted and own words, or zeros."""
+    source, target = work.source, work.target
+    n_own = list_entries(text, options.bag, 1, plan.seed, s.i, s.sentence, source, first)
+    if n_own == 0:
+        return 0.0, 0, 0
+    draw_negatives(s, half, options, plan.seed, target_weights, target)
+    n_words = list_words_around(s, text, plan.border, options, plan.seed, target_weights, target)
+    if n_words == 0:
+        return 0.0, 0, 0
+    target.square[s.i] = combine(target.vectors, s.i, source.scale, first, source_weights, source.row, first, n_own)
+    loss = score_words_around(s, n_words, target_weights, options, work)
+    n_entries = options.negative + n_words
+    source.square[s.i] = combine(
+        source.vectors, s.i, target.scale, s.target, target_weights, target.row, s.target, n_entries
+    )
+    return loss, n_words, n_own
+
+
+@lean_kernel
+def train_fastsent(text, source_rows, target_rows, options, work, plan, update, team):
+    source, target, losses = work.source, work.target, work.losses
+    for index in range(plan.first_block, plan.last_block):
+        block = block_of(plan, index)
+        first_run, last_run = runs_of_thread(work.run_ptr, block, team)
+        n_before = work.run_ptr[first_run] - work.run_ptr[block.first_run]
+        first_sentence = (first_run - block.first_run) * plan.run_length
+        first_source = e = n_before + team.thread
+        first_target = t = n_before * work.most + first_sentence * options.negative
+        for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
+            sentence, _ = sentence_of_block(text, plan, work.run_ptr, block, i, source_rows.weights, options.keep)
+            losses.loss[i], losses.n_targets[i] = 0.0, 0
+            if sentence < 0:
+                continue
+            half = half_of_words(options.negatives, plan.seed, block, i)
+            s = AroundSentence(sentence, i, t, team.thread)
+            losses.loss[i], n_words, n_own = learn_from_around(
+                s, e, half, text, plan, source_rows.weights, target_rows.weights, options, work
+            )
+            losses.n_targets[i] = n_words > 0
+            e += n_own
+            t += n_words + options.negative * (n_words > 0)
+        sort_by_owner(source, source_rows.owner, first_source, e, team)
+        sort_by_owner(target, target_rows.owner, first_target, t, team)
+        if end_block(((source_rows, source), (target_rows, target)), update, losses, block, team):
+            return
+
+
+class FastSentObjective:
+    """What `FastSentVectorizer` brings to the training loop."""
+
+    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
+        counts = fitted["word_counts_"].astype(np.float64)
+        keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
+        drawn = np.sqrt(counts)
+        drawn /= max(drawn.sum(), 1e-300)
+        n_around = 2 * int(vectorizer.window) + vectorizer.autoencode
+        targets = keep * counts * n_around + drawn * counts.sum() * vectorizer.negative / 15  # 15 words a sentence
+        self.options = FastSentOptions(
+            keep=keep,
+            negatives=make_negatives(drawn, assign_rows(targets, 2)),
+            negative=int(vectorizer.negative),
+            autoencode=bool(vectorizer.autoencode),
+            bag=Bag(mean=vectorizer.pooling == "mean"),
+        )
+        self.blocks = WordBlocks(border=int(vectorizer.window))
+        self.matrices = [
+            Matrix.of(fitted, "word_vectors_", lambda: counts),
+            Matrix.of(fitted, "target_vectors_", lambda: targets),
+        ]
+
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> AroundWords:
+        run_ptr, n_tokens = count_words_of_runs(text, plan)
+        n_sentences = plan.runs_per_block * plan.run_length
+        n_components = self.matrices[0].weights.shape[1]
+        n_around = 2 * plan.border + self.options.autoencode
+        most = min(n_around, plan.run_length)
+        most_words = min(n_around * longest_sentence(text), n_tokens)
+        sentences = make.zeros((n_sentences + 1, n_components), np.float32)
+        gradients = make.zeros((n_sentences, n_components), np.float32)
+        n_target = n_tokens * most + n_sentences * self.options.negative
+        return AroundWords(
+            run_ptr=run_ptr,
+            losses=make_losses(n_sentences, make),
+            most=most,
+            # A thread writes one entry past the words of a sentence.
+            source=make_gradient(n_tokens + n_threads, gradients, n_threads, make=make),
+            target=make_gradient(n_target, sentences, n_threads, make=make),
+            error=make.zeros((n_threads, unshared_width(most_words)), np.float32),
+            negative_error=make.zeros((n_threads, unshared_width(self.options.negative)), np.float32),
+        )
+
+    def run(
+        self, text: EncodedText, rows: list[Rows], scratch: AroundWords, plan: Plan, update: Update, team: Team
+    ) -> None:
+        train_fastsent(text, rows[0], rows[1], self.options, scratch, plan, update, team)
