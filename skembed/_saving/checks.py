@@ -91,6 +91,8 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
 def _n_features_out(sizes: dict[str, int]) -> int:
     if "filters" in sizes:
         return sizes["filters"] * sizes["widths"]
+    if "added" in sizes:
+        return sizes["words"] + sizes["added"]
     return sizes.get("components", sizes.get("columns", sizes["words"]))
 
 

@@ -29,7 +29,8 @@ _MODEL_FOLDER = FolderKind("model", _HEADER, frozenset([_HEADER, _ARRAYS]))
 _FORMAT, _VERSION = "skembed model", 1
 _LARGEST_HEADER = 1 << 26  # bytes
 _WORDS, _OFFSETS = "vocabulary_.text", "vocabulary_.offsets"
-_NOT_NEEDED = ("init", "corpus")  # what only a new fit reads
+# What only a new fit reads, and what is saved instead.
+_NOT_NEEDED: dict[str, Any] = {"init": None, "corpus": None, "embedding": None, "word_vectors": []}
 _OF_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")  # settings of a pipeline, not of the model
 _ENTRIES = {
     "format": str,
@@ -55,10 +56,9 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False) -> Non
     Parameters
     ----------
     estimator : estimator
-        A fitted :class:`BOWPCA`, :class:`CBOSVectorizer`, :class:`CSEVectorizer`, :class:`ParaphraseVectorizer`,
-        :class:`Sent2VecVectorizer`, :class:`SiameseCBOWVectorizer`, :class:`TargetVectorizer` or
-        :class:`Word2VecVectorizer`. Its parameters `init` and `corpus` are saved as None: only a new fit reads them.
-        The options of the tokenizer are those of the fit.
+        A fitted estimator of this package, other than :class:`MeanEmbeddingVectorizer`. The parameters `init`,
+        `corpus` and `embedding` are saved as None, and `word_vectors` as an empty list: only a new fit reads them. The
+        options of the tokenizer are then those of the fit.
     path : str or path-like
         Name of the folder.
     inference_only : bool, default=False
@@ -84,10 +84,11 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False) -> Non
 
     Examples
     --------
-    >>> import skembed
+    >>> import tempfile, skembed
     >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
-    >>> skembed.save(emb, "cat_model")
-    >>> back = skembed.load("cat_model")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     skembed.save(emb, f"{folder}/model")
+    ...     back = skembed.load(f"{folder}/model")
     >>> bool((back.transform(["a cat"]) == emb.transform(["a cat"])).all())
     True
     """
@@ -158,11 +159,12 @@ def load(path: PathLike, *, mmap: bool = False) -> Any:
 
     Examples
     --------
-    >>> import skembed
-    >>> emb = skembed.Word2VecVectorizer(8, min_count=1, random_state=0).fit(["a cat sleeps", "a dog barks"])
-    >>> skembed.save(emb, "small_model", inference_only=True)
-    >>> skembed.load("small_model", mmap=True).transform(["a cat"]).shape
-    (1, 8)
+    >>> import tempfile, skembed
+    >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     skembed.save(emb, f"{folder}/model", inference_only=True)
+    ...     skembed.load(f"{folder}/model").transform(["a cat"]).shape
+    (1, 20)
     """
     folder = user_path(path)
     if not folder.exists():
@@ -191,7 +193,7 @@ def _drop_what_a_fit_reads(model: TextVectorizer) -> None:
     params = model.get_params(deep=False)
     dropped = [name for name in _NOT_NEEDED if params.get(name) is not None]
     for name in dropped:
-        setattr(model, name, None)
+        setattr(model, name, copy(_NOT_NEEDED[name]))
     if dropped:  # more text must be split as that was
         for name, value in tokenizer_options(model._tokenizer).items():
             if name in params:

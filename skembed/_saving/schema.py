@@ -9,6 +9,8 @@ from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from .._base.text import TextVectorizer
+from .._meta_estimators.hybrid import HybridVectorizer
+from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
 from .._methods.cse import CSEVectorizer
@@ -102,6 +104,15 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         training=_START_OF_WORDS
         | {"_filters": _FILTERS, "_start_filters": _FILTERS, "_intercept": _INTERCEPT, "_start_intercept": _INTERCEPT}
         | _accumulators("directions", "scales", "filters", "intercept"),
+    ),
+    MetaEmbeddingVectorizer: Schema(_OF_TEXT | _OF_POOLED | {"word_vectors_": _WORDS, "_n_tokens": int}),
+    HybridVectorizer: Schema(
+        _OF_TEXT
+        | {
+            "word_weights_": Array(("words",)),
+            "_own_lengths": Array(("words",)),
+            "learned_vectors_": Array(("learned", "added")),
+        }
     ),
 }
 CLASSES = {cls.__name__: cls for cls in SCHEMAS}
