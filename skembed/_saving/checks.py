@@ -31,14 +31,14 @@ def check_model(model: Any, *, inference_only: bool) -> None:
     for name in sorted(names):
         if fitted[name] is not None or name not in _MAY_BE_NONE:
             _check_value(name, fitted[name], known[name], sizes)
+    if not 0 < model.n_features_out_ == _n_features_out(sizes):
+        raise ValueError(f"n_features_out_ is {model.n_features_out_}, but the arrays have {_n_features_out(sizes)}.")
     if "_layout" in schema.needed:
         for size, n in _sizes_of_layout(model, fitted, inference_only=inference_only).items():
             if sizes.get(size) != n:
                 raise ValueError(f"the arrays have {sizes.get(size)} {size}, but the parameters of the fit give {n}.")
     elif ("components_" in names and "mean_" in names) != (fitted.get("_pca") is not None):
         raise ValueError("_pca, components_ and mean_ must be there together.")
-    if model.n_features_out_ != _n_features_out(sizes):
-        raise ValueError(f"n_features_out_ is {model.n_features_out_}, but the arrays have {_n_features_out(sizes)}.")
 
 
 def _check_value(name: str, value: Any, wanted: Any, sizes: dict[str, int]) -> None:
@@ -56,10 +56,12 @@ def _check_value(name: str, value: Any, wanted: Any, sizes: dict[str, int]) -> N
     elif wanted is list and not all(type(item) is float for item in value):
         raise ValueError(f"{name} must hold numbers.")
     elif hasattr(value, "get_params"):
+        if vars(value).get("n_features_in_", sizes["words"]) != sizes["words"]:
+            raise ValueError(f"{name} is for another number of words than {sizes['words']}.")
         for attribute in _ONE_SIZE_IS_WORDS:
-            array = getattr(value, attribute, None)
-            if array is not None and np.shape(array)[-1:] != (sizes["words"],):
-                raise ValueError(f"{name}.{attribute} has the shape {np.shape(array)} for {sizes['words']} words.")
+            array = vars(value).get(attribute)
+            if attribute in vars(value) and np.shape(array)[-1:] != (sizes["words"],):
+                raise ValueError(f"{name}.{attribute} is {brief(array)} for {sizes['words']} words.")
 
 
 def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, inference_only: bool) -> dict[str, int]:

@@ -227,6 +227,7 @@ FORGED_HEADERS = {
     "entry": (lambda header: header.pop("tokenizer"), "entries are missing"),
     "buckets": (set_in("attributes", "_layout", "dict", "n_buckets", 2**30), "rows|_source_vectors"),
     "no layout": (set_in("attributes", "_layout", "dict", {}), "_layout"),
+    "no width": (set_in("attributes", "n_features_out_", 0), "n_features_out_ is 0"),
     "width": (set_in("attributes", "n_features_out_", 2**40), "n_features_out_|_source_vectors"),
     "type": (set_in("attributes", "_seed", "1"), "_seed is '1', which has the wrong type"),
     "array": (set_in("attributes", "word_weights_", {"array": "none"}), "the array 'none' is missing"),
