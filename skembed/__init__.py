@@ -22,7 +22,9 @@ _HOMES = {
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
+    "load": "_saving.folder",
     "read_word_vectors": "_word_vectors.read",
+    "save": "_saving.folder",
 }
 
 __all__ = [
@@ -41,7 +43,9 @@ __all__ = [
     "TargetVectorizer",
     "Word2VecVectorizer",
     "__version__",
+    "load",
     "read_word_vectors",
+    "save",
 ]
 
 if TYPE_CHECKING:
@@ -59,6 +63,8 @@ if TYPE_CHECKING:
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
     from ._methods.target import TargetVectorizer as TargetVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
+    from ._saving.folder import load as load
+    from ._saving.folder import save as save
     from ._word_vectors.read import read_word_vectors as read_word_vectors
 
 

@@ -8,4 +8,5 @@ __all__ = [
     "corpus",
     "input",
     "pairs",
+    "storage",
 ]

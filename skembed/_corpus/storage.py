@@ -44,7 +44,17 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "text": np.dtype("u1"),
 }
 _STEP = 1 << 22  # entries of an array that are worked on at a time
-_FILES = frozenset([HEADER, *(f"{name}.npy" for name in Arrays._fields)])
+
+
+class FolderKind(NamedTuple):
+    """What a folder holds."""
+
+    name: str  # for messages
+    header: str
+    files: frozenset[str]  # all that may be in it
+
+
+CORPUS_FOLDER = FolderKind("corpus", HEADER, frozenset([HEADER, *(f"{name}.npy" for name in Arrays._fields)]))
 
 
 def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
@@ -59,20 +69,20 @@ def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
 
 
 @contextmanager
-def new_folder(path: PathLike) -> Iterator[Path]:
-    """Give a temporary folder to write a corpus to; rename it to `path` if all goes well, and remove it if not.
+def new_folder(path: PathLike, kind: FolderKind = CORPUS_FOLDER) -> Iterator[Path]:
+    """Give a temporary folder to write to; rename it to `path` if all goes well, and remove it if not.
 
-    What stands at `path` must be a saved corpus or an empty folder. Errors name path and reason.
+    What stands at `path` must be a saved folder of the same kind or an empty folder. Errors name path and reason.
     """
     target = Path(os.path.realpath(user_path(path)))
-    _check_replaceable(target)
+    _check_replaceable(target, kind)
     mark = uuid.uuid4().hex
     folder, old = target.with_name(f".{target.name}.{mark}.new"), target.with_name(f".{target.name}.{mark}.old")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir()
         yield folder
-        _check_replaceable(target)
+        _check_replaceable(target, kind)
         try:
             if target.exists():
                 target.rename(old)
@@ -86,19 +96,34 @@ def new_folder(path: PathLike) -> Iterator[Path]:
         at = None if error.filename is None else Path(error.filename)
         if at is None or not (folder == at or folder in at.parents or at in folder.parents):
             raise  # an error of a source file, not of this folder
-        raise OSError(error.errno, f"The corpus cannot be saved to {target}: {error.strerror}") from error
+        raise OSError(error.errno, f"The {kind.name} cannot be saved to {target}: {error.strerror}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _check_replaceable(target: Path) -> None:
+def _check_replaceable(target: Path, kind: FolderKind) -> None:
     if not target.exists():
         return
     if target.is_dir():
         names = {entry.name for entry in target.iterdir()}
-        if not names or (HEADER in names and names <= _FILES):
+        if not names or (kind.header in names and names <= kind.files):
             return
-    raise FileExistsError(f"{target} exists and is not a saved corpus (or holds other files too). Choose another name.")
+    raise FileExistsError(
+        f"{target} exists and is not a saved {kind.name} (or holds other files too). Choose another name."
+    )
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the files of a folder through to the disk, and the folder itself where the system can."""
+    for file in folder.iterdir():
+        with file.open("rb+") as opened:
+            os.fsync(opened.fileno())
+    if os.name == "posix":  # Windows opens no folders
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 class _NamedFile(io.FileIO):

@@ -22,6 +22,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences
+from .._training.learned_arrays import FOR_INFERENCE
 from .._validation.limits import integers
 
 # Up to this size of the table the decomposition is exact. With fewer directions than components, as in a small text,
@@ -216,6 +217,8 @@ class BOWPCA(TextVectorizer):
         if self.n_components is not None:
             if not isinstance(self._pca, IncrementalPCA):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
+            if not hasattr(self._pca, "components_"):
+                raise ValueError(FOR_INFERENCE)
             pca = deepcopy(self._pca)  # another thread may be in transform
             with np.errstate(invalid="ignore"):
                 pca.partial_fit(self._weighted_counts(self._encoded_corpus(corpus)).toarray())

@@ -11,6 +11,10 @@ import numpy as np
 from .._compiled.buffers import ALLOCATOR
 from .._compiled.random import fill_uniform
 
+FOR_INFERENCE = (
+    "This model was saved for inference only, without what training needs. Save it with inference_only=False, or fit "
+    "it anew with warm_start=False."
+)
 Start = Callable[[np.ndarray, int], None]  # fills an array of zeros with start values, from a seed
 
 
@@ -89,8 +93,18 @@ def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str
 
 
 def copies_of(arrays: list[LearnedArray], fitted: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Copies of all that training will change."""
-    return {name: fitted[name].copy() for array in moving(arrays) for name in (array.name, array.accumulator)}
+    """Copies of all that training will change, and of memory-mapped arrays, which kernels take as writable ones.
+
+    Raises
+    ------
+    ValueError
+        If the model was saved without what training needs.
+    """
+    if not all(array.accumulator in fitted for array in moving(arrays)):
+        raise ValueError(FOR_INFERENCE)
+    mapped = {array.name for array in arrays if not fitted[array.name].flags.writeable}
+    changed = {name for array in moving(arrays) for name in (array.name, array.accumulator)}
+    return {name: fitted[name].copy() for name in mapped | changed}
 
 
 def accumulator_bytes(arrays: list[LearnedArray], solver: str) -> int:

@@ -33,6 +33,7 @@ RANKS = [
     ["_word_vectors"],
     ["_methods"],
     ["_meta_estimators"],
+    ["_saving"],
     ["datasets"],
     ["evaluation"],
     ["inspection"],

@@ -1,0 +1,104 @@
+"""Whether a model holds what its class needs, before a kernel uses one of its arrays as it says."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from .._base.trained import TrainedVectorizer
+from .._training.learned_arrays import shapes_of
+from .._validation.limits import INT64_MAX
+from .._validation.messages import brief
+from .schema import SCHEMAS, Array, Schema
+
+_MAY_BE_NONE = {"_interpolated_vectors", "_start_vectors", "_length_of_new_words", "_tfidf", "_pca"}
+_ONE_SIZE_IS_WORDS = "mean_", "var_", "idf_", "components_"  # of the steps of scikit-learn; the last of their sizes
+
+
+def check_model(model: Any, *, inference_only: bool) -> None:
+    """Check parameters, fitted attributes, and the size of each array; a ValueError says what is wrong."""
+    schema, fitted = SCHEMAS[type(model)], dict(vars(model))
+    model._check_parameters()
+    names = set(fitted) - set(model.get_params(deep=False)) - {"vocabulary_", "_tokenizer"}
+    known = schema.needed | schema.optional | ({} if inference_only else schema.training)
+    if unknown := names - set(known):
+        raise ValueError(f"{type(model).__name__} has no {brief(min(unknown))}.")
+    if missing := set(schema.needed) - names:
+        raise ValueError(f"{min(missing)} is missing.")
+    sizes = {"words": len(model.vocabulary_)}
+    for name in sorted(names):
+        if fitted[name] is not None or name not in _MAY_BE_NONE:
+            _check_value(name, fitted[name], known[name], sizes)
+    if not 0 < model.n_features_out_ == _n_features_out(sizes):
+        raise ValueError(f"n_features_out_ is {model.n_features_out_}, but the arrays have {_n_features_out(sizes)}.")
+    if "_layout" in schema.needed:
+        for size, n in _sizes_of_layout(model, fitted, inference_only=inference_only).items():
+            if sizes.get(size) != n:
+                raise ValueError(f"the arrays have {sizes.get(size)} {size}, but the parameters of the fit give {n}.")
+    elif ("components_" in names and "mean_" in names) != (fitted.get("_pca") is not None):
+        raise ValueError("_pca, components_ and mean_ must be there together.")
+
+
+def _check_value(name: str, value: Any, wanted: Any, sizes: dict[str, int]) -> None:
+    if isinstance(wanted, Array):
+        if not isinstance(value, np.ndarray) or value.dtype != wanted.dtype or value.ndim != len(wanted.sizes):
+            raise ValueError(f"{name} is {brief(value)}, expected {wanted.dtype} with {len(wanted.sizes)} axes.")
+        expected = tuple(sizes.setdefault(size, n) for size, n in zip(wanted.sizes, value.shape))
+        if value.shape != expected:
+            raise ValueError(f"{name} has the shape {value.shape}, expected {expected}.")
+    elif wanted is None:
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+            raise ValueError(f"{name} is {brief(value)}, expected an array.")
+    elif not isinstance(value, wanted) or (wanted is int and not (type(value) is int and 0 <= value <= INT64_MAX)):
+        raise ValueError(f"{name} is {brief(value)}, which has the wrong type.")
+    elif wanted is list and not all(type(item) is float for item in value):
+        raise ValueError(f"{name} must hold numbers.")
+    elif hasattr(value, "get_params"):
+        if vars(value).get("n_features_in_", sizes["words"]) != sizes["words"]:
+            raise ValueError(f"{name} is for another number of words than {sizes['words']}.")
+        for attribute in _ONE_SIZE_IS_WORDS:
+            array = vars(value).get(attribute)
+            if attribute in vars(value) and np.shape(array)[-1:] != (sizes["words"],):
+                raise ValueError(f"{name}.{attribute} is {brief(array)} for {sizes['words']} words.")
+
+
+def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, inference_only: bool) -> dict[str, int]:
+    """Sizes that the parameters of the fit decide; and a check of all that training needs."""
+    layout = fitted["_layout"]
+    if not set(layout) <= set(model.get_params(deep=False)):
+        raise ValueError("_layout must hold parameters.")
+    as_fitted = copy(model)
+    as_fitted.__dict__.update(layout)
+    as_fitted._check_parameters()
+    arrays = as_fitted._learned_arrays(dict(fitted))
+    if as_fitted._layout_of_options(arrays) != layout:
+        raise ValueError(f"_layout is {brief(layout)}, which is not that of {type(model).__name__}.")
+    if not inference_only:
+        for name, shape in shapes_of(arrays, as_fitted.solver).items():
+            array = fitted.get(name)
+            if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
+                raise ValueError(f"{name} is {brief(array)}, expected float32 of shape {shape}.")
+    windows = getattr(as_fitted, "_windows_of_options", None)
+    if windows != fitted.get("_windows"):
+        raise ValueError(f"_windows is {brief(fitted.get('_windows'))}, expected {brief(windows)}.")
+    sizes = {array.name: array.shape for array in arrays}
+    found = {"rows": sizes["_source_vectors"][0]} if "_source_vectors" in sizes else {}
+    if "_filters" in sizes:
+        found |= dict(zip(("positions", "filters"), sizes["_filters"])) | {"widths": sizes["_intercept"][0]}
+    return found
+
+
+def _n_features_out(sizes: dict[str, int]) -> int:
+    if "filters" in sizes:
+        return sizes["filters"] * sizes["widths"]
+    if "added" in sizes:
+        return sizes["words"] + sizes["added"]
+    return sizes.get("components", sizes.get("columns", sizes["words"]))
+
+
+def training_only(model: Any) -> set[str]:
+    """Names of the attributes that a model which only transforms does without."""
+    schema: Schema = SCHEMAS[type(model)]
+    return set(schema.training)

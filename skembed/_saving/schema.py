@@ -1,0 +1,121 @@
+"""The classes that a folder may hold, and the fitted attributes of each: their types, and the sizes of their arrays."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.feature_extraction.text import TfidfTransformer
+
+from .._base.text import TextVectorizer
+from .._meta_estimators.hybrid import HybridVectorizer
+from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
+from .._methods.bow_pca import BOWPCA
+from .._methods.cbos import CBOSVectorizer
+from .._methods.cse import CSEVectorizer
+from .._methods.fastsent import FastSentVectorizer
+from .._methods.paraphrase import ParaphraseVectorizer
+from .._methods.sent2vec import Sent2VecVectorizer
+from .._methods.siamese_cbow import SiameseCBOWVectorizer
+from .._methods.target import TargetVectorizer
+from .._methods.word2vec import Word2VecVectorizer
+
+
+class Array(NamedTuple):
+    """An array: a name for each of its sizes; equal names mean equal sizes."""
+
+    sizes: tuple[str, ...]
+    dtype: str = "float32"
+
+
+class Schema(NamedTuple):
+    """The fitted attributes of a class, beside `vocabulary_` and the tokenizer."""
+
+    needed: dict[str, Any]  # name -> Array, or type of a scalar
+    optional: dict[str, Any] = {}
+    training: dict[str, Any] = {}  # what `inference_only` leaves out
+
+
+_OF_TEXT = {"word_counts_": Array(("words",), "int64"), "coverage_": float, "n_features_out_": int}
+_OF_POOLED = {"word_weights_": Array(("words",)), "_unknown_weight": np.float32, "_unknown_length": np.float32}
+_OF_TRAINED = _OF_TEXT | {
+    "_seed": int,
+    "_n_tokens": int,
+    "_layout": dict,
+    "loss_curve_": list,
+    "validation_loss_curve_": list,
+    "n_iter_": int,
+    "_from_labels": bool,
+}
+
+
+def _accumulators(*names: str) -> dict[str, Any]:
+    return {f"_{name}_accumulator": None for name in names}  # any shape here: `check` compares with that of training
+
+
+_ROWS, _WORDS, _PROJECTIONS = Array(("rows", "columns")), Array(("words", "columns")), Array(("columns", "words"))
+_CONTEXT = Schema(
+    _OF_TRAINED | _OF_POOLED | {"_source_vectors": _ROWS, "_first_from_labels": bool},
+    {"_interpolated_vectors": _ROWS},
+    {"_start_vectors": _ROWS} | _accumulators("source_vectors"),
+)
+_TWO_MATRICES = Schema(
+    _OF_TRAINED | _OF_POOLED | {"word_vectors_": _WORDS},
+    training={"target_vectors_": _WORDS} | _accumulators("word_vectors", "target_vectors"),
+)
+_START_OF_WORDS = {"_directions": _WORDS, "_scales": Array(("words",)), "_start_vectors": _WORDS, "_n_steps": int}
+_FILTERS, _INTERCEPT = Array(("positions", "filters", "columns")), Array(("widths", "filters"))
+_PAIRED = {"word_vectors_": _WORDS, "_length_of_new_words": float}
+
+SCHEMAS: dict[type[TextVectorizer], Schema] = {
+    BOWPCA: Schema(
+        _OF_TEXT | {"_tfidf": TfidfTransformer, "_pca": (PCA, IncrementalPCA)},
+        {
+            "components_": Array(("components", "words")),
+            "mean_": Array(("words",)),
+            "explained_variance_ratio_": None,
+        },
+    ),
+    CBOSVectorizer: _CONTEXT,
+    SiameseCBOWVectorizer: _CONTEXT,
+    Sent2VecVectorizer: Schema(
+        _OF_TRAINED | _OF_POOLED | {"_source_vectors": _ROWS},
+        training={"target_vectors_": _WORDS} | _accumulators("source_vectors", "target_vectors"),
+    ),
+    FastSentVectorizer: _TWO_MATRICES,
+    Word2VecVectorizer: _TWO_MATRICES,
+    TargetVectorizer: Schema(
+        _OF_TRAINED | _OF_POOLED | {"word_vectors_": _WORDS, "coef_": Array(("targets", "columns")), "_n_targets": int},
+        {"_n_steps": int},
+        _accumulators("word_vectors", "coef"),
+    ),
+    ParaphraseVectorizer: Schema(
+        _OF_TRAINED | _OF_POOLED | _PAIRED,
+        training=_START_OF_WORDS | _accumulators("directions", "scales"),
+    ),
+    CSEVectorizer: Schema(
+        _OF_TRAINED
+        | _PAIRED
+        | {
+            "word_weights_": Array(("words",)),
+            "_unknown_length": np.float32,
+            "_windows": tuple,
+            "filters_": _FILTERS,
+            "intercept_": _INTERCEPT,
+        },
+        training=_START_OF_WORDS
+        | {"_filters": _FILTERS, "_start_filters": _FILTERS, "_intercept": _INTERCEPT, "_start_intercept": _INTERCEPT}
+        | _accumulators("directions", "scales", "filters", "intercept"),
+    ),
+    MetaEmbeddingVectorizer: Schema(_OF_TEXT | _OF_POOLED | {"word_vectors_": _WORDS, "_n_tokens": int}),
+    HybridVectorizer: Schema(
+        _OF_TEXT
+        | {
+            "word_weights_": Array(("words",)),
+            "_own_lengths": Array(("words",)),
+            "learned_vectors_": Array(("learned", "added")),
+        }
+    ),
+}
+CLASSES = {cls.__name__: cls for cls in SCHEMAS}

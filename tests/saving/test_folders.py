@@ -1,0 +1,344 @@
+"""Folders of models: the same bits come back, training goes on, and nothing damaged or forged is accepted."""
+
+import copy
+import hashlib
+import json
+import os
+import warnings
+
+import numpy as np
+import pytest
+from estimators import NAMES, OTHER_TEXT, TEXT, bits, fitted, learned, make, published
+from safetensors.numpy import load_file, save_file
+from sklearn.exceptions import NotFittedError
+
+import skembed
+from skembed._saving import folder as folder_module
+from skembed._saving.schema import CLASSES
+
+SAVED = [name for name in NAMES if name.partition("-")[0] in CLASSES and not name.endswith("-stem")]
+TRAINING = [name for name in SAVED if hasattr(make(name), "warm_start")]
+
+
+def of_skembed(name):
+    return published(fitted(name))
+
+
+def saved(name, path, **options):
+    skembed.save(of_skembed(name), path, **options)
+    return path
+
+
+def fed(model, name):
+    """The loaded model in the class of the tests, which takes text alone."""
+    back = copy.copy(model)
+    back.__class__ = type(make(name))
+    return back
+
+
+def without_steps(model):
+    """What was learned, but for the parts of a scikit-learn estimator, whose unused random state is not saved."""
+    return {key: value for key, value in learned(model).items() if key not in ("_pca", "_tfidf")}
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize("name", SAVED)
+def test_what_comes_back_is_the_same(name, mmap, tmp_path):
+    model = of_skembed(name)
+    before = learned(model)
+    skembed.save(model, tmp_path / "model")
+    back = skembed.load(tmp_path / "model", mmap=mmap)
+    assert type(back) is type(model) and learned(model) == before
+    assert bits(back.transform(OTHER_TEXT)) == bits(model.transform(OTHER_TEXT))
+    assert without_steps(back) == without_steps(model)
+    given = {"init", "corpus", "embedding", "word_vectors"}
+    params, expected = back.get_params(deep=False), model.get_params(deep=False)
+    changed = {key for key in params if bits(params[key]) != bits(expected[key])}
+    assert changed <= given | {"stop_words"} and list(params["stop_words"] or ()) == list(expected["stop_words"] or ())
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize("name", TRAINING)
+def test_training_goes_on_with_the_same_bits(name, mmap, tmp_path):
+    back = fed(skembed.load(saved(name, tmp_path / "model"), mmap=mmap), name)
+    straight_on = copy.deepcopy(fitted(name))
+    assert learned(back.partial_fit(TEXT)) == learned(straight_on.partial_fit(TEXT))
+    assert learned(back.set_params(warm_start=True).fit(TEXT)) == learned(
+        straight_on.set_params(warm_start=True).fit(TEXT)
+    )
+
+
+def test_principal_components_go_on_with_the_same_bits(tmp_path):
+    model = skembed.BOWPCA(5).partial_fit(TEXT)
+    skembed.save(model, tmp_path / "model")
+    back = skembed.load(tmp_path / "model").partial_fit(TEXT[::-1])
+    assert learned(back) == learned(model.partial_fit(TEXT[::-1]))
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_inference_only_transforms_and_learns_no_more(name, tmp_path):
+    model = of_skembed(name)
+    back = skembed.load(saved(name, tmp_path / "model", inference_only=True))
+    assert bits(back.transform(OTHER_TEXT)) == bits(model.transform(OTHER_TEXT))
+    if name in TRAINING:
+        whole = saved(name, tmp_path / "whole") / "arrays.safetensors"
+        assert (tmp_path / "model" / "arrays.safetensors").stat().st_size < whole.stat().st_size
+        for learn in (fed(back, name).partial_fit, fed(back, name).set_params(warm_start=True).fit):
+            with pytest.raises(ValueError, match="saved for inference only"):
+                learn(TEXT)
+        anew = fed(back, name).fit(TEXT)
+        assert learned(anew.partial_fit(TEXT))
+    again = saved(name, tmp_path / "model")
+    skembed.save(back, again, inference_only=True)
+    assert learned(skembed.load(again)) == learned(back)
+
+
+def test_inference_only_principal_components_learn_no_more(tmp_path):
+    skembed.save(skembed.BOWPCA(5).partial_fit(TEXT), tmp_path / "model", inference_only=True)
+    with pytest.raises(ValueError, match="saved for inference only"):
+        skembed.load(tmp_path / "model").partial_fit(TEXT)
+
+
+def test_the_tokenizer_of_init_and_corpus_stays(tmp_path):
+    start = skembed.CBOSVectorizer(6, min_count=1, stop_words=["the"]).fit(TEXT)
+    model = skembed.SiameseCBOWVectorizer(init=start, max_iter=1, random_state=0).fit(TEXT)
+    skembed.save(model, tmp_path / "model")
+    back = skembed.load(tmp_path / "model")
+    assert back.init is None and back.stop_words == ("the",)
+    assert learned(back.partial_fit(TEXT)) == learned(model.partial_fit(TEXT))
+
+
+def test_a_model_is_replaced_and_other_folders_are_not(tmp_path):
+    path = saved("CBOSVectorizer", tmp_path / "model")
+    saved("Word2VecVectorizer", path)
+    assert type(skembed.load(str(path))) is skembed.Word2VecVectorizer
+    (path / "mine.txt").write_text("kept")
+    with pytest.raises(FileExistsError, match="not a saved model"):
+        saved("CBOSVectorizer", path)
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_a_failed_save_leaves_the_old_model(tmp_path, monkeypatch):
+    path = saved("CBOSVectorizer", tmp_path / "model")
+
+    def full(folder):
+        raise OSError(28, "No space left on device", str(folder))
+
+    monkeypatch.setattr(folder_module, "sync_folder", full)
+    with pytest.raises(OSError, match=r"The model cannot be saved to .*model: No space left"):
+        saved("Word2VecVectorizer", path)
+    assert type(skembed.load(path)) is skembed.CBOSVectorizer and os.listdir(tmp_path) == ["model"]
+
+
+class Derived(skembed.CBOSVectorizer):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"random_state": np.random.RandomState(0)}, "random_state is a RandomState.*None or an int"),
+        ({"analyzer": str.split}, "analyzer=.* is code"),
+        ({"stemmer": str.lower}, "stemmer=.* is code"),
+    ],
+)
+def test_what_is_code_is_refused_with_advice(changes, match, tmp_path):
+    model = make("CBOSVectorizer", **changes).fit(TEXT)
+    with pytest.raises(TypeError, match=match):
+        skembed.save(model, tmp_path / "model")
+    assert not os.listdir(tmp_path)
+
+
+def test_what_is_no_fitted_estimator_of_skembed_is_refused(tmp_path):
+    path = tmp_path / "model"
+    with pytest.raises(NotFittedError):
+        skembed.save(skembed.CBOSVectorizer(), path)
+    for other in (Derived(5, min_count=1).fit(TEXT), skembed.CBOSVectorizer, {"a": 1}, None):
+        with pytest.raises(TypeError, match="A folder holds one of BOWPCA"):
+            skembed.save(other, path)
+    model = make("CBOSVectorizer").fit(TEXT)
+    model.note_ = "mine"
+    with pytest.raises(ValueError, match="cannot be saved: CBOSVectorizer has no 'note_'"):
+        skembed.save(model, path)
+    del model.note_
+    model._source_vectors = model._source_vectors[:-1]
+    with pytest.raises(ValueError, match="cannot be saved"):
+        skembed.save(model, path)
+    assert not os.listdir(tmp_path)
+
+
+def test_missing_files(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no saved model at"):
+        skembed.load(tmp_path / "none")
+    with pytest.raises(ValueError, match="it has no file model.json"):
+        skembed.load(tmp_path)
+    path = saved("CBOSVectorizer", tmp_path / "model")
+    (path / "arrays.safetensors").unlink()
+    with pytest.raises(ValueError, match="it has no file arrays.safetensors"):
+        skembed.load(path)
+    (path / "arrays.safetensors").mkdir()
+    with pytest.raises(ValueError, match="arrays.safetensors cannot be read"):
+        skembed.load(path)
+
+
+def forge(path, change_header=lambda header: None, change_arrays=lambda arrays: None):
+    """Change a saved model and make all digests fit."""
+    file = path / "arrays.safetensors"
+    header, arrays = json.loads((path / "model.json").read_text()), load_file(file)
+    change_arrays(arrays)
+    save_file(arrays, file)
+    header["arrays"] = {"bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    change_header(header)
+    header["digest"] = folder_module._digest_of(header)
+    (path / "model.json").write_text(json.dumps(header))
+
+
+def set_in(*names_and_value):
+    *names, last, value = names_and_value
+
+    def change(header):
+        for name in names:
+            header = header[name]
+        header[last] = value
+
+    return change
+
+
+def put(name, change):
+    return lambda arrays: arrays.update({name: np.ascontiguousarray(change(arrays[name]))})
+
+
+def entry(index, value):
+    def change(array):
+        array = array.copy()
+        array[index] = value
+        return array
+
+    return change
+
+
+FORGED_HEADERS = {
+    "newer": (set_in("version", 2), "format version 2; this skembed reads version 1"),
+    "class": (set_in("class", "os.system"), "'os.system' is no class"),
+    "parameter": (set_in("parameters", "cmd", 1), "has no parameter 'cmd'"),
+    "value": (set_in("parameters", "n_buckets", 0), "n_buckets"),
+    "attribute": (set_in("attributes", "transform", 1), "has no 'transform'"),
+    "missing": (lambda header: header["attributes"].pop("_source_vectors"), "_source_vectors is missing"),
+    "entry": (lambda header: header.pop("tokenizer"), "entries are missing"),
+    "buckets": (set_in("attributes", "_layout", "dict", "n_buckets", 2**30), "rows|_source_vectors"),
+    "no layout": (set_in("attributes", "_layout", "dict", {}), "_layout"),
+    "no width": (set_in("attributes", "n_features_out_", 0), "n_features_out_ is 0"),
+    "width": (set_in("attributes", "n_features_out_", 2**40), "n_features_out_|_source_vectors"),
+    "type": (set_in("attributes", "_seed", "1"), "_seed is '1', which has the wrong type"),
+    "array": (set_in("attributes", "word_weights_", {"array": "none"}), "the array 'none' is missing"),
+    "other array": (set_in("attributes", "word_weights_", {"array": "word_counts_"}), "word_weights_ is ndarray"),
+    "tag": (set_in("attributes", "_seed", {"pickle": "x"}), "is no value"),
+    "pattern": (set_in("tokenizer", "token_pattern", "("), "token_pattern"),
+    "callable": (set_in("tokenizer", "analyzer", {"dict": {"callable": "os:system"}}), "analyzer"),
+}
+FORGED_ARRAYS = {
+    "offsets": (put("vocabulary_.offsets", entry(3, 2**62)), "offsets of the words must rise"),
+    "falling": (put("vocabulary_.offsets", entry(3, 1)), "offsets of the words must rise"),
+    "first": (put("vocabulary_.offsets", entry(0, -1)), "offsets of the words must rise"),
+    "no offsets": (put("vocabulary_.offsets", lambda ptr: ptr[:0]), "offsets of the words must rise"),
+    "offsets of bytes": (put("vocabulary_.offsets", lambda ptr: ptr.astype(np.uint8)), "wrong type"),
+    "no words": (lambda arrays: arrays.pop("vocabulary_.text"), "words are missing"),
+    "utf-8": (put("vocabulary_.text", entry(0, 0xFF)), "utf-8"),
+    "twice": (put("vocabulary_.text", lambda text: np.full_like(text, ord("a"))), "stands twice"),
+    "rows": (put("_source_vectors", lambda rows: rows[:-1]), "_source_vectors is ndarray of shape"),
+    "double": (put("_source_vectors", lambda rows: rows.astype(np.float64)), "_source_vectors is ndarray"),
+    "weights": (put("word_weights_", lambda weights: weights[:-1]), "word_weights_ has the shape"),
+    "accumulator": (put("_source_vectors_accumulator", lambda sums: sums[:-1]), "_source_vectors_accumulator is"),
+}
+
+
+@pytest.mark.parametrize("case", FORGED_HEADERS)
+def test_a_forged_header_is_refused(case, tmp_path):
+    change, match = FORGED_HEADERS[case]
+    path = saved("CBOSVectorizer-given", tmp_path / "model")
+    forge(path, change_header=change)
+    with pytest.raises(ValueError, match=match) as caught:
+        skembed.load(path)
+    assert "model.json" in str(caught.value)
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize("case", FORGED_ARRAYS)
+def test_forged_arrays_are_refused(case, mmap, tmp_path):
+    change, match = FORGED_ARRAYS[case]
+    path = saved("CBOSVectorizer", tmp_path / "model")
+    forge(path, change_arrays=change)
+    with pytest.raises(ValueError, match=match) as caught:
+        skembed.load(path, mmap=mmap)
+    assert str(path) in str(caught.value)
+
+
+def test_forged_filters_are_refused(tmp_path):
+    for change, match in (
+        (set_in("attributes", "_windows", "tuple", 0, {"tuple": [9, 9, 9]}), "_windows"),
+        (set_in("attributes", "_layout", "dict", "filter_widths", {"tuple": [9, 9, 9]}), "filters_|positions|_filters"),
+        (set_in("attributes", "_directions", None), "_directions is None"),
+    ):
+        path = saved("CSEVectorizer", tmp_path / "model")
+        forge(path, change_header=change)
+        with pytest.raises(ValueError, match=match):
+            skembed.load(path)
+
+
+def test_a_name_that_stands_twice_is_refused(tmp_path):
+    path = saved("CBOSVectorizer", tmp_path / "model")
+    text = (path / "model.json").read_text()
+    for damaged in (text.replace('"class"', '"class": "BOWPCA", "class"', 1), "[" * 100_000, "NaN", "[]", ""):
+        (path / "model.json").write_text(damaged)
+        with pytest.raises(ValueError, match="model.json"):
+            skembed.load(path)
+
+
+def mutated(data, generator):
+    """Bytes with some of them changed, cut out, doubled or cut off."""
+    data, kind = bytearray(data), generator.integers(4)
+    first = int(generator.integers(len(data)))
+    last = first + int(generator.integers(1, 40))
+    if kind == 0:
+        data[first] ^= 1 << int(generator.integers(8))
+    elif kind == 1:
+        del data[first:last]
+    elif kind == 2:
+        data[first:first] = data[first:last]
+    else:
+        del data[first:]
+    return bytes(data)
+
+
+@pytest.mark.parametrize("fits", [False, True], ids=["damaged", "forged"])
+@pytest.mark.parametrize("file", ["model.json", "arrays.safetensors"])
+def test_mutated_files_are_refused_or_give_the_same_model(file, fits, tmp_path, monkeypatch):
+    model = of_skembed("Sent2VecVectorizer-bigrams")
+    path, generator = saved("Sent2VecVectorizer-bigrams", tmp_path / "model"), np.random.default_rng(0)
+    expected, original = bits(model.transform(OTHER_TEXT)), (path / file).read_bytes()
+    header = json.loads((path / "model.json").read_text())
+    n_refused = 0
+    for trial in range(150):
+        data = mutated(original, generator)
+        (path / file).write_bytes(data)
+        if fits and file == "arrays.safetensors":
+            header["arrays"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            header["digest"] = folder_module._digest_of(header)
+            (path / "model.json").write_text(json.dumps(header))
+        elif fits:
+            monkeypatch.setattr(folder_module, "_digest_of", lambda header: header["digest"])
+        try:
+            back = skembed.load(path, mmap=bool(trial % 2))
+        except ValueError as error:
+            assert str(path) in str(error), error
+            n_refused += 1
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found = back.transform(OTHER_TEXT)
+            except ValueError:  # parameters that contradict the fit
+                assert fits
+                continue
+        assert fits or bits(found) == expected
+    assert n_refused > 50
