@@ -108,6 +108,9 @@ def main():
         rows.append({"model": name, **{key: f"{score:.1f}" for key, score in means_of(found[name]).items()}})
         rows[-1]["CPU s"] = f"{seconds:.0f}"
         print(rows[-1], flush=True)
+    for index, pairs in enumerate(("phrases", "sentences", "phrases, then sentences")):
+        means = {year: f"{of_pairs[index]:.1f}" for year, of_pairs in PAPER_MEANS.items()}
+        rows.append({"model": f"CSE in the paper: {pairs}", **means})
     notes = f"{len(words):,} pairs of words, {len(sentences):,} of sentences."
     report(options, "cse_means", "Means of the years, and SICK", rows, notes=notes, raw=found)
     shown = ("PP: words", "CSE, linear: words", "CSE, tanh: words", "CSE, tanh: words, then sentences")
