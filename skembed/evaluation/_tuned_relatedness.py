@@ -113,7 +113,7 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
     >>> colours = "red green blue pink grey black white brown".split()
     >>> pairs = [(f"a {a} cat", f"the {b} cat") for a in colours for b in colours]
     >>> scores = [5.0 if a.split()[1] == b.split()[1] else 1.0 for a, b in pairs]
-    >>> model = FineTunedRelatednessRegressor(ParaphraseVectorizer(16), max_iter=40, random_state=0)
+    >>> model = FineTunedRelatednessRegressor(ParaphraseVectorizer(16), dropout=0.2, max_iter=100, random_state=0)
     >>> bool(model.fit(pairs, scores).score(pairs, scores) > 0.8)
     True
     """
