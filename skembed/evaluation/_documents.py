@@ -117,7 +117,7 @@ def document_comparison(
     test_size : float or int, default=0.2
         Fraction or number of the documents that are kept aside.
     stemmer : str, callable or None, default=None
-        Stemmer of the tf-idf row, such as "english"; it makes the row some points better. As in :class:`~skembed.BOWPCA`.
+        Stemmer of the tf-idf row, such as "english"; which makes it some points better. As in :class:`~skembed.BOWPCA`.
     n_questions, n_candidates : int
         As in :func:`document_scores`.
     random_state : int, RandomState instance or None, default=0
