@@ -191,12 +191,12 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
             the weights diverge; then the estimator is as it was before.
         """
         encoder = self._fresh_encoder()
-        pairs = X if isinstance(X, PairCorpus) else encoder._encoded_pairs(X)
+        pairs = X if isinstance(X, PairCorpus) else encoder._encoded_pairs(as_pairs(X, "X"))
         encoder._check_agreement(pairs.sentences, "X")
         y = as_scores(y, "y")
         check_same_length({"X": pairs, "y": y})
         grades = self._find_grades(y)
-        fitted = encoder._start(pairs.sentences, (), None)
+        fitted = encoder._start(pairs.sentences, (), None) | {"_from_labels": False}
         text = encoder._encode_text(pairs.sentences, fitted)
         random = check_random_state(self.random_state)
         with ONE_BLAS_THREAD, np.errstate(all="ignore"):  # checked after each pass

@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
+import skembed
 from skembed import CBOSVectorizer, CSEVectorizer, PairCorpus, ParaphraseVectorizer
 from skembed.evaluation import FineTunedRelatednessRegressor, RelatednessRegressor, pair_features
 from skembed.evaluation._relatedness import backward, run_layers, sparse_targets
@@ -113,6 +114,15 @@ def test_a_fitted_cse_is_a_start_with_its_filters():
     np.testing.assert_allclose(words.word_vectors_[: len(expected)], expected, rtol=1e-5)
 
 
+def test_the_encoder_is_a_model_like_others(tmp_path):
+    pairs, y = scored(60)
+    for name in ENCODERS:
+        encoder = make(name, max_iter=2).fit(pairs, y).encoder_
+        skembed.save(encoder, tmp_path / name)
+        np.testing.assert_array_equal(skembed.load(tmp_path / name).transform(SENTENCES), encoder.transform(SENTENCES))
+        encoder.partial_fit(SENTENCES, [sentence.split()[-1] for sentence in SENTENCES])
+
+
 def test_same_bits_again_and_others_with_another_seed():
     pairs, y = scored(100)
     first, again, other = (make(random_state=seed, max_iter=2).fit(pairs, y).predict(pairs) for seed in (0, 0, 1))
@@ -160,7 +170,7 @@ def test_a_sentence_of_unknown_words_has_a_score():
         (scored(4)[0], [1.0, 2.0], {}, "X and y must have the same length, got 4 and 2"),
         (scored(3)[0], [1.0, np.nan, 2.0], {}, "y has nan in row 1"),
         ([("a cat", "?"), ("a", "b")], [1.0, 2.0], {}, "Pair 0 has no word in its second sentence"),
-        (SENTENCES[:2], [1.0, 2.0], {}, "X holds sentences, not pairs"),
+        (SENTENCES[:2], [1.0, 2.0], {}, "Row 0 of X is not a pair of sentences"),
         ([("a cat", None), ("a", "b")], [1.0, 2.0], {}, "Row 0 of X lacks a sentence"),
         (scored(3)[0], [1.0, 7.0, 2.0], {"grades": [1, 2, 3]}, "y has 7.0 in row 1, outside the grades"),
         (scored(3)[0], [1.0, 2.0, 2.0], {"dropout": 1.0}, "'dropout' parameter"),
