@@ -35,6 +35,7 @@ class ContextVectorizer(NgramVectorizer):
     _needs_order = True
     _automatic: dict[str, tuple[Any, Any]] = {"min_count": (5, 1), "unknown": ("hash", "zero")}
     context: str = "auto"
+    window: int = 1
     interpolation: float = 1.0
     _interpolated_vectors: np.ndarray | None = None
 
@@ -49,6 +50,17 @@ class ContextVectorizer(NgramVectorizer):
         # From the first fit: a later fit that continues it does not change what "auto" means.
         first_from_labels = (vars(self) if fitted is None else fitted).get("_first_from_labels", False)
         return self._automatic[name][first_from_labels]
+
+    def _check_parameters(self) -> None:
+        """Check also that a block can hold more than a sentence and its neighbours."""
+        super()._check_parameters()
+        if not isinstance(self.batch_size, str):
+            smallest = 2 * int(self.window) + 2
+            if self.batch_size < smallest:
+                raise ValueError(
+                    f"batch_size={self.batch_size} is too small for window={self.window}: the random "
+                    f"sentences come from the same block. Use at least {smallest}."
+                )
 
     def _classes_of(self, y: Any, groups: Any) -> np.ndarray | None:
         """The classes of each sentence, (n_sentences, n_most) int64, or None if it does not learn from labels."""

@@ -54,10 +54,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         "verbose": ["verbose"],
     }
 
-    _compares_sentences = True  # with random ones of the block, where the method needs an order
     # Defaults of the options that a method does not offer.
     n_components: int = 100
-    window: int = 1
     solver: str = "adagrad"
     learning_rate: float = 0.1
     max_iter: int = 5
@@ -371,17 +369,6 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         """What belongs together in a pass."""
         return in_order
-
-    def _check_parameters(self) -> None:
-        """Check also that a block of a context method can hold more than a sentence and its neighbours."""
-        super()._check_parameters()
-        if self._needs_order and self._compares_sentences and not isinstance(self.batch_size, str):
-            smallest = 2 * int(self.window) + 2
-            if self.batch_size < smallest:
-                raise ValueError(
-                    f"batch_size={self.batch_size} is too small for window={self.window}: the random "
-                    f"sentences come from the same block. Use at least {smallest}."
-                )
 
 
 def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:

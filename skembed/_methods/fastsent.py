@@ -181,7 +181,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
         "max_sentence_length": [integers(2, INT64_MAX), None],
     }
-    _needs_order, _compares_sentences = True, False
+    _needs_order = True
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 
