@@ -35,6 +35,7 @@ from skembed import (
     SentenceCorpus,
     TargetVectorizer,
 )
+from skembed.evaluation._compared import tfidf_of_compared
 from skembed.metrics import paired_cosine_similarity
 
 PAPER = "as in the paper"
@@ -89,7 +90,8 @@ def as_in_the_paper(model, data):
     scores = []
     for paths in [*([path] for path in sorted((data / "eval" / "sts" / "2014").glob("*.tsv"))), sick]:
         gold, first, second = (sum(map(list, column), []) for column in zip(*map(read_pairs, paths)))
-        cosine = paired_cosine_similarity(model.transform(first), model.transform(second))
+        rows = model.transform([*first, *second])  # at once, for a model that is fitted on the compared sentences
+        cosine = paired_cosine_similarity(rows[: len(first)], rows[len(first) :])
         scores += [pearsonr(cosine, gold)[0], spearmanr(cosine, gold)[0]]
     return 100 * float(np.mean(scores))
 
@@ -114,6 +116,7 @@ def main():
         print(rows[-1], flush=True)
         return model
 
+    show("tf-idf of the compared sentences, stems", lambda: tfidf_of_compared("english"))
     start = show("start: CBOS and Sent2Vec joined, SIF", lambda: learn_start(corpus))
     words, glosses = (column[::step] for column in read_glosses(options.wordnet))
     known = np.array([word in start.vocabulary_ for word in words])

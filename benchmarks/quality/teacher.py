@@ -36,8 +36,10 @@ from skembed import (
     SentenceCorpus,
     TargetVectorizer,
 )
+from skembed.evaluation._compared import tfidf_of_compared
 
 N_TIMED = 50_000
+TFIDF = "tf-idf of the compared sentences, stems"
 TEACHER, START, STUDENT = "wordllama, the teacher", "CBOS and Sent2Vec joined, SIF", "student, from the joined"
 
 
@@ -105,6 +107,7 @@ def main():
         return model
 
     teacher = show(TEACHER, load_teacher)
+    show(TFIDF, lambda: tfidf_of_compared("english"))
     began = cpu_seconds()
     targets = teacher.transform(sentences)
     embedding = cpu_seconds() - began
