@@ -155,7 +155,10 @@ class DeprecatedLearning(BaseEstimator):
         else:
             learner = copy(self.word2vec_).set_params(**options)
         _warn(self, f"method {method} for learning on", _fit_first(self, learner, method))
-        getattr(learner, method)(corpus)
+        if method == "fit":
+            learner.fit(corpus)
+        else:
+            learner.partial_fit(corpus, new_words="ignore")  # as before it was deprecated
         model.word2vec_, model.word_vectors_ = learner, learner.word_vectors_
         if is_first:
             model._take(corpus, list(learner.vocabulary_), learner.word_vectors_)
