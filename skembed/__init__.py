@@ -19,6 +19,7 @@ _HOMES = {
     "ParaphraseVectorizer": "_methods.paraphrase",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
+    "SequentialDenoisingAutoencoder": "_methods.denoising_autoencoder",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
@@ -39,6 +40,7 @@ __all__ = [
     "ParaphraseVectorizer",
     "Sent2VecVectorizer",
     "SentenceCorpus",
+    "SequentialDenoisingAutoencoder",
     "SiameseCBOWVectorizer",
     "TargetVectorizer",
     "Word2VecVectorizer",
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
     from ._methods.cse import CSEVectorizer as CSEVectorizer
+    from ._methods.denoising_autoencoder import SequentialDenoisingAutoencoder as SequentialDenoisingAutoencoder
     from ._methods.fastsent import FastSentVectorizer as FastSentVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer

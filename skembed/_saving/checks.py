@@ -80,6 +80,9 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
             array = fitted.get(name)
             if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
                 raise ValueError(f"{name} is {brief(array)}, expected float32 of shape {shape}.")
+    for array in arrays:
+        if array.name in SCHEMAS[type(model)].needed and fitted[array.name].shape != array.shape:
+            raise ValueError(f"{array.name} has the shape {fitted[array.name].shape}, expected {array.shape}.")
     windows = getattr(as_fitted, "_windows_of_options", None)
     if windows != fitted.get("_windows"):
         raise ValueError(f"_windows is {brief(fitted.get('_windows'))}, expected {brief(windows)}.")
@@ -93,6 +96,8 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
 def _n_features_out(sizes: dict[str, int]) -> int:
     if "filters" in sizes:
         return sizes["filters"] * sizes["widths"]
+    if "units" in sizes:
+        return sizes["units"]
     if "added" in sizes:
         return sizes["words"] + sizes["added"]
     return sizes.get("components", sizes.get("columns", sizes["words"]))

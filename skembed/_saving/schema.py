@@ -14,6 +14,7 @@ from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
 from .._methods.cse import CSEVectorizer
+from .._methods.denoising_autoencoder import SequentialDenoisingAutoencoder
 from .._methods.fastsent import FastSentVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
@@ -66,6 +67,7 @@ _TWO_MATRICES = Schema(
 )
 _START_OF_WORDS = {"_directions": _WORDS, "_scales": Array(("words",)), "_start_vectors": _WORDS, "_n_steps": int}
 _FILTERS, _INTERCEPT = Array(("positions", "filters", "columns")), Array(("widths", "filters"))
+_UNIT = Array(("gates", "units", "inputs"))
 _PAIRED = {"word_vectors_": _WORDS, "_length_of_new_words": float}
 
 SCHEMAS: dict[type[TextVectorizer], Schema] = {
@@ -84,6 +86,12 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         training={"target_vectors_": _WORDS} | _accumulators("source_vectors", "target_vectors"),
     ),
     FastSentVectorizer: _TWO_MATRICES,
+    SequentialDenoisingAutoencoder: Schema(
+        _OF_TRAINED | {"word_vectors_": _WORDS, "encoder_weights_": _UNIT},
+        {"_n_steps": int},
+        {"decoder_weights_": None, "target_vectors_": None}
+        | _accumulators("word_vectors", "encoder_weights", "decoder_weights", "target_vectors"),
+    ),
     Word2VecVectorizer: _TWO_MATRICES,
     TargetVectorizer: Schema(
         _OF_TRAINED | _OF_POOLED | {"word_vectors_": _WORDS, "coef_": Array(("targets", "columns")), "_n_targets": int},

@@ -23,6 +23,8 @@ MATRICES += (
     "_intercept",
     "intercept_",
     "_start_intercept",
+    "encoder_weights_",
+    "decoder_weights_",
 )
 PARTS = ["weights", "accumulators", "corpus", "copies", "scratch"]
 
