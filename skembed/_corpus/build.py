@@ -70,7 +70,7 @@ def encode_batches(
             )
         doc_ptr.append(np.array([encoder.n_rows], np.int64))
         vocabulary, remaps = encoder.order_words(min_count, max_features)
-        size = _write_final_ids(read, remaps, tokens.array(), sent_ptr.array())
+        size = _write_final_ids(read, remaps, tokens.array(), sent_ptr.array(), threads)
         return Content(tokens.finish(size), sent_ptr.finish(), doc_ptr.finish(), vocabulary)
 
 
@@ -84,17 +84,24 @@ class _Batch(NamedTuple):
     table: int  # index of the table of words that its ids belong to
 
 
-def _write_final_ids(batches: list[_Batch], remaps: list[np.ndarray], tokens: np.ndarray, sent_ptr: np.ndarray) -> int:
+def _write_final_ids(
+    batches: list[_Batch], remaps: list[np.ndarray], tokens: np.ndarray, sent_ptr: np.ndarray, threads: Threads
+) -> int:
     """Replace provisional ids, and correct the offsets if words are dropped; returns the number of tokens."""
-    drops = any((remap < 0).any() for remap in remaps)
+    from .._compiled.gather import renumber  # numba takes a while to import
+
+    def replace(batch: _Batch) -> bool:
+        return renumber(tokens[batch.first_token : batch.last_token], remaps[batch.table])
+
+    if not any(list(threads.in_order(replace, batches))):
+        return len(tokens)
     n_tokens = 0
-    for first_token, last_token, first_row, last_row, table in batches:
-        ids = remaps[table].take(tokens[first_token:last_token])
-        if drops:
-            kept = ids >= 0
-            ends = sent_ptr[first_row + 1 : last_row + 1]
-            ends[:] = n_tokens + offsets(kept)[ends - first_token]
-            ids = ids[kept]
+    for first_token, last_token, first_row, last_row, _ in batches:
+        ids = tokens[first_token:last_token]
+        kept = ids >= 0
+        ends = sent_ptr[first_row + 1 : last_row + 1]
+        ends[:] = n_tokens + offsets(kept)[ends - first_token]
+        ids = ids[kept]
         tokens[n_tokens : n_tokens + len(ids)] = ids
         n_tokens += len(ids)
     return n_tokens
