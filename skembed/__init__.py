@@ -21,6 +21,7 @@ _HOMES = {
     "SentenceCorpus": "_corpus.corpus",
     "SequentialDenoisingAutoencoder": "_methods.denoising_autoencoder",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
+    "SkipThoughtVectorizer": "_methods.skip_thought",
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
     "load": "_saving.folder",
@@ -42,6 +43,7 @@ __all__ = [
     "SentenceCorpus",
     "SequentialDenoisingAutoencoder",
     "SiameseCBOWVectorizer",
+    "SkipThoughtVectorizer",
     "TargetVectorizer",
     "Word2VecVectorizer",
     "__version__",
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
+    from ._methods.skip_thought import SkipThoughtVectorizer as SkipThoughtVectorizer
     from ._methods.target import TargetVectorizer as TargetVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._saving.folder import load as load

@@ -33,7 +33,7 @@ def prediction_loss(sources, targets, arrays, networks, probability):
     """Loss of the words of sentences; ``targets``: for each decoder, pairs of a source and the sentence it predicts."""
     words, loss = arrays["word_vectors_"], 0.0
     nothing = np.zeros((1, words.shape[1]))
-    for encoders, decoders in networks:
+    for encoders, decoders, rows in networks:
         contexts = []
         for sentence in sources:
             ends = [
@@ -46,5 +46,5 @@ def prediction_loss(sources, targets, arrays, networks, probability):
                 read = np.concatenate([nothing, words[sentence[:-1]]])
                 states = gru_states(read, decoder, contexts[source])
                 for state, word in zip(states, sentence):
-                    loss += next_word_loss(state, word, arrays["target_vectors_"], probability)
+                    loss += next_word_loss(state, word, arrays[rows], probability)
     return loss

@@ -236,7 +236,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         self.verbose = verbose
 
     def _networks(self) -> list[tuple[Network, list[int]]]:
-        return [(Network((("encoder_weights_", False),), "decoder_weights_"), [int(self.n_components)])]
+        return [(Network((("encoder_weights_", False),)), [int(self.n_components)])]
 
     def _make_examples(self) -> Any:
         def examples(chunk: Chunk, learn: bool) -> tuple[Words, list[Target]]:

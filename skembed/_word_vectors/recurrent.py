@@ -45,7 +45,8 @@ class Network(NamedTuple):
     """Units that together make a vector, and the decoders that learn it."""
 
     encoders: tuple[tuple[str, bool], ...]  # name of the weights, whether it reads sentences from their ends
-    decoders: str  # name of the weights
+    decoders: str = "decoder_weights_"  # name of the weights
+    targets: str = "target_vectors_"  # name of the rows that the states of the decoders are compared with
 
 
 def list_known(text: EncodedText, sentences: np.ndarray) -> tuple[Words, np.ndarray]:
@@ -66,11 +67,10 @@ class SentencePrediction(DenseObjective):
     chunk_length = 64
 
     def __init__(
-        self, fitted: dict[str, Any], networks: list[Network], examples: Examples, negative: int, largest_norm: Any
+        self, fitted: dict[str, Any], networks: list[Network], examples: Examples, sampler: Sampler, largest_norm: Any
     ) -> None:
         self.fitted, self.networks, self.examples = fitted, networks, examples
-        self.sampler = Sampler(fitted["word_counts_"], negative)
-        self.largest_norm = largest_norm
+        self.sampler, self.largest_norm = sampler, largest_norm
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
         source, targets = self.examples(chunk, learn)
@@ -82,7 +82,7 @@ class SentencePrediction(DenseObjective):
         # Before the first word a decoder reads a vector of zeros.
         vectors = np.concatenate([self.fitted["word_vectors_"][distinct], np.zeros((1, self._n_inputs), np.float32)])
         of_vectors = np.zeros_like(vectors)
-        loss, of_targets = 0.0, []
+        loss = 0.0
         found: dict[str, np.ndarray | RowGradients] = {}
         for network in self.networks:
             of_network = _OfNetwork(network, self.fitted, distinct, vectors)
@@ -91,11 +91,9 @@ class SentencePrediction(DenseObjective):
                 loss += of_network.decode(target, contexts, sample, learn)
             if learn:
                 found |= of_network.back(of_vectors)
-                of_targets += of_network.of_targets
         if not learn:
             return Gradients(loss, n_targets, {})
         found["word_vectors_"] = RowGradients(distinct, of_vectors[:-1])
-        found["target_vectors_"] = RowGradients(*map(np.concatenate, zip(*of_targets)))
         return Gradients(loss, n_targets, found)
 
     @property
@@ -107,10 +105,11 @@ class _OfNetwork:
     """A network at work on the sentences of a chunk."""
 
     def __init__(self, network: Network, fitted: dict[str, Any], distinct: np.ndarray, vectors: np.ndarray) -> None:
-        self.network, self.distinct, self.vectors, self.rows = network, distinct, vectors, fitted["target_vectors_"]
+        self.network, self.distinct, self.vectors, self.rows = network, distinct, vectors, fitted[network.targets]
         n_inputs = vectors.shape[1]
         self.encoders = [Gru(fitted[name], n_inputs) for name, _ in network.encoders]
-        self.decoders = [Gru(weights, n_inputs) for weights in fitted[network.decoders]]
+        self.weights_of_decoders = fitted[network.decoders]
+        self.decoders = [Gru(weights, n_inputs) for weights in self.weights_of_decoders]
         self.of_targets: list[RowGradients] = []
         self.of_decoders: list[np.ndarray] = []
 
@@ -128,6 +127,9 @@ class _OfNetwork:
     def decode(self, target: Target, contexts: np.ndarray, sample: Sample, learn: bool) -> float:
         """Predict sentences by the next decoder; returns the loss."""
         (ids, ptr), decoder = target.words, self.decoders[len(self.of_decoders)]
+        if not len(ids):
+            self.of_decoders.append(np.zeros_like(self.weights_of_decoders[0]))
+            return 0.0
         before = np.roll(np.searchsorted(self.distinct, ids), 1)
         before[ptr[:-1]] = len(self.distinct)  # the vector of zeros
         steps = Steps.of(ptr)
@@ -141,9 +143,10 @@ class _OfNetwork:
             self.of_vectors += gradients.vectors
         return found.loss
 
-    def back(self, of_vectors: np.ndarray) -> dict[str, np.ndarray]:
+    def back(self, of_vectors: np.ndarray) -> dict[str, np.ndarray | RowGradients]:
         """The gradients of the weights of all units; adds to those of the word vectors."""
-        found = {self.network.decoders: np.stack(self.of_decoders)}
+        found: dict[str, np.ndarray | RowGradients] = {self.network.decoders: np.stack(self.of_decoders)}
+        found[self.network.targets] = RowGradients(*map(np.concatenate, zip(*self.of_targets)))
         of_vectors += self.of_vectors
         ends = np.cumsum([encoder.n_units for encoder in self.encoders])
         for (name, _), encoder, read, end in zip(self.network.encoders, self.encoders, self.reads, ends):
@@ -173,6 +176,7 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
     max_gradient_norm: float | None
     word_vectors_: NDArray[np.float32]
     _n_decoders = 1
+    _options_of_shape: tuple[str, ...] = ("n_components", "word_components", "learn_words")
 
     def _networks(self) -> list[tuple[Network, list[int]]]:
         """The networks, each with the units of its encoders."""
@@ -192,12 +196,11 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         n_words, n_inputs = len(fitted["word_counts_"]), self._width_of_words(fitted)
-        options = "n_components", "word_components", "learn_words"
+        options = self._options_of_shape
         of_words = self._start_of_words(fitted, start_uniform((3 / n_inputs) ** 0.5))  # lengths of about one
         arrays = [
             LearnedArray("word_vectors_", (n_words, n_inputs), of_words, options=options, frozen=not self.learn_words)
         ]
-        n_decoded = 0
         for network, units in self._networks():
             n_decoded = sum(units)
             for (name, _), n in zip(network.encoders, units):
@@ -206,8 +209,14 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
             of_all = self._n_decoders, 3, n_decoded, n_inputs + 2 * n_decoded + 1
             start = self._start_of_unit(fitted, n_inputs)
             arrays.append(LearnedArray(network.decoders, of_all, start, "dense", options, kept=False))
-        target = LearnedArray("target_vectors_", (n_words, n_decoded + 1), _as_frequent(fitted), kept=False)
-        return [*arrays, target]
+            counts = self._counts_of_learned(fitted)
+            of_targets = len(counts), n_decoded + 1
+            arrays.append(LearnedArray(network.targets, of_targets, _as_frequent(counts), options=options, kept=False))
+        return arrays
+
+    def _counts_of_learned(self, fitted: dict[str, Any]) -> np.ndarray:
+        """How often each word occurs that is read and predicted in training."""
+        return np.asarray(fitted["word_counts_"])
 
     def _start_of_unit(self, fitted: dict[str, Any], n_inputs: int) -> Start:
         length = median_length(fitted["_init"].vectors) if "_init" in fitted else 1.0
@@ -220,7 +229,8 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
 
     def _make_objective(self, fitted: dict[str, Any]) -> SentencePrediction:
         networks = [network for network, _ in self._networks()]
-        return SentencePrediction(fitted, networks, self._make_examples(), self.negative, self.max_gradient_norm)
+        sampler = Sampler(self._counts_of_learned(fitted), int(self.negative))
+        return SentencePrediction(fitted, networks, self._make_examples(), sampler, self.max_gradient_norm)
 
     @property
     def _summed_vectors(self) -> np.ndarray:
@@ -243,11 +253,11 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
         return embedded
 
 
-def _as_frequent(fitted: dict[str, Any]) -> Start:
+def _as_frequent(counts: np.ndarray) -> Start:
     """Start of target vectors and intercepts at which each word is as probable as it is frequent."""
 
     def fill(array: np.ndarray, seed: int) -> None:
-        counts = np.maximum(fitted["word_counts_"], 1)
-        array[:, -1] = np.log(counts / counts.sum())
+        frequencies = np.maximum(counts, 1)
+        array[:, -1] = np.log(frequencies / frequencies.sum())
 
     return fill

@@ -19,8 +19,8 @@ from skembed._word_vectors.recurrent import Network, SentencePrediction, Target,
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of random bits, without JIT
 
 FAST = {"n_components": 12, "word_components": 8, "learning_rate": 0.02, "min_count": 1, "random_state": 0}
-BOTH = [(("forward", False), ("backward", True)), "decoders"]
-ALONE = [(("alone", False),), "decoder"]
+BOTH = [(("forward", False), ("backward", True)), "decoders", "targets"]
+ALONE = [(("alone", False),), "decoder", "others"]
 
 
 def words_of(sentences):
@@ -42,7 +42,8 @@ def arrays(n_units, n_inputs=4):
         "decoders": normal(2, 3, wide, n_inputs + 2 * wide + 1),
         "decoder": normal(2, 3, wide, n_inputs + 2 * wide + 1),
         "word_vectors_": normal(N_WORDS, n_inputs),
-        "target_vectors_": normal(N_WORDS, wide + 1),
+        "targets": normal(N_WORDS, wide + 1),
+        "others": normal(N_WORDS, wide + 1),
         "word_counts_": np.arange(1, N_WORDS + 1)[::-1],
     }
 
@@ -57,7 +58,8 @@ def objective_of(fitted, networks=(BOTH, ALONE)):
         pairs = [tuple(zip(*of_decoder)) for of_decoder in TARGETS]
         return words_of(SOURCES), [Target(words_of(words), np.array(source)) for source, words in pairs]
 
-    objective = SentencePrediction(fitted, [Network(*network) for network in networks], examples, N_WORDS, None)
+    sampler = Sampler(fitted["word_counts_"], N_WORDS)
+    objective = SentencePrediction(fitted, [Network(*network) for network in networks], examples, sampler, None)
     sample = Sample(np.array(list(SAMPLE)), np.log(np.array(list(SAMPLE.values()), np.float32)))
     objective.sampler.draw = lambda random: sample
     return objective
