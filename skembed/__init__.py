@@ -19,7 +19,9 @@ _HOMES = {
     "ParaphraseVectorizer": "_methods.paraphrase",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
+    "SequentialDenoisingAutoencoder": "_methods.denoising_autoencoder",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
+    "SkipThoughtVectorizer": "_methods.skip_thought",
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
     "load": "_saving.folder",
@@ -39,7 +41,9 @@ __all__ = [
     "ParaphraseVectorizer",
     "Sent2VecVectorizer",
     "SentenceCorpus",
+    "SequentialDenoisingAutoencoder",
     "SiameseCBOWVectorizer",
+    "SkipThoughtVectorizer",
     "TargetVectorizer",
     "Word2VecVectorizer",
     "__version__",
@@ -57,10 +61,12 @@ if TYPE_CHECKING:
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
     from ._methods.cse import CSEVectorizer as CSEVectorizer
+    from ._methods.denoising_autoencoder import SequentialDenoisingAutoencoder as SequentialDenoisingAutoencoder
     from ._methods.fastsent import FastSentVectorizer as FastSentVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
+    from ._methods.skip_thought import SkipThoughtVectorizer as SkipThoughtVectorizer
     from ._methods.target import TargetVectorizer as TargetVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._saving.folder import load as load

@@ -33,6 +33,8 @@ def check_model(model: Any, *, inference_only: bool) -> None:
             _check_value(name, fitted[name], known[name], sizes)
     if not 0 < model.n_features_out_ == _n_features_out(sizes):
         raise ValueError(f"n_features_out_ is {model.n_features_out_}, but the arrays have {_n_features_out(sizes)}.")
+    if fitted.get("_n_learned", 0) > sizes["words"]:
+        raise ValueError(f"_n_learned is {fitted['_n_learned']}, but there are {sizes['words']} words.")
     if "_layout" in schema.needed:
         for size, n in _sizes_of_layout(model, fitted, inference_only=inference_only).items():
             if sizes.get(size) != n:
@@ -80,6 +82,11 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
             array = fitted.get(name)
             if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
                 raise ValueError(f"{name} is {brief(array)}, expected float32 of shape {shape}.")
+    schema = SCHEMAS[type(model)]
+    for array in arrays:
+        found = fitted.get(array.name)
+        if array.name in schema.needed | schema.optional and getattr(found, "shape", None) != array.shape:
+            raise ValueError(f"{array.name} is {brief(found)}, expected the shape {array.shape}.")
     windows = getattr(as_fitted, "_windows_of_options", None)
     if windows != fitted.get("_windows"):
         raise ValueError(f"_windows is {brief(fitted.get('_windows'))}, expected {brief(windows)}.")
@@ -93,6 +100,8 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
 def _n_features_out(sizes: dict[str, int]) -> int:
     if "filters" in sizes:
         return sizes["filters"] * sizes["widths"]
+    if units := [n for size, n in sizes.items() if size.startswith("units")]:
+        return sum(units)
     if "added" in sizes:
         return sizes["words"] + sizes["added"]
     return sizes.get("components", sizes.get("columns", sizes["words"]))
