@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from .._base.text import TextVectorizer
 from .._meta_estimators.hybrid import HybridVectorizer
+from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
@@ -109,6 +110,19 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         | _accumulators("directions", "scales", "filters", "intercept"),
     ),
     MetaEmbeddingVectorizer: Schema(_OF_TEXT | _OF_POOLED | {"word_vectors_": _WORDS, "_n_tokens": int}),
+    MeanEmbeddingVectorizer: Schema(
+        _OF_TEXT
+        | _OF_POOLED
+        | {
+            "word_vectors_": _WORDS,
+            "_processed_vectors": _WORDS,
+            "components_": Array(("removed", "columns")),
+            "_n_tokens": int,
+            "_hash_numbers": bool,
+            "_spelling_weight": float,
+        },
+        training={"word2vec_": Word2VecVectorizer, "_moments": Array(("columns", "columns"), "float64")},
+    ),
     HybridVectorizer: Schema(
         _OF_TEXT
         | {
