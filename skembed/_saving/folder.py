@@ -16,6 +16,7 @@ from .._corpus.storage import FolderKind, new_folder, sync_folder
 from .._validation.messages import brief
 from .._validation.paths import PathLike, describe_unreadable, user_path
 from .header import ENTRIES, describe, model_of
+from .packing import DTYPES, packed, unpacked
 from .schema import CLASSES
 
 _HEADER, _ARRAYS = "model.json", "arrays.safetensors"
@@ -29,10 +30,10 @@ _ENTRIES = ENTRIES | {
     "arrays": dict,
     "digest": str,
 }
-_DTYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "u1"}
+_DTYPES_IN_FILE = {"F16": "<f2", "I8": "i1", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "u1"}
 
 
-def save(estimator: Any, path: PathLike, *, inference_only: bool = False) -> None:
+def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype: str = "float32") -> dict[str, int]:
     """Save a fitted estimator as a folder that holds no code.
 
     The folder has two files: ``arrays.safetensors`` and ``model.json``. It is written beside `path` first and renamed
@@ -49,6 +50,15 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False) -> Non
     inference_only : bool, default=False
         Leave out the arrays that only training needs: the folder is smaller, and the loaded model transforms as this
         one does, but `partial_fit` and `warm_start` raise an error.
+    dtype : {"float32", "float16", "int8"}, default="float32"
+        How the vectors of words are stored: as they are, or rounded to 16 or 8 bits, in a half or a quarter of the
+        bytes. "int8" has a scale for each word. They are float32 again when they are loaded. Rounded vectors are not
+        those that training would go on from, so this needs ``inference_only=True``.
+
+    Returns
+    -------
+    sizes : dict of str to int
+        Bytes: "written", of the folder, and "left_out", of the arrays that ``inference_only=True`` has dropped.
 
     Raises
     ------
@@ -57,7 +67,8 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False) -> Non
     TypeError
         If it is of another class, or has a parameter that a folder cannot hold: a callable, or a RandomState.
     ValueError
-        If its parameters or fitted attributes contradict each other.
+        If its parameters or fitted attributes contradict each other, or a number is not finite, or too large for
+        `dtype`.
     FileExistsError
         If `path` exists and is not a saved model.
     OSError
@@ -72,7 +83,7 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False) -> Non
     >>> import tempfile, skembed
     >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     skembed.save(emb, f"{folder}/model")
+    ...     sizes = skembed.save(emb, f"{folder}/model")
     ...     back = skembed.load(f"{folder}/model")
     >>> bool((back.transform(["a cat"]) == emb.transform(["a cat"])).all())
     True
@@ -82,12 +93,21 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False) -> Non
             f"A folder holds one of {', '.join(CLASSES)}, not {brief(estimator)}. Save others with joblib or skops."
         )
     check_is_fitted(estimator)
-    entries, arrays = describe(estimator, inference_only=inference_only)
-    header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **entries}
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {brief(dtype)}.")
+    if dtype != "float32" and not inference_only:
+        raise ValueError(
+            f"dtype={dtype!r} stores rounded vectors, from which training does not go on. Set inference_only=True."
+        )
+    model = describe(estimator, inference_only=inference_only)
+    arrays = packed(model.arrays, dtype, model.axes)
+    header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **model.entries}
     header["written_by"] = {"skembed": __version__, "numpy": np.__version__, "python": platform.python_version()}
     with new_folder(path, _MODEL_FOLDER) as folder:
         _write(folder, header, arrays)
         sync_folder(folder)
+        written = sum(file.stat().st_size for file in folder.iterdir())
+    return {"written": written, "left_out": model.left_out}
 
 
 def load(path: PathLike, *, mmap: bool = False) -> Any:
@@ -103,7 +123,8 @@ def load(path: PathLike, *, mmap: bool = False) -> Any:
         Name of the folder.
     mmap : bool, default=False
         Whether to map the arrays into memory instead of reading them, so that several processes share them. They are
-        read-only then, and the files must stay as they are while the model is in use.
+        read-only then, and the files must stay as they are while the model is in use. Rounded arrays, and those with
+        rows of zeros, which are not stored, are read all the same.
 
     Returns
     -------
@@ -126,7 +147,7 @@ def load(path: PathLike, *, mmap: bool = False) -> Any:
     >>> import tempfile, skembed
     >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     skembed.save(emb, f"{folder}/model", inference_only=True)
+    ...     sizes = skembed.save(emb, f"{folder}/model", inference_only=True)
     ...     skembed.load(f"{folder}/model").transform(["a cat"]).shape
     (1, 20)
     """
@@ -145,15 +166,10 @@ def _write(folder: Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) 
     from safetensors.numpy import save_file
 
     file = folder / _ARRAYS
-    save_file({name: _in_rows(array) for name, array in arrays.items()}, file)
+    save_file(arrays, file)
     header["arrays"] = {"bytes": file.stat().st_size, "sha256": _sha256(file)}
     header["digest"] = _digest_of(header)
     (folder / _HEADER).write_text(json.dumps(header, indent=1, allow_nan=False), encoding="ascii")
-
-
-def _in_rows(array: np.ndarray) -> np.ndarray:
-    """The array, or its transpose, row after row, which is all that safetensors can write."""
-    return np.ascontiguousarray(array if array.flags.c_contiguous or not array.flags.f_contiguous else array.T)
 
 
 def _sha256(file: Path) -> str:
@@ -221,8 +237,8 @@ def _read_arrays(file: Path, described: dict[str, Any], *, mmap: bool) -> dict[s
         with safe_open(file, framework="numpy") as opened:  # checks the offsets and sizes of all arrays
             names = list(opened.keys())
             if not mmap:
-                return {name: opened.get_tensor(name) for name in names}
-        return {name: _mapped(file, *entry) for name, entry in _entries_of(file).items()}
+                return unpacked({name: opened.get_tensor(name) for name in names})
+        return unpacked({name: _mapped(file, *entry) for name, entry in _entries_of(file).items()})
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
 
@@ -234,7 +250,7 @@ def _entries_of(file: Path) -> dict[str, tuple[str, tuple[int, ...], int]]:
         header = json.loads(opened.read(length))
     header.pop("__metadata__", None)
     return {
-        name: (_DTYPES[entry["dtype"]], tuple(entry["shape"]), 8 + length + entry["data_offsets"][0])
+        name: (_DTYPES_IN_FILE[entry["dtype"]], tuple(entry["shape"]), 8 + length + entry["data_offsets"][0])
         for name, entry in header.items()
     }
 

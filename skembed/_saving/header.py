@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -13,7 +13,7 @@ from .._text.batches import decode_words, encode_words
 from .._text.tokenizer import Tokenizer
 from .._validation.messages import brief
 from .checks import check_model, training_only
-from .schema import CLASSES
+from .schema import CLASSES, SCHEMAS, Array
 from .values import ArrayStore, from_json, to_json
 
 _WORDS, _OFFSETS = "vocabulary_.text", "vocabulary_.offsets"
@@ -25,8 +25,17 @@ _OF_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")  # settings o
 ENTRIES = {"class": str, "inference_only": bool, "parameters": dict, "tokenizer": dict, "attributes": dict}
 
 
-def describe(estimator: Any, *, inference_only: bool) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the entries of the header, and the arrays that they name."""
+class Description(NamedTuple):
+    """A fitted estimator as it is saved."""
+
+    entries: dict[str, Any]  # of the header
+    arrays: dict[str, np.ndarray]  # that the entries name
+    axes: dict[str, int]  # the matrices with a row for each word, and the axis of the rows
+    left_out: int  # bytes of the arrays that only training needs
+
+
+def describe(estimator: Any, *, inference_only: bool) -> Description:
+    """Return what is saved of an estimator."""
     model, store = _as_saved(estimator, inference_only=inference_only), ArrayStore()
     try:
         check_model(model, inference_only=inference_only)
@@ -37,7 +46,31 @@ def describe(estimator: Any, *, inference_only: bool) -> tuple[dict[str, Any], d
         raise ValueError("vocabulary_ must number its words from 0 in their order. Fit the estimator again.")
     entries = _entries_of(model, "", store)
     arrays = store.arrays | dict(zip((_WORDS, _OFFSETS), encode_words(list(words))))
-    return entries | {"inference_only": bool(inference_only)}, arrays
+    all_arrays, kept = _arrays_within(estimator), _arrays_within(model)
+    left_out = sum(all_arrays[key] for key in set(all_arrays) - set(kept)) if inference_only else 0
+    axes = _axes_of_words(model, entries["attributes"])
+    return Description(entries | {"inference_only": bool(inference_only)}, arrays, axes, left_out)
+
+
+def _arrays_within(estimator: Any) -> dict[int, int]:
+    """Bytes of each fitted array of an estimator, and of those that it holds; one that several share counts once."""
+    params, found = estimator.get_params(deep=False), {}
+    for name, value in vars(estimator).items():
+        if isinstance(value, np.ndarray):
+            found[id(value)] = value.nbytes
+        elif hasattr(value, "get_params") and name not in params:
+            found |= _arrays_within(value)
+    return found
+
+
+def _axes_of_words(model: Any, attributes: dict[str, Any]) -> dict[str, int]:
+    schema, axes = SCHEMAS[type(model)], {}
+    for name, wanted in (schema.needed | schema.optional).items():
+        axis = wanted.axis_of_words if isinstance(wanted, Array) else None
+        if axis is not None and isinstance(vars(model).get(name), np.ndarray):
+            ((tag, stored),) = attributes[name].items()
+            axes[stored] = 1 - axis if tag == "transposed" else axis
+    return axes
 
 
 def _as_saved(estimator: Any, *, inference_only: bool) -> Any:

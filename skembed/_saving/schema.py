@@ -29,6 +29,12 @@ class Array(NamedTuple):
     sizes: tuple[str, ...]
     dtype: str = "float32"
 
+    @property
+    def axis_of_words(self) -> int | None:
+        """Axis of a matrix that has a row for each word, or word n-gram; None if it is no such matrix."""
+        found = [axis for axis, size in enumerate(self.sizes) if size in ("words", "rows", "learned")]
+        return found[0] if found and len(self.sizes) == 2 else None
+
 
 class Schema(NamedTuple):
     """The fitted attributes of a class, beside `vocabulary_` and the tokenizer."""

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from estimators import NAMES, OTHER_TEXT, TEXT, bits, fitted, learned, make, published
+from estimators import NAMES, OTHER_TEXT, TEXT, bits, dense, fitted, learned, make, published
 from safetensors.numpy import load_file, save_file
 from sklearn.exceptions import NotFittedError
 
@@ -144,6 +144,57 @@ def test_the_tokenizer_of_init_and_corpus_stays(tmp_path):
     back = skembed.load(tmp_path / "model")
     assert back.init is None and back.stop_words == ("the",)
     assert learned(back.partial_fit(TEXT)) == learned(model.partial_fit(TEXT))
+
+
+@pytest.mark.parametrize(("dtype", "largest"), [("float16", 1e-3), ("int8", 1 / 127)])
+@pytest.mark.parametrize("name", SAVED)
+def test_rounded_vectors_are_nearly_the_same(name, dtype, largest, tmp_path):
+    model = of_skembed(name)
+    sizes = skembed.save(model, tmp_path / "model", inference_only=True, dtype=dtype)
+    assert sizes["written"] == sum(file.stat().st_size for file in (tmp_path / "model").iterdir())
+    back = skembed.load(tmp_path / "model", mmap=dtype == "int8")
+    assert learned(back).keys() <= learned(model).keys()
+    found, expected = dense(back.transform(OTHER_TEXT)), dense(model.transform(OTHER_TEXT))
+    scale = np.abs(expected).max(axis=1, keepdims=True)
+    assert (np.abs(found - expected) <= 4 * largest * scale + 1e-6).all()
+    again = skembed.save(back, tmp_path / "again", inference_only=True, dtype=dtype)
+    assert again["written"] == sizes["written"]
+    assert learned(skembed.load(tmp_path / "again")) == learned(back)
+
+
+def test_rounded_vectors_are_a_half_and_a_quarter_of_the_bytes(tmp_path):
+    words = [f"w{i}" for i in range(500)]
+    rows = np.random.default_rng(0).normal(size=(500, 200)) * np.logspace(-6, 3, 500)[:, None]
+    model = skembed.MeanEmbeddingVectorizer(word_vectors=(words, rows)).fit([" ".join(words)])
+    written = {
+        dtype: skembed.save(model, tmp_path / dtype, inference_only=True, dtype=dtype)["written"]
+        for dtype in ("float32", "float16", "int8")
+    }
+    overhead = written["float32"] - 4 * rows.size
+    assert written["float16"] < 2 * rows.size + overhead + 100
+    assert written["int8"] < rows.size + 4 * 500 + overhead + 200
+    whole = skembed.load(tmp_path / "int8").word_vectors_
+    assert (np.abs(whole - rows).max(axis=1) <= np.abs(rows).max(axis=1) / 127 / 2 * 1.001).all()
+    model.word_vectors_[3, 4] = 1e5
+    with pytest.raises(ValueError, match="word_vectors_ has numbers that are too large for float16"):
+        skembed.save(model, tmp_path / "float16", inference_only=True, dtype="float16")
+    model.word_vectors_[3, 4] = np.nan
+    with pytest.raises(ValueError, match="word_vectors_ has numbers that are not finite"):
+        skembed.save(model, tmp_path / "float32")
+    for dtype, match in (("int8", "Set inference_only=True"), ("float64", "dtype must be one of float32")):
+        with pytest.raises(ValueError, match=match):
+            skembed.save(model, tmp_path / "model", dtype=dtype)
+
+
+def test_rows_of_zeros_are_not_written(tmp_path):
+    model = make("Sent2VecVectorizer-bigrams", n_buckets=100_000).fit(TEXT)
+    sizes = skembed.save(model, tmp_path / "model")
+    assert sizes["written"] < 200_000 and not sizes["left_out"]
+    for mmap in (False, True):
+        assert learned(skembed.load(tmp_path / "model", mmap=mmap)) == learned(model)
+    small = skembed.save(model, tmp_path / "small", inference_only=True)
+    training = ("target_vectors_", "_source_vectors_accumulator", "_target_vectors_accumulator")
+    assert small["left_out"] == sum(vars(model)[array].nbytes for array in training)
 
 
 def test_a_model_is_replaced_and_other_folders_are_not(tmp_path):
@@ -346,6 +397,32 @@ def mutated(data, generator):
     else:
         del data[first:]
     return bytes(data)
+
+
+PACKED = {
+    "no scales": (lambda arrays: arrays.pop("_source_vectors.scales"), "int8, without a scale"),
+    "scales": (put("_source_vectors.scales", lambda scales: scales[:-1]), "int8, without a scale"),
+    "infinite": (put("_source_vectors.scales", entry(0, np.inf)), "not finite"),
+    "overflow": (put("_source_vectors.scales", entry(slice(None), 3e38)), "not finite"),
+    "no rows": (lambda arrays: arrays.pop("_source_vectors.rows"), "those are not named"),
+    "no number": (lambda arrays: arrays.pop("_source_vectors.n_rows"), "those are not named"),
+    "rows": (put("_source_vectors.rows", entry(0, -1)), "must rise from 0"),
+    "order": (put("_source_vectors.rows", lambda rows: rows[::-1]), "must rise from 0"),
+    "last": (put("_source_vectors.rows", entry(-1, 2**62)), "must rise from 0"),
+    "number": (put("_source_vectors.n_rows", entry(0, 2**50)), "do not fit in memory|too big|100151|rows"),
+    "negative": (put("_source_vectors.n_rows", entry(0, -1)), "must rise from 0"),
+    "other": (lambda arrays: arrays.update({"x.rows": np.zeros(1, np.int64)}), "x.rows belongs to no array"),
+}
+
+
+@pytest.mark.parametrize("case", PACKED)
+def test_forged_rounded_arrays_are_refused(case, tmp_path):
+    change, match = PACKED[case]
+    model = make("Sent2VecVectorizer-bigrams", n_buckets=100_000).fit(TEXT)
+    skembed.save(model, tmp_path / "model", inference_only=True, dtype="int8")
+    forge(tmp_path / "model", change_arrays=change)
+    with pytest.raises(ValueError, match=match):
+        skembed.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize("fits", [False, True], ids=["damaged", "forged"])
