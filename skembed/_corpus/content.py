@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ from .._text.batches import offsets
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary, check_limits
 from .._validation.messages import brief
-from .._validation.paths import user_path
-from .storage import Arrays, check_contents, read_folder
+from .._validation.paths import PathLike, user_path
+from .folders import new_folder
+from .storage import CORPUS_FOLDER, Arrays, check_contents, read_folder, write_folder
 
 
 class Content(NamedTuple):
@@ -144,6 +146,18 @@ def read_handle(path: str, digest: str, tokenizer: Tokenizer) -> Content:
     if found != digest:
         raise ValueError(f"The corpus in the folder {path} was replaced by another. Open it with SentenceCorpus.load.")
     return content
+
+
+def save_content(
+    path: PathLike, content: Content, settings: dict[str, Any], *, own_path: str | None, own_digest: str | None
+) -> None:
+    """Save a corpus, unless it is a memory map of that very folder, which still holds it."""
+    if own_path is not None and os.path.realpath(user_path(path)) == os.path.realpath(own_path):
+        with suppress(OSError, ValueError):
+            if read_folder(path, mmap=True, verify=False)[2] == own_digest:
+                return
+    with new_folder(path, CORPUS_FOLDER) as folder:
+        write_folder(folder, content.arrays(), settings)
 
 
 def _row_blocks(ptr: np.ndarray) -> Iterator[tuple[int, int]]:

@@ -13,10 +13,10 @@ from .._text.files import iter_text
 from .._text.sources import advising, iter_batches
 from .._text.tokenizer import TOKEN_PATTERN, Tokenizer
 from .._text.vocabulary import Vocabulary
-from .._validation.paths import PathLike, user_path
+from .._validation.paths import PathLike
 from .build import build
-from .content import Content, as_rows, check_content, make_settings, open_content, read_handle
-from .storage import Arrays, digest_of, new_folder, write_folder
+from .content import Content, as_rows, check_content, make_settings, open_content, read_handle, save_content
+from .storage import Arrays, digest_of
 
 
 class SentenceCorpus:
@@ -321,11 +321,7 @@ class SentenceCorpus:
         OSError
             If `path` exists and is not a corpus, or cannot be written; names path and reason. No files are left.
         """
-        path = user_path(path)
-        if self._path is not None and path.exists() and path.samefile(self._path):
-            return  # it is there already
-        with new_folder(path) as folder:
-            write_folder(folder, self._content.arrays(), self._settings)
+        save_content(path, self._content, self._settings, own_path=self._path, own_digest=self._digest)
 
     @classmethod
     def load(

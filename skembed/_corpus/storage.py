@@ -5,11 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import shutil
-import uuid
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -17,6 +13,7 @@ import numpy as np
 
 from .._validation.messages import brief
 from .._validation.paths import PathLike, naming, user_path
+from .folders import FolderKind, read_whole
 
 HEADER = "corpus.json"
 FORMAT = "skembed corpus"
@@ -46,14 +43,6 @@ DTYPES: dict[str, np.dtype[Any]] = {
 _STEP = 1 << 22  # entries of an array that are worked on at a time
 
 
-class FolderKind(NamedTuple):
-    """What a folder holds."""
-
-    name: str  # for messages
-    header: str
-    files: frozenset[str]  # all that may be in it
-
-
 CORPUS_FOLDER = FolderKind("corpus", HEADER, frozenset([HEADER, *(f"{name}.npy" for name in Arrays._fields)]))
 
 
@@ -66,64 +55,6 @@ def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
             piece = np.ascontiguousarray(array[start : start + _STEP], dtype=DTYPES[name])
             digest.update(piece.data)
     return digest.hexdigest()
-
-
-@contextmanager
-def new_folder(path: PathLike, kind: FolderKind = CORPUS_FOLDER) -> Iterator[Path]:
-    """Give a temporary folder to write to; rename it to `path` if all goes well, and remove it if not.
-
-    What stands at `path` must be a saved folder of the same kind or an empty folder. Errors name path and reason.
-    """
-    target = Path(os.path.realpath(user_path(path)))
-    _check_replaceable(target, kind)
-    mark = uuid.uuid4().hex
-    folder, old = target.with_name(f".{target.name}.{mark}.new"), target.with_name(f".{target.name}.{mark}.old")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir()
-        yield folder
-        _check_replaceable(target, kind)
-        try:
-            if target.exists():
-                target.rename(old)
-            folder.rename(target)
-        except PermissionError as error:  # Windows does not rename a folder while a file in it is memory-mapped
-            if old.exists() and not target.exists():
-                old.rename(target)
-            raise PermissionError(f"{target} is in use and cannot be replaced. Save under another name.") from error
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        at = None if error.filename is None else Path(error.filename)
-        if at is None or not (folder == at or folder in at.parents or at in folder.parents):
-            raise  # an error of a source file, not of this folder
-        raise OSError(error.errno, f"The {kind.name} cannot be saved to {target}: {error.strerror}") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _check_replaceable(target: Path, kind: FolderKind) -> None:
-    if not target.exists():
-        return
-    if target.is_dir():
-        names = {entry.name for entry in target.iterdir()}
-        if not names or (kind.header in names and names <= kind.files):
-            return
-    raise FileExistsError(
-        f"{target} exists and is not a saved {kind.name} (or holds other files too). Choose another name."
-    )
-
-
-def sync_folder(folder: Path) -> None:
-    """Write the files of a folder through to the disk, and the folder itself where the system can."""
-    for file in folder.iterdir():
-        with file.open("rb+") as opened:
-            os.fsync(opened.fileno())
-    if os.name == "posix":  # Windows opens no folders
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 class _NamedFile(io.FileIO):
@@ -192,22 +123,24 @@ class GrowingArray:
         return self._file.tell()
 
 
-def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None:
+def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> str:
     """Write the arrays that no :class:`GrowingArray` has written there yet, then the header."""
     for name, array in arrays._asdict().items():
         if not (folder / f"{name}.npy").exists():
             with closing(GrowingArray(name, folder)) as file:
                 file.append(array)
                 file.finish()
+    digest = digest_of(arrays, settings)
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "digest": digest_of(arrays, settings),
+        "digest": digest,
         "sizes": {name: len(array) for name, array in arrays._asdict().items()},
         "settings": settings,
     }
     with io.BufferedWriter(_NamedFile(folder / HEADER, "w")) as raw:
         raw.write(json.dumps(header, indent=1).encode("ascii"))
+    return digest
 
 
 def read_folder(path: PathLike, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
@@ -215,7 +148,10 @@ def read_folder(path: PathLike, *, mmap: bool, verify: bool) -> tuple[Arrays, di
 
     `verify` also checks the contents of the arrays against the digest, which reads them once.
     """
-    folder = user_path(path)
+    return read_whole(user_path(path), lambda folder: _read_folder(folder, mmap=mmap, verify=verify))
+
+
+def _read_folder(folder: Path, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
     if not folder.exists():
         raise FileNotFoundError(f"There is no saved corpus at {folder}.")
     header = _read_header(folder / HEADER)

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
-from .._corpus.storage import FolderKind, new_folder, sync_folder
+from .._corpus.folders import FolderKind, new_folder, read_whole
 from .._validation.messages import brief
 from .._validation.paths import PathLike, describe_unreadable, user_path
 from .header import ENTRIES, describe, model_of
@@ -105,7 +105,6 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     header["written_by"] = {"skembed": __version__, "numpy": np.__version__, "python": platform.python_version()}
     with new_folder(path, _MODEL_FOLDER) as folder:
         _write(folder, header, arrays)
-        sync_folder(folder)
         written = sum(file.stat().st_size for file in folder.iterdir())
     return {"written": written, "left_out": model.left_out}
 
@@ -151,7 +150,10 @@ def load(path: PathLike, *, mmap: bool = False) -> Any:
     ...     skembed.load(f"{folder}/model").transform(["a cat"]).shape
     (1, 20)
     """
-    folder = user_path(path)
+    return read_whole(user_path(path), lambda folder: _load(folder, mmap=mmap))
+
+
+def _load(folder: Path, *, mmap: bool) -> Any:
     if not folder.exists():
         raise FileNotFoundError(f"There is no saved model at {folder}.")
     header = _read_header(folder / _HEADER)

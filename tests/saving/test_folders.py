@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 from sklearn.exceptions import NotFittedError
 
 import skembed
+from skembed._corpus import folders
 from skembed._saving import folder as folder_module
 
 SAVED = [name for name in NAMES if not name.endswith("-stem")]  # a stemmer that is a function is refused
@@ -213,7 +214,7 @@ def test_a_failed_save_leaves_the_old_model(tmp_path, monkeypatch):
     def full(folder):
         raise OSError(28, "No space left on device", str(folder))
 
-    monkeypatch.setattr(folder_module, "sync_folder", full)
+    monkeypatch.setattr(folders, "sync_folder", full)
     with pytest.raises(OSError, match=r"The model cannot be saved to .*model: No space left"):
         saved("Word2VecVectorizer", path)
     assert type(skembed.load(path)) is skembed.CBOSVectorizer and os.listdir(tmp_path) == ["model"]
