@@ -15,6 +15,7 @@ from .._text.batches import Batch, offsets
 from .._text.encoder import Encoder
 from .._text.tokenizer import Tokenizer
 from .._validation.paths import user_path
+from .checks import trust_folder
 from .content import Content, make_settings, open_content, read_handle
 from .folders import new_folder
 from .storage import CORPUS_FOLDER, GrowingArray, write_folder
@@ -37,6 +38,7 @@ def build(
         built = encode_batches(batches, tokenizer, folder, *limits, n_jobs)
         digest = write_folder(folder, built.arrays(), settings)
         del built  # closes the memory maps: Windows does not rename a folder that holds an open file
+        trust_folder(folder)
         # Opened before others can replace it, where that is possible.
         opened = open_content(folder, mmap=True, verify=False, tokenizer=tokenizer) if os.name == "posix" else None
     content = opened[0] if opened else read_handle(os.fspath(to), digest, tokenizer)

@@ -16,7 +16,7 @@ from .._text.vocabulary import Vocabulary
 from .._validation.paths import PathLike
 from .build import build
 from .content import Content, as_rows, check_content, make_settings, open_content, read_handle, save_content
-from .storage import Arrays, digest_of
+from .storage import digest_of
 
 
 class SentenceCorpus:
@@ -342,7 +342,8 @@ class SentenceCorpus:
         mmap : bool, default=True
             Memory-map the arrays instead of reading them.
         verify : bool, default=True
-            Check the contents against the digest. This reads the files once; not needed on a disk that you trust.
+            Check the contents against the digest. Not needed on a disk that you trust. Offsets and ids are checked in
+            any case, which reads the files once in a process: compiled code relies on them.
         analyzer, stemmer : callable or None, default=None
             The callables that the corpus was built with, if any: they are not stored.
 
@@ -368,6 +369,9 @@ class SentenceCorpus:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_loaded": self._content, "_path": None}  # for skops, which stores all arrays
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _loaded=check_content(*state["_loaded"]))
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is not None:
             return _make, (None, self.tokenizer, self._settings, self._path, self.digest)
@@ -392,4 +396,4 @@ def _make(
 
 
 def _from_arrays(arrays: tuple[np.ndarray, ...], *others: Any) -> SentenceCorpus:
-    return _make(Content.from_arrays(Arrays(*map(np.asarray, arrays))), *others)  # joblib may give memory maps
+    return _make(Content.from_pickle(arrays), *others)

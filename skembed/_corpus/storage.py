@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from .._validation.messages import brief
-from .._validation.paths import PathLike, naming, user_path
-from .folders import FolderKind, read_whole
+from .._validation.paths import naming
+from .folders import FolderKind
 
 HEADER = "corpus.json"
 FORMAT = "skembed corpus"
@@ -40,7 +40,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "word_ptr": np.dtype("<i8"),
     "text": np.dtype("u1"),
 }
-_STEP = 1 << 22  # entries of an array that are worked on at a time
+STEP = 1 << 22  # entries of an array that are worked on at a time
 
 
 CORPUS_FOLDER = FolderKind("corpus", HEADER, frozenset([HEADER, *(f"{name}.npy" for name in Arrays._fields)]))
@@ -51,8 +51,8 @@ def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
     for name, array in arrays._asdict().items():
         digest.update(f"{name} {len(array)};".encode())
-        for start in range(0, len(array), _STEP):  # in pieces, so that a memory map need not be in memory at once
-            piece = np.ascontiguousarray(array[start : start + _STEP], dtype=DTYPES[name])
+        for start in range(0, len(array), STEP):  # in pieces, so that a memory map need not be in memory at once
+            piece = np.ascontiguousarray(array[start : start + STEP], dtype=DTYPES[name])
             digest.update(piece.data)
     return digest.hexdigest()
 
@@ -143,24 +143,18 @@ def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> str:
     return digest
 
 
-def read_folder(path: PathLike, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
+def read_arrays(folder: Path, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
     """Read what :func:`write_folder` wrote: read-only arrays, settings and digest; a ValueError names a damaged file.
 
-    `verify` also checks the contents of the arrays against the digest, which reads them once.
+    The arrays are as long as the header says, and nothing else is known of them: a digest that fits, which `verify`
+    checks, does not say that they are sound.
     """
-    return read_whole(user_path(path), lambda folder: _read_folder(folder, mmap=mmap, verify=verify))
-
-
-def _read_folder(folder: Path, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
     if not folder.exists():
         raise FileNotFoundError(f"There is no saved corpus at {folder}.")
     header = _read_header(folder / HEADER)
     arrays = Arrays(*(_read_array(folder, name, header["sizes"][name], mmap) for name in Arrays._fields))
-    _check_ends(folder, arrays)
-    if verify:
-        if digest_of(arrays, header["settings"]) != header["digest"]:
-            raise ValueError(f"{folder} is damaged: the arrays do not fit the digest in {HEADER}.")
-        check_contents(*arrays[:4], name=str(folder))
+    if verify and digest_of(arrays, header["settings"]) != header["digest"]:
+        raise ValueError(f"{folder} is damaged: the arrays do not fit the digest in {HEADER}.")
     return arrays, header["settings"], header["digest"]
 
 
@@ -206,27 +200,3 @@ def _read_array(folder: Path, name: str, size: int, mmap: bool) -> np.ndarray:
     plain = plain.astype(dtype.newbyteorder("="), copy=False)
     plain.flags.writeable = False
     return plain
-
-
-def _check_ends(folder: Path, arrays: Arrays) -> None:
-    lengths = {"sent_ptr": len(arrays.tokens), "doc_ptr": len(arrays.sent_ptr) - 1, "word_ptr": len(arrays.text)}
-    for name, length in lengths.items():
-        ptr = getattr(arrays, name)
-        if not len(ptr) or ptr[0] != 0 or ptr[-1] != length:
-            raise ValueError(f"{folder / name}.npy does not run from 0 to {length}, as it must.")
-    if len(arrays.word_ptr) != len(arrays.counts) + 1:
-        raise ValueError(f"{folder}: {len(arrays.counts)} counts for {len(arrays.word_ptr) - 1} words.")
-
-
-def check_contents(
-    tokens: np.ndarray, sent_ptr: np.ndarray, doc_ptr: np.ndarray, counts: np.ndarray, *, name: str
-) -> None:
-    """Check that every offset and word id is valid as an index; `name` is for the messages."""
-    for pointer, ptr, smallest in (("sent_ptr", sent_ptr, 0), ("doc_ptr", doc_ptr, 1)):
-        for start in range(0, len(ptr) - 1, _STEP):
-            if np.diff(ptr[start : start + _STEP + 1]).min() < smallest:
-                raise ValueError(f"{name}: {pointer} must rise by at least {smallest} at each step.")
-    if len(tokens) and not 0 <= tokens.min() <= tokens.max() < len(counts):
-        raise ValueError(f"{name}: tokens must be from 0 to {len(counts) - 1}, the ids of the words.")
-    if len(counts) and (counts[-1] < 0 or np.diff(counts).max(initial=0) > 0):
-        raise ValueError(f"{name}: counts must fall, as ids are given by falling count.")
