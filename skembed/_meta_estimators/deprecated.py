@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from .._base.coverage import warn_at_user
 from .._methods.word2vec import Word2VecVectorizer
+from .._training.learned_arrays import FOR_INFERENCE
 from .._word_vectors.sources import is_list
 from .meta_embedding import MetaEmbeddingVectorizer
 
@@ -150,6 +151,8 @@ class DeprecatedLearning(BaseEstimator):
         options |= {name: getattr(self, name) for name in (*_OF_TEXT, "random_state", "n_jobs")}
         if is_first:
             learner = Word2VecVectorizer(**options)
+        elif "word2vec_" not in vars(self):
+            raise ValueError(FOR_INFERENCE)
         elif self.word2vec_ is None:
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         else:

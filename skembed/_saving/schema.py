@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from .._base.text import TextVectorizer
 from .._meta_estimators.hybrid import HybridVectorizer
+from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
@@ -29,6 +30,12 @@ class Array(NamedTuple):
 
     sizes: tuple[str, ...]
     dtype: str = "float32"
+
+    @property
+    def axis_of_words(self) -> int | None:
+        """Axis of a matrix that has a row for each word, or word n-gram; None if it is no such matrix."""
+        found = [axis for axis, size in enumerate(self.sizes) if size in ("words", "rows", "learned")]
+        return found[0] if found and len(self.sizes) == 2 else None
 
 
 class Schema(NamedTuple):
@@ -135,6 +142,19 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         | _accumulators("directions", "scales", "filters", "intercept"),
     ),
     MetaEmbeddingVectorizer: Schema(_OF_TEXT | _OF_POOLED | {"word_vectors_": _WORDS, "_n_tokens": int}),
+    MeanEmbeddingVectorizer: Schema(
+        _OF_TEXT
+        | _OF_POOLED
+        | {
+            "word_vectors_": _WORDS,
+            "_processed_vectors": _WORDS,
+            "components_": Array(("removed", "columns")),
+            "_n_tokens": int,
+            "_hash_numbers": bool,
+            "_spelling_weight": float,
+        },
+        training={"word2vec_": Word2VecVectorizer, "_moments": Array(("columns", "columns"), "float64")},
+    ),
     HybridVectorizer: Schema(
         _OF_TEXT
         | {

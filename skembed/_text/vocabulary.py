@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -146,9 +146,9 @@ class Vocabulary:
     def __getstate__(self) -> dict[str, object]:
         return {"packed": self.packed, "counts": self.counts}
 
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-        self.counts.flags.writeable = False
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.packed = state["packed"]
+        self._set_counts(state["counts"], len(self.packed[1]) - 1)
 
     def __repr__(self) -> str:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
