@@ -8,20 +8,19 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import _methods
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import iter_texts, takes_corpus
-from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
 from .._methods.fastsent import FastSentVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._methods.word2vec import Word2VecVectorizer
-from ._compared import tfidf_of_compared
+from ._baselines import TFIDF, make_baseline
 
-ALL = ("sts", "sick", "senteval", "semantic")
+ALL = ("sts", "sick", "senteval", "semantic", "training")
+SIMILARITY = ("sts", "sick", "training")
+PAIRS = ("phrases", "sentences")
 
 
 Maker = Callable[[SentenceCorpus, Any, int | None], Any]
@@ -34,12 +33,8 @@ class Method(NamedTuple):
     tables: tuple[str, ...] = ALL
     make_in_fold: Maker | None = None
     by_default: bool = True  # whether it is evaluated if no method is named
-
-
-def random_vectors(corpus: SentenceCorpus, seed: Any = 0, n_components: int = 100) -> dict[str, np.ndarray]:
-    """Normally distributed vectors of all words that occur five times or more."""
-    words = corpus.vocabulary.prune(5).words
-    return dict(zip(words, np.random.default_rng(seed).standard_normal((len(words), n_components))))
+    pairs: tuple[str, ...] = ()  # the kinds of pairs that it learns from, one after the other; else from the corpus
+    is_slow: bool = False  # whether the quick preset lets it learn from fewer words than the others
 
 
 def _tfidf(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
@@ -48,13 +43,9 @@ def _tfidf(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
     return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b")
 
 
-def _tfidf_of_stems(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-    return tfidf_of_compared("english")
-
-
-def _random(**settings: Any) -> Maker:
+def _baseline(name: str, **settings: Any) -> Maker:
     def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-        return MeanEmbeddingVectorizer(word_vectors=random_vectors(corpus, seed), unknown="zero", **settings)
+        return make_baseline(name, random_state=seed, n_jobs=n_jobs, **settings)
 
     return make
 
@@ -90,8 +81,7 @@ _ROWS: dict[Any, dict[str, Method]] = {
             _trained(Sent2VecVectorizer, "Sent2Vec, Wikipedia", **_AS_HERE)
         ),
         "Sent2Vec, paper (wiki uni+bi, d=100)": Method(
-            _trained(Sent2VecVectorizer, "Sent2Vec, Wikipedia, bigrams", n_buckets=500_000, **_AS_HERE),
-            by_default=False,
+            _trained(Sent2VecVectorizer, "Sent2Vec, Wikipedia, bigrams", n_buckets=500_000, **_AS_HERE)
         ),
     },
     FastSentVectorizer: {
@@ -102,21 +92,29 @@ _ROWS: dict[Any, dict[str, Method]] = {
     },
     Word2VecVectorizer: {
         "skip-gram mean, defaults": Method(_trained(Word2VecVectorizer)),
-        "skip-gram sum, defaults": Method(_trained(Word2VecVectorizer, pooling="sum"), tables=("semantic",)),
+        "skip-gram sum, defaults": Method(_trained(Word2VecVectorizer, pooling="sum"), tables=("semantic", "training")),
         "CBOW mean, defaults": Method(_trained(Word2VecVectorizer, algorithm="cbow")),
         "skip-gram mean, as published": Method(_trained(Word2VecVectorizer, "skip-gram", **_AS_HERE)),
         "CBOW mean, as published": Method(_trained(Word2VecVectorizer, "CBOW", **_AS_HERE)),
     },
     BOWPCA: {
-        "BOW": Method(_bag(None), ("sts", "sick", "semantic"), _bag(None, token_pattern=_TOKENS)),
-        "BOWPCA, 100 components": Method(_bag(100, min_count=5), ("sts", "sick"), by_default=False),
+        "BOW": Method(_bag(None), (*SIMILARITY, "semantic"), _bag(None, token_pattern=_TOKENS)),
+        "BOWPCA, 100 components": Method(_bag(100, min_count=5), SIMILARITY, by_default=False),
         "BOWPCA": Method(_bag(300), ("semantic",), _bag(300, token_pattern=_TOKENS)),
     },
 }
+# Recurrent networks take hours where others take minutes.
+_SLOW = ("SkipThoughtVectorizer", "SequentialDenoisingAutoencoder")
+# Rates and passes at which pairs of each kind do not undo what the vectors knew before.
+_OF_PAIRS: dict[tuple[str, ...], dict[str, Any]] = {
+    ("phrases",): {"learn": "directions", "learning_rate": 3e-4, "max_iter": 12},
+    ("sentences",): {"learning_rate": 3e-4, "max_iter": 4},
+    ("phrases", "sentences"): {"learning_rate": 3e-4, "max_iter": 4},
+}
 
 
-def _classes() -> Iterator[Any]:
-    """The estimators in the files of `skembed._methods` that learn from text alone: a new file needs no line here."""
+def _classes(learns_from: str) -> Iterator[Any]:
+    """The estimators in `skembed._methods` that learn from text, or pairs: a new file needs no line here."""
     for file in iter_modules(_methods.__path__):
         module = import_module(f"{_methods.__name__}.{file.name}")
         yield from (
@@ -125,34 +123,54 @@ def _classes() -> Iterator[Any]:
             if hasattr(value, "fit")
             and value.__module__ == module.__name__
             and not name.startswith("_")
-            and value._learns_from == "text"
+            and value._learns_from == learns_from
         )
 
 
 def _rows_of(cls: Any) -> dict[str, Method]:
     """The defaults and the papers' settings of a class; the corpora of the tables are not stemmed."""
     title = next(iter(cls._paper_settings), cls.__name__)
-    rows = {f"{title}, defaults": Method(_trained(cls))}
-    for paper, settings in cls._paper_settings.items():
-        unstemmed = {"stemmer": None} if "stemmer" in settings else {}
-        rows[f"{paper}, paper"] = Method(_trained(cls, paper, **unstemmed))
+    is_slow = cls.__name__ in _SLOW
+    rows = {f"{title}, defaults": Method(_trained(cls), is_slow=is_slow)}
+    for paper in cls._paper_settings:
+        rows[f"{paper}, paper"] = Method(_trained(cls, paper, **_not_stemmed(cls)), is_slow=is_slow)
     return rows
+
+
+def _rows_of_pairs(cls: Any) -> dict[str, Method]:
+    """The paper's setting, and one for a start that knows words already, for each order of the kinds of pairs."""
+    title = next(iter(cls._paper_settings), cls.__name__)
+    rows = {}
+    for kinds, settings in _OF_PAIRS.items():
+        offered = {name: value for name, value in settings.items() if name in cls().get_params()}
+        learned_from = ", then ".join(kinds)
+        rows[f"{title} from {learned_from}"] = Method(_trained(cls, **offered), SIMILARITY, pairs=kinds)
+        if cls._paper_settings:  # vectors of the length of the start
+            make = _trained(cls, title, n_components=cls().n_components)
+            rows[f"{title} from {learned_from}, paper"] = Method(make, SIMILARITY, pairs=kinds)
+    return rows
+
+
+def _not_stemmed(cls: Any) -> dict[str, None]:
+    return {"stemmer": None} if any("stemmer" in settings for settings in cls._paper_settings.values()) else {}
 
 
 METHODS: dict[str, Method] = {
     "tf-idf cosine": Method(_tfidf, make_in_fold=_tfidf),
+    TFIDF: Method(_baseline(TFIDF), SIMILARITY),
     "tf-idf on stems of the compared sentences": Method(
-        _tfidf_of_stems, ("sts", "sick"), by_default=find_spec("snowballstemmer") is not None
+        _baseline(TFIDF, stemmer="english"), SIMILARITY, by_default=find_spec("snowballstemmer") is not None
     ),
-    "random vectors": Method(_random(), by_default=False),
-    "random vectors, SIF": Method(_random(weighting="sif"), by_default=False),
-    **{name: row for cls in _classes() for name, row in (_ROWS.get(cls) or _rows_of(cls)).items()},
-    "skip-gram mean, SIF weights, 1 removed": Method(
-        _trained(MeanEmbeddingVectorizer, weighting="sif", n_removed_components=1), by_default=False
-    ),
+    "LSA": Method(_baseline("LSA")),
+    "random vectors": Method(_baseline("random vectors")),
+    "SIF": Method(_baseline("SIF")),
+    "uSIF": Method(_baseline("uSIF")),
+    **{name: row for cls in _classes("text") for name, row in (_ROWS.get(cls) or _rows_of(cls)).items()},
     "CBOS, SIF weights": Method(_trained(CBOSVectorizer, weighting="sif"), by_default=False),
+    **{name: row for cls in _classes("pairs") for name, row in _rows_of_pairs(cls).items()},
 }
 DEFAULT_METHODS = [name for name, method in METHODS.items() if method.by_default]
+START = "CBOS, defaults"  # whose word vectors are the start of methods that learn from pairs
 
 
 def learn(model: Any, corpus: SentenceCorpus) -> Any:

@@ -20,9 +20,10 @@ from skembed.evaluation import published_results
 from skembed.evaluation.__main__ import main, make_parser
 from skembed.evaluation._data import EvaluationData
 from skembed.evaluation._report import Report
-from skembed.evaluation._run import Candidate
+from skembed.evaluation._candidates import Candidate
 from skembed.evaluation._store import ResultStore
-from skembed.evaluation._tables import by_method, by_set, markdown, tidy, with_sts_means, write_csv
+from skembed.evaluation._sections import markdown
+from skembed.evaluation._tables import by_method, by_set, tidy, with_sts_means, write_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 TOPICS = [

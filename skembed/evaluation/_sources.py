@@ -1,0 +1,96 @@
+"""What the methods of a run learn from: a text, or the beginning of it, and pairs of phrases or sentences."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._corpus.corpus import SentenceCorpus
+from .._corpus.pairs import PairCorpus
+from .._validation.paths import naming
+from ._methods import METHODS, START, Method, learn
+
+
+class Preset(NamedTuple):
+    """How much a run takes: words to learn from, None for all, and folds of the nested cross-validation."""
+
+    n_words: int | None
+    n_words_if_slow: int | None
+    n_folds: int
+
+
+PRESETS = {"quick": Preset(2_000_000, 200_000, 3), "full": Preset(None, None, 10)}
+
+
+class Sources:
+    """The text and the pairs of a run, read when they are first needed.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the text.
+    pairs : mapping of str to sequence of path, default={}
+        Files of each kind of pairs.
+    n_words, n_words_if_slow : int, default=None
+        Length of the beginning of the text that methods, and slow methods, learn from. None is for all of it.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], SentenceCorpus],
+        pairs: Mapping[str, Sequence[Path]] | None = None,
+        n_words: int | None = None,
+        n_words_if_slow: int | None = None,
+    ) -> None:
+        self.corpus = cache(lambda: beginning(read(), n_words))
+        self._slow_corpus = cache(lambda: beginning(self.corpus(), n_words_if_slow))
+        self._files = {kind: list(files) for kind, files in (pairs or {}).items() if files}
+        self.pairs_of = cache(lambda kind: read_pairs(self._files[kind]))
+        self.start = cache(self._learn_start)
+
+    def corpus_for(self, method: Method) -> SentenceCorpus:
+        """Return the text that a method learns from."""
+        return self._slow_corpus() if method.is_slow else self.corpus()
+
+    def lacking_options(self, name: str) -> list[str]:
+        """List the options without which a method has no pairs to learn from."""
+        kinds = METHODS[name].pairs if name in METHODS else ()
+        return [f"--{kind.removesuffix('s')}-pairs" for kind in kinds if kind not in self._files]
+
+    def pairs_for(self, method: Method) -> list[PairCorpus]:
+        """Return the sets of pairs that a method learns from, one after the other."""
+        return [self.pairs_of(kind) for kind in method.pairs]
+
+    def _learn_start(self, seed: int, n_jobs: int | None) -> Any:
+        corpus = self.corpus()
+        return learn(METHODS[START].make(corpus, seed, n_jobs), corpus)
+
+
+def beginning(corpus: SentenceCorpus, n_words: int | None) -> SentenceCorpus:
+    """Return the first sentences of a text that have this many words together, or all."""
+    if n_words is None or corpus.n_tokens <= n_words:
+        return corpus
+    return corpus[: max(1, int(np.searchsorted(corpus.sent_ptr, n_words, side="right")) - 1)]
+
+
+def read_pairs(paths: Sequence[Path]) -> PairCorpus:
+    """Read pairs, one a line with a tab between; what follows another tab is not read.
+
+    Pairs with a side without words are left out.
+    """
+    rows: list[tuple[str, str]] = []
+    for path in paths:
+        with naming(path), (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                sides = line.rstrip("\n").split("\t")[:2]
+                if len(sides) < 2:
+                    raise ValueError(f"{path}, line {number}: no tab between two sentences.")
+                if all(re.search(r"\w", side) for side in sides):
+                    rows.append((sides[0], sides[1]))
+    return PairCorpus.from_pairs(rows)
