@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -62,7 +63,8 @@ def make_parser() -> argparse.ArgumentParser:
         "--preset",
         choices=list(PRESETS),
         default="full",
-        help="quick learns from the first 2 million words, slow methods from 200 thousand, and takes 3 folds (full)",
+        help="quick learns from the first 2 million words, slow methods from 200 thousand, and from the first 20 "
+        "thousand pairs, and takes fewer folds and penalties (full)",
     )
     for kind, examples in (("phrase", "PPDB"), ("sentence", "two Wikipedias")):
         parser.add_argument(
@@ -138,9 +140,8 @@ def find_baseline(baseline: str | None, candidates: Sequence[Candidate], tables:
 
 def make_sources(options: argparse.Namespace) -> Sources:
     """Read nothing yet."""
-    preset = PRESETS[options.preset]
     pairs = {"phrases": options.phrase_pairs, "sentences": options.sentence_pairs}
-    return Sources(lambda: load_corpus(options.corpus), pairs, preset.n_words, preset.n_words_if_slow)
+    return Sources(lambda: load_corpus(options.corpus), pairs, PRESETS[options.preset])
 
 
 def load_corpus(path: Path) -> SentenceCorpus:
@@ -207,21 +208,23 @@ def run(options: argparse.Namespace, tables: Sequence[str]) -> None:
         "complete": not options.incomplete,
         "seed": options.seed,
         "folds": options.folds,
+        "alphas": list(sources.preset.alphas),
     }
     store = ResultStore(options.out / "results.jsonl", settings)
     if store.records:
         report(f"{store.path}: {len(store.records)} results are there already")
-    evaluation = Evaluation(data, store, n_folds=options.folds, n_jobs=options.n_jobs)
+    evaluation = Evaluation(data, store, n_folds=options.folds, alphas=sources.preset.alphas, n_jobs=options.n_jobs)
+    began = time.perf_counter()
     for number, candidate in enumerate(candidates, start=1):
-        report(f"[{number}/{len(candidates)}] {candidate.name}")
-        for table in tables:
+        report(f"[{number}/{len(candidates)}, {(time.perf_counter() - began) / 60:.1f} min] {candidate.name}")
+        for table in sorted(tables, key=lambda table: table != "training"):  # before anything can stop the run
             if table in candidate.tables:
                 evaluation.run(candidate, table)
         candidate.forget()
     writer = Report(store, data, options.out, [candidate.name for candidate in candidates], baseline, options.seed)
     about = REMARK.format(sentences=corpus.n_sentences, words=corpus.n_tokens)
-    n_words = {candidate.name: candidate.n_words() for candidate in candidates}
-    written = writer.write_all(tables, about, n_words, sources.lacking_options)  # before printing, which may fail
+    fewer = {candidate.name: candidate.fewer() for candidate in candidates}
+    written = writer.write_all(tables, about, fewer, sources.lacking_options)  # before printing, which may fail
     report(f"tables are in {options.out}")
     print(*written, sep="\n", flush=True)
 

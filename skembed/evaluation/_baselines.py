@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 from sklearn.utils import check_random_state
 
 from .._corpus.corpus import SentenceCorpus
@@ -57,7 +58,7 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
         counts = np.asarray(corpus.vocabulary.counts)
         n_words = len(counts)
         threshold = 1 - (1 - 1 / n_words) ** _RANDOM_WALK_LENGTH
-        n_frequent = max(1, np.count_nonzero(counts / corpus.n_tokens > threshold))
+        n_frequent = max(1, int(np.sum(counts / corpus.n_tokens > threshold)))
         a = (1 - n_frequent / n_words) / (n_frequent / 2)
         ids = corpus.vocabulary.ids_of(vocabulary)
         p = np.where(ids >= 0, np.append(counts, 0)[ids], 0) / corpus.n_tokens
@@ -66,7 +67,7 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
     def _process_word_vectors(self, corpus: SentenceCorpus, moments: np.ndarray | None = None) -> None:
         super()._process_word_vectors(corpus, moments)
         components = self.components_.astype(np.float64)
-        strengths = np.einsum("ij,jk,ik->i", components, self._moments, components)
+        strengths = np.sum(components @ np.asarray(self._moments) * components, axis=1)
         # A direction of length l is removed by l squared.
         self.components_ = (components * np.sqrt(strengths / strengths.sum())[:, None]).astype(np.float32)
         self._processed_vectors = self._make_processed_vectors()
@@ -74,9 +75,8 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
 
 def _lsa(n_components: int, stemmer: Any, random_state: Any, n_jobs: int | None) -> BaseEstimator:
     words = BOWPCA(n_components=None, min_count=5, stemmer=stemmer)
-    return make_pipeline(
-        words, TfidfTransformer(sublinear_tf=True), TruncatedSVD(n_components, random_state=random_state)
-    )
+    tfidf, svd = TfidfTransformer(sublinear_tf=True), TruncatedSVD(n_components, random_state=random_state)
+    return make_pipeline(words, tfidf, svd, Normalizer(copy=False))
 
 
 def _mean(cls: Any, **settings: Any) -> Callable[..., BaseEstimator]:
@@ -111,8 +111,9 @@ def make_baseline(
     name : {"BOW", "tf-idf of the compared sentences", "LSA", "random vectors", "SIF", "uSIF"}
         "BOW" counts words. "tf-idf of the compared sentences" counts each word of a sentence once and is fitted on the
         sentences given to `transform`, so that it needs no other text. "LSA" is the truncated singular value
-        decomposition of tf-idf, "random vectors" the mean of random word vectors. "SIF" [1]_ and "uSIF" [2]_ are
-        weighted means of skip-gram vectors, without their first common component or with five of them weakened.
+        decomposition of tf-idf, scaled to unit length, and "random vectors" the mean of random word vectors. "SIF" [1]_
+        and "uSIF" [2]_ are weighted means of skip-gram vectors, without their first common component or with five of
+        them weakened.
     n_components : int, default=100
         Length of the rows, but for the first two.
     stemmer : str, callable or None, default=None

@@ -94,9 +94,9 @@ class Candidate:
         return self.path is None and METHODS[self.name].pairs[-1:] == ("sentences",)
 
     def from_start(self) -> Any:
-        """Make the estimator; one that learns from pairs begins with the vectors of words of the run's text."""
+        """Make the estimator, with the word vectors that it begins with."""
         model = self.unfitted()
-        if METHODS[self.name].pairs:
+        if METHODS[self.name].from_words:
             model.set_params(init=self._sources.start(self._seed, self._n_jobs))
         return model
 
@@ -115,9 +115,9 @@ class Candidate:
         in_fold = self.in_fold()
         return self.fitted() if in_fold is None else in_fold
 
-    def n_words(self) -> int | None:
-        """Length of the text that the method learned from, None for a saved model."""
-        return None if self.path is not None else self._sources.corpus_for(METHODS[self.name]).n_tokens
+    def fewer(self) -> str:
+        """Say what the method learns from, if that is less than others; else nothing."""
+        return "" if self.path is not None else self._sources.fewer(METHODS[self.name])
 
     def texts(self, n_sentences: int) -> list[str]:
         """Return the first sentences of the run's text, for timings."""

@@ -34,6 +34,7 @@ class Method(NamedTuple):
     make_in_fold: Maker | None = None
     by_default: bool = True  # whether it is evaluated if no method is named
     pairs: tuple[str, ...] = ()  # the kinds of pairs that it learns from, one after the other; else from the corpus
+    from_words: bool = False  # whether it starts from word vectors learned from the corpus
     is_slow: bool = False  # whether the quick preset lets it learn from fewer words than the others
 
 
@@ -98,7 +99,7 @@ _ROWS: dict[Any, dict[str, Method]] = {
         "CBOW mean, as published": Method(_trained(Word2VecVectorizer, "CBOW", **_AS_HERE)),
     },
     BOWPCA: {
-        "BOW": Method(_bag(None), (*SIMILARITY, "semantic"), _bag(None, token_pattern=_TOKENS)),
+        "BOW": Method(_bag(None), ("sts", "sick", "semantic", "training"), _bag(None, token_pattern=_TOKENS)),
         "BOWPCA, 100 components": Method(_bag(100, min_count=5), SIMILARITY, by_default=False),
         "BOWPCA": Method(_bag(300), ("semantic",), _bag(300, token_pattern=_TOKENS)),
     },
@@ -144,10 +145,12 @@ def _rows_of_pairs(cls: Any) -> dict[str, Method]:
     for kinds, settings in _OF_PAIRS.items():
         offered = {name: value for name, value in settings.items() if name in cls().get_params()}
         learned_from = ", then ".join(kinds)
-        rows[f"{title} from {learned_from}"] = Method(_trained(cls, **offered), SIMILARITY, pairs=kinds)
+        rows[f"{title} from {learned_from}"] = Method(
+            _trained(cls, **offered), SIMILARITY, pairs=kinds, from_words=True
+        )
         if cls._paper_settings:  # vectors of the length of the start
             make = _trained(cls, title, n_components=cls().n_components)
-            rows[f"{title} from {learned_from}, paper"] = Method(make, SIMILARITY, pairs=kinds)
+            rows[f"{title} from {learned_from}, paper"] = Method(make, SIMILARITY, pairs=kinds, from_words=True)
     return rows
 
 
@@ -170,7 +173,7 @@ METHODS: dict[str, Method] = {
     **{name: row for cls in _classes("pairs") for name, row in _rows_of_pairs(cls).items()},
 }
 DEFAULT_METHODS = [name for name, method in METHODS.items() if method.by_default]
-START = "CBOS, defaults"  # whose word vectors are the start of methods that learn from pairs
+START = "CBOS, defaults"  # whose word vectors are those of methods with `from_words`
 
 
 def learn(model: Any, corpus: SentenceCorpus) -> Any:

@@ -48,15 +48,16 @@ class Figures:
 
     def _add_averages(self, method: str) -> None:
         """Add the averages of table 3 of the paper on Sent2Vec, and hours."""
-        similarity = next(table for table in PAPER_TABLES if "table 2" in table.title and "Sent2Vec" in table.title)
-        correlations = [self.values.get((OURS, method, *column[1:4])) for column in similarity.columns]
-        supervised = self.values.get((OURS, method, "senteval", "average", "accuracy"))
-        found = {"supervised": supervised, "unsupervised": None if None in correlations else np.mean(correlations)}
-        if None not in found.values():
-            found["macro"] = np.mean(list(found.values()))
+        similarity = next(table for table in PAPER_TABLES if table.title.startswith("Sent2Vec, table 2"))
+        correlations = [self.ours(method, column) for column in similarity.columns]
+        found = {
+            "supervised": self.values.get((OURS, method, "senteval", "average", "accuracy")),
+            "unsupervised": mean_of(correlations),
+        }
+        found["macro"] = mean_of(list(found.values()))
         for name, value in found.items():
             if value is not None:
-                self.values[OURS, method, "training", name, "average"] = float(value)
+                self.values[OURS, method, "training", name, "average"] = value
         seconds = self.values.get((OURS, method, "training", "corpus", "seconds"))
         if seconds is not None:
             self.values[OURS, method, "training", "corpus", "hours"] = seconds / 3600
@@ -67,7 +68,7 @@ class Figures:
 
     def published(self, system: System, column: Column, source: str | None = None) -> float | None:
         """Look up a figure of a paper, or of the first that has it; means are over the sets of this run, if any."""
-        sources = [source] if source in system.published else list(system.published)
+        sources = [source] if source is not None and source in system.published else list(system.published)
         found = (self._published(name, system.published[name], column) for name in sources)
         return next((value for value in found if value is not None), None)
 
@@ -78,13 +79,12 @@ class Figures:
             return self.values.get(key)
         sets = [f"{year}/{set_}" for set_ in STS_SETS[year]]
         of_sets = [set_ for set_ in sets if set_ in self.sets] or sets
-        values = [self.values.get((source, name, column.table, set_, column.metric)) for set_ in of_sets]
-        return None if None in values else float(np.mean([value for value in values if value is not None]))
+        return mean_of([self.values.get((source, name, column.table, set_, column.metric)) for set_ in of_sets])
 
     def reason(self, method: str | None, column: Column, system: System | None = None) -> str:
         """Say why a method has no figure."""
         if method is None or method not in {*METHODS, *self.methods}:
-            return (system.reason if system else "") or "has no estimator here"
+            return (system.reason if system else "") or "skembed has no such estimator"
         if lacking := self.lacks(method):
             return f"learns from pairs: give {' and '.join(lacking)}"
         if method not in self.methods:
@@ -94,6 +94,12 @@ class Figures:
         if method in METHODS and column.table not in METHODS[method].tables:
             return f"not made for the table {column.table}"
         return "the set is not among the data of this run, or the method cannot be measured on it"
+
+
+def mean_of(values: Sequence[float | None]) -> float | None:
+    """Return the mean, or None if a value is missing."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None
 
 
 class Cells:
@@ -139,9 +145,8 @@ def _lines(
     published = [cells.figures.published(system, column, table.source) for column in table.columns]
     shown = ["–" if v is None else formatted(v, c.metric) for v, c in zip(published, table.columns)]
     yield name, "the paper", shown
-    methods: list[str | None] = [method for method in (system.as_published, system.here) if method is not None]
-    known = [method for method in methods if method in METHODS]
-    for method in known or [None]:
+    methods: list[str | None] = [method for method in (system.as_published, system.here) if method in METHODS]
+    for method in methods or [None]:
         label = "here" if method is None else f"here, {method}{marks.get(method, '')}"
         yield name, label, [cells.ours(method, column, system) for column in table.columns]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -23,16 +24,16 @@ def draw_all(ranking: Sequence[Mapping[str, Any]], figures: Figures, agreements:
     if ranking:
         height = 1 + 0.28 * len(ranking)
         caption = "Similarity: mean of Pearson's r over all sets, with 95 % intervals."
-        pictures.append(draw(lambda axes: _draw_ranking(axes, ranking), caption, (8, height)))
+        pictures.append(draw(partial(_draw_ranking, ranking=ranking), caption, (8, height)))
         caption = "Similarity against the seconds of training. Methods that learn nothing are left out."
-        pictures.append(draw(lambda axes: _draw_costs(axes, ranking, figures), caption))
+        pictures.append(draw(partial(_draw_costs, ranking=ranking, figures=figures), caption))
     if points := list(_beside_published(figures)):
         caption = "Figures with the papers' settings against those that the papers print; equal on the line."
-        pictures.append(draw(lambda axes: _draw_published(axes, points), caption, (6.5, 6)))
+        pictures.append(draw(partial(_draw_published, points=points), caption, (6.5, 6)))
     for name, result in agreements.items():
         caption = f"Errors on {name} that two methods share, of those that both make."
         size = 3 + 0.55 * len(result.names)
-        pictures.append(draw(lambda axes, result=result: _draw_agreement(axes, result), caption, (size + 1, size)))
+        pictures.append(draw(partial(_draw_agreement, result=result), caption, (size + 1, size)))
     return pictures
 
 

@@ -44,7 +44,6 @@ ERRORS = "Errors on {name}: both wrong and the same / both wrong; mistakes of ea
 NO_NUMBERS = (
     "The paper shows its own as a drawing, whose numbers are not in its text: there is nothing to set beside ours."
 )
-FEWER = "* learned from the first {words:,} words."
 
 
 class Report:
@@ -60,14 +59,16 @@ class Report:
         self,
         tables: Sequence[str],
         about: str,
-        n_words: Mapping[str, int | None],
+        fewer: Mapping[str, str],
         lacks: Callable[[str], list[str]] = lambda name: [],
     ) -> list[str]:
-        """Write the tables, those of the papers, and the page; return all as Markdown."""
-        most = max((words for words in n_words.values() if words), default=0)
-        fewer = {method: words for method, words in n_words.items() if words and words < most}
-        notes = [FEWER.format(words=words) for words in dict.fromkeys(fewer.values())]
-        marks = dict.fromkeys(fewer, "*")
+        """Write the tables, those of the papers, and the page; return all as Markdown.
+
+        `fewer` says what methods learned from, if that is less than others.
+        """
+        signs = {what: "*" * (i + 1) for i, what in enumerate(dict.fromkeys(filter(None, fewer.values())))}
+        notes = [f"{sign} {what}." for what, sign in signs.items()]
+        marks = {method: signs[what] for method, what in fewer.items() if what}
         sections = [self.section(table, about) for table in tables]
         averaged: dict[str, Callable[..., list[Any]]] = {"sts": with_sts_means, "senteval": with_average}
         ours = (row for table in tables for row in averaged.get(table, list)(self._rows(table)))

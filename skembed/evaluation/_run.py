@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from scipy.sparse import issparse
@@ -26,9 +27,15 @@ class Evaluation:
     """Runs tables for one method after the other; what the store has is not run again."""
 
     def __init__(
-        self, data: EvaluationData, store: ResultStore, *, n_folds: int = 10, n_jobs: int | None = None
+        self,
+        data: EvaluationData,
+        store: ResultStore,
+        *,
+        n_folds: int = 10,
+        alphas: Sequence[float],
+        n_jobs: int | None = None,
     ) -> None:
-        self.data, self.store, self.n_folds, self.n_jobs = data, store, n_folds, n_jobs
+        self.data, self.store, self.n_folds, self.alphas, self.n_jobs = data, store, n_folds, alphas, n_jobs
 
     def run(self, candidate: Candidate, table: str) -> None:
         """Fill the rows of one method in one table."""
@@ -74,7 +81,8 @@ class Evaluation:
             if issparse(embed(candidate.fitted(), self.data.sick("trial").data[0])):
                 # One column per word is too wide for a layer of 50 units. Stored, so that no later run tries it again.
                 return self._add(candidate, "sick", "test, trained", "skipped: sparse rows", start, skipped=True)
-            row = sick_relatedness(candidate.fitted(), *(self.data.sick(name) for name in ("train", "trial", "test")))
+            parts = (self.data.sick(name) for name in ("train", "trial", "test"))
+            row = sick_relatedness(candidate.fitted(), *parts, alphas=self.alphas)
             row["pearson"], row["spearman"] = 100 * row["pearson"], 100 * row["spearman"]
             del row["set"]
             shown = f"r = {row['pearson']:.2f}, MSE {row['mse']:.3f}"
@@ -144,7 +152,6 @@ class Evaluation:
         model = candidate.fitted()
         values = {
             "seconds": candidate.seconds,
-            "n_words": candidate.n_words(),
             "sentences_per_second": sentences_per_second(model, candidate.texts(N_TIMED)),
         }
         values = {name: value for name, value in values.items() if value is not None}

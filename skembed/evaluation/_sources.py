@@ -18,14 +18,19 @@ from ._methods import METHODS, START, Method, learn
 
 
 class Preset(NamedTuple):
-    """How much a run takes: words to learn from, None for all, and folds of the nested cross-validation."""
+    """How much a run takes. None is for all words or pairs."""
 
-    n_words: int | None
+    n_words: int | None  # that methods learn from
     n_words_if_slow: int | None
-    n_folds: int
+    n_pairs: int | None  # of each kind
+    n_folds: int  # of the nested cross-validation
+    alphas: tuple[float, ...]  # penalties to choose from for the relatedness of SICK
 
 
-PRESETS = {"quick": Preset(2_000_000, 200_000, 3), "full": Preset(None, None, 10)}
+PRESETS = {
+    "quick": Preset(2_000_000, 200_000, 20_000, 3, (3e-3,)),
+    "full": Preset(None, None, None, 10, (1e-2, 3e-3, 1e-3, 3e-4)),
+}
 
 
 class Sources:
@@ -37,21 +42,21 @@ class Sources:
         Returns the text.
     pairs : mapping of str to sequence of path, default={}
         Files of each kind of pairs.
-    n_words, n_words_if_slow : int, default=None
-        Length of the beginning of the text that methods, and slow methods, learn from. None is for all of it.
+    preset : Preset, default=PRESETS["full"]
+        How much of them is taken, from the beginning.
     """
 
     def __init__(
         self,
         read: Callable[[], SentenceCorpus],
         pairs: Mapping[str, Sequence[Path]] | None = None,
-        n_words: int | None = None,
-        n_words_if_slow: int | None = None,
+        preset: Preset = PRESETS["full"],
     ) -> None:
-        self.corpus = cache(lambda: beginning(read(), n_words))
-        self._slow_corpus = cache(lambda: beginning(self.corpus(), n_words_if_slow))
+        self.preset = preset
+        self.corpus = cache(lambda: beginning(read(), preset.n_words))
+        self._slow_corpus = cache(lambda: beginning(self.corpus(), preset.n_words_if_slow))
         self._files = {kind: list(files) for kind, files in (pairs or {}).items() if files}
-        self.pairs_of = cache(lambda kind: read_pairs(self._files[kind]))
+        self.pairs_of = cache(lambda kind: read_pairs(self._files[kind], preset.n_pairs))
         self.start = cache(self._learn_start)
 
     def corpus_for(self, method: Method) -> SentenceCorpus:
@@ -67,6 +72,14 @@ class Sources:
         """Return the sets of pairs that a method learns from, one after the other."""
         return [self.pairs_of(kind) for kind in method.pairs]
 
+    def fewer(self, method: Method) -> str:
+        """Say what a method learns from, if that is less than others; else nothing."""
+        if method.is_slow and self.corpus_for(method).n_tokens < self.corpus().n_tokens:
+            return f"learned from the first {self.corpus_for(method).n_tokens:,} words"
+        if any(len(pairs) == self.preset.n_pairs for pairs in self.pairs_for(method)):
+            return f"learned from the first {self.preset.n_pairs:,} pairs of each kind"
+        return ""
+
     def _learn_start(self, seed: int, n_jobs: int | None) -> Any:
         corpus = self.corpus()
         return learn(METHODS[START].make(corpus, seed, n_jobs), corpus)
@@ -79,8 +92,8 @@ def beginning(corpus: SentenceCorpus, n_words: int | None) -> SentenceCorpus:
     return corpus[: max(1, int(np.searchsorted(corpus.sent_ptr, n_words, side="right")) - 1)]
 
 
-def read_pairs(paths: Sequence[Path]) -> PairCorpus:
-    """Read pairs, one a line with a tab between; what follows another tab is not read.
+def read_pairs(paths: Sequence[Path], n_pairs: int | None = None) -> PairCorpus:
+    """Read pairs, or the first of them, one a line with a tab between; what follows another tab is not read.
 
     Pairs with a side without words are left out.
     """
@@ -93,4 +106,4 @@ def read_pairs(paths: Sequence[Path]) -> PairCorpus:
                     raise ValueError(f"{path}, line {number}: no tab between two sentences.")
                 if all(re.search(r"\w", side) for side in sides):
                     rows.append((sides[0], sides[1]))
-    return PairCorpus.from_pairs(rows)
+    return PairCorpus.from_pairs(rows[:n_pairs])
