@@ -13,9 +13,6 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import iter_texts, takes_corpus
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
-from .._methods.fastsent import FastSentVectorizer
-from .._methods.sent2vec import Sent2VecVectorizer
-from .._methods.word2vec import Word2VecVectorizer
 from ._baselines import TFIDF, make_baseline
 
 ALL = ("sts", "sick", "senteval", "semantic", "training")
@@ -74,38 +71,56 @@ def _bag(n_components: int | None, **settings: Any) -> Maker:
 _TOKENS = r"(?u)\w+(?:[.,']\w+)*|[^\w\s]"
 # At the length of the default vectors, and with blocks of the default size.
 _AS_HERE: dict[str, Any] = {"n_components": 100, "batch_size": "auto"}
-# Classes whose rows are not just "X, defaults" and "X, paper".
-_ROWS: dict[Any, dict[str, Method]] = {
-    Sent2VecVectorizer: {
-        "Sent2Vec, defaults": Method(_trained(Sent2VecVectorizer)),
-        "Sent2Vec, paper (wiki unigrams, d=100)": Method(
-            _trained(Sent2VecVectorizer, "Sent2Vec, Wikipedia", **_AS_HERE)
-        ),
-        "Sent2Vec, paper (wiki uni+bi, d=100)": Method(
-            _trained(Sent2VecVectorizer, "Sent2Vec, Wikipedia, bigrams", n_buckets=500_000, **_AS_HERE)
-        ),
+_RECURRENT: dict[str, Any] = {**_AS_HERE, "word_components": 100, "negative": 512}
+_EMBEDDED: dict[str, Any] = {"is_slow": True, "from_words": True}
+
+
+class Row(NamedTuple):
+    """A row of a class: its defaults or a paper's setting, parameters that differ, and other fields of `Method`."""
+
+    paper: str | None = None
+    changes: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+
+
+# Rows of classes that have others than "X, defaults" and "X, paper".
+_ROWS: dict[str, dict[str, Row]] = {
+    "Sent2VecVectorizer": {
+        "Sent2Vec, defaults": Row(),
+        "Sent2Vec, paper (wiki unigrams, d=100)": Row("Sent2Vec, Wikipedia", _AS_HERE),
+        "Sent2Vec, paper (wiki uni+bi, d=100)": Row("Sent2Vec, Wikipedia, bigrams", {**_AS_HERE, "n_buckets": 500_000}),
     },
-    FastSentVectorizer: {
-        "FastSent, defaults": Method(_trained(FastSentVectorizer)),
-        "FastSent+AE, defaults": Method(_trained(FastSentVectorizer, autoencode=True)),
-        "FastSent, paper": Method(_trained(FastSentVectorizer, "FastSent", **_AS_HERE)),
-        "FastSent+AE, paper": Method(_trained(FastSentVectorizer, "FastSent+AE", **_AS_HERE)),
+    "FastSentVectorizer": {
+        "FastSent, defaults": Row(),
+        "FastSent+AE, defaults": Row(changes={"autoencode": True}),
+        "FastSent, paper": Row("FastSent", _AS_HERE),
+        "FastSent+AE, paper": Row("FastSent+AE", _AS_HERE),
     },
-    Word2VecVectorizer: {
-        "skip-gram mean, defaults": Method(_trained(Word2VecVectorizer)),
-        "skip-gram sum, defaults": Method(_trained(Word2VecVectorizer, pooling="sum"), tables=("semantic", "training")),
-        "CBOW mean, defaults": Method(_trained(Word2VecVectorizer, algorithm="cbow")),
-        "skip-gram mean, as published": Method(_trained(Word2VecVectorizer, "skip-gram", **_AS_HERE)),
-        "CBOW mean, as published": Method(_trained(Word2VecVectorizer, "CBOW", **_AS_HERE)),
+    "Word2VecVectorizer": {
+        "skip-gram mean, defaults": Row(),
+        "skip-gram sum, defaults": Row(changes={"pooling": "sum"}, fields={"tables": ("semantic", "training")}),
+        "CBOW mean, defaults": Row(changes={"algorithm": "cbow"}),
+        "skip-gram mean, as published": Row("skip-gram", _AS_HERE),
+        "CBOW mean, as published": Row("CBOW", _AS_HERE),
     },
-    BOWPCA: {
-        "BOW": Method(_bag(None), ("sts", "sick", "semantic", "training"), _bag(None, token_pattern=_TOKENS)),
-        "BOWPCA, 100 components": Method(_bag(100, min_count=5), SIMILARITY, by_default=False),
-        "BOWPCA": Method(_bag(300), ("semantic",), _bag(300, token_pattern=_TOKENS)),
+    "ParagraphVectorizer": {
+        "PV-DBOW, defaults": Row(),
+        "PV-DM, defaults": Row(changes={"algorithm": "dm"}),
+        "PV-DBOW, paper": Row("PV-DBOW", _AS_HERE),
+        "PV-DM, paper": Row("PV-DM", _AS_HERE),
+    },
+    "SequentialDenoisingAutoencoder": {
+        "SDAE, defaults": Row(fields={"is_slow": True}),
+        "SAE, paper": Row("SAE", _RECURRENT, {"is_slow": True}),
+        "SAE + embs., paper": Row("SAE + embs.", _RECURRENT, _EMBEDDED),
+        "SDAE, paper": Row("SDAE", _RECURRENT, {"is_slow": True}),
+        "SDAE + embs., paper": Row("SDAE + embs.", _RECURRENT, _EMBEDDED),
+    },
+    "SkipThoughtVectorizer": {
+        "SkipThought, defaults": Row(fields={"is_slow": True}),
+        "SkipThought, paper": Row("combine-skip", _RECURRENT, {"is_slow": True}),
     },
 }
-# Recurrent networks take hours where others take minutes.
-_SLOW = ("SkipThoughtVectorizer", "SequentialDenoisingAutoencoder")
 # Rates and passes at which pairs of each kind do not undo what the vectors knew before.
 _OF_PAIRS: dict[tuple[str, ...], dict[str, Any]] = {
     ("phrases",): {"learn": "directions", "learning_rate": 3e-4, "max_iter": 12},
@@ -129,13 +144,18 @@ def _classes(learns_from: str) -> Iterator[Any]:
 
 
 def _rows_of(cls: Any) -> dict[str, Method]:
-    """The defaults and the papers' settings of a class; the corpora of the tables are not stemmed."""
+    """The rows of a class: those listed above, or its defaults and its papers' settings."""
     title = next(iter(cls._paper_settings), cls.__name__)
-    is_slow = cls.__name__ in _SLOW
-    rows = {f"{title}, defaults": Method(_trained(cls), is_slow=is_slow)}
-    for paper in cls._paper_settings:
-        rows[f"{paper}, paper"] = Method(_trained(cls, paper, **_not_stemmed(cls)), is_slow=is_slow)
-    return rows
+    rows = {f"{title}, defaults": Row()}
+    # The corpora of the tables are not stemmed.
+    stemmed = {paper for paper, settings in cls._paper_settings.items() if "stemmer" in settings}
+    rows |= {
+        f"{paper}, paper": Row(paper, {"stemmer": None} if paper in stemmed else {}) for paper in cls._paper_settings
+    }
+    return {
+        name: Method(_trained(cls, row.paper, **row.changes), **row.fields)
+        for name, row in _ROWS.get(cls.__name__, rows).items()
+    }
 
 
 def _rows_of_pairs(cls: Any) -> dict[str, Method]:
@@ -154,10 +174,6 @@ def _rows_of_pairs(cls: Any) -> dict[str, Method]:
     return rows
 
 
-def _not_stemmed(cls: Any) -> dict[str, None]:
-    return {"stemmer": None} if any("stemmer" in settings for settings in cls._paper_settings.values()) else {}
-
-
 METHODS: dict[str, Method] = {
     "tf-idf cosine": Method(_tfidf, make_in_fold=_tfidf),
     TFIDF: Method(_baseline(TFIDF), SIMILARITY),
@@ -168,7 +184,10 @@ METHODS: dict[str, Method] = {
     "random vectors": Method(_baseline("random vectors")),
     "SIF": Method(_baseline("SIF")),
     "uSIF": Method(_baseline("uSIF")),
-    **{name: row for cls in _classes("text") for name, row in (_ROWS.get(cls) or _rows_of(cls)).items()},
+    "BOW": Method(_bag(None), ("sts", "sick", "semantic", "training"), _bag(None, token_pattern=_TOKENS)),
+    "BOWPCA, 100 components": Method(_bag(100, min_count=5), SIMILARITY, by_default=False),
+    "BOWPCA": Method(_bag(300), ("semantic",), _bag(300, token_pattern=_TOKENS)),
+    **{name: row for cls in _classes("text") if cls is not BOWPCA for name, row in _rows_of(cls).items()},
     "CBOS, SIF weights": Method(_trained(CBOSVectorizer, weighting="sif"), by_default=False),
     **{name: row for cls in _classes("pairs") for name, row in _rows_of_pairs(cls).items()},
 }

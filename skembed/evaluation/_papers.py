@@ -66,11 +66,9 @@ SYSTEMS: dict[str, System] = {
     "SDAE": System({PAGLIARDINI: "SDAE"}, "SDAE, paper", "SDAE, defaults"),
     "SDAE + embs.": System({PAGLIARDINI: "SDAE + embs."}, "SDAE + embs., paper"),
     "ParagraphVec DBOW": System(
-        {PAGLIARDINI: "ParagraphVec DBOW", WHITE: "PV-DBOW"}, "ParagraphVec DBOW, paper", "ParagraphVec DBOW, defaults"
+        {PAGLIARDINI: "ParagraphVec DBOW", WHITE: "PV-DBOW"}, "PV-DBOW, paper", "PV-DBOW, defaults"
     ),
-    "ParagraphVec DM": System(
-        {PAGLIARDINI: "ParagraphVec DM", WHITE: "PV-DM"}, "ParagraphVec DM, paper", "ParagraphVec DM, defaults"
-    ),
+    "ParagraphVec DM": System({PAGLIARDINI: "ParagraphVec DM", WHITE: "PV-DM"}, "PV-DM, paper", "PV-DM, defaults"),
     "tf-idf": System({PAGLIARDINI: "Unigram TF-IDF"}, "tf-idf cosine", "tf-idf of the compared sentences"),
     "Sent2Vec uni.": System(
         {PAGLIARDINI: "Sent2Vec uni."}, "Sent2Vec, paper (wiki unigrams, d=100)", "Sent2Vec, defaults"
