@@ -98,5 +98,5 @@ def _draw_published(axes: Any, points: Sequence[tuple[str, float, float]]) -> No
 
 def _draw_agreement(axes: Any, result: Any) -> None:
     display = ConfusionMatrixDisplay(result.agreement, display_labels=result.names)
-    display.plot(ax=axes, values_format=".2f", xticks_rotation="vertical", cmap="viridis", im_kw={"vmin": 0, "vmax": 1})
+    display.plot(ax=axes, values_format=".2f", xticks_rotation="vertical", cmap="Blues", im_kw={"vmin": 0, "vmax": 1})
     axes.set(xlabel="", ylabel="")

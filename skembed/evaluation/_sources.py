@@ -28,7 +28,7 @@ class Preset(NamedTuple):
 
 
 PRESETS = {
-    "quick": Preset(2_000_000, 200_000, 20_000, 3, (3e-3,)),
+    "quick": Preset(2_000_000, 100_000, 20_000, 3, (3e-3,)),
     "full": Preset(None, None, None, 10, (1e-2, 3e-3, 1e-3, 3e-4)),
 }
 
