@@ -16,6 +16,7 @@ _HOMES = {
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
     "PairCorpus": "_corpus.pairs",
+    "ParagraphVectorizer": "_methods.paragraph",
     "ParaphraseVectorizer": "_methods.paraphrase",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
@@ -38,6 +39,7 @@ __all__ = [
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
     "PairCorpus",
+    "ParagraphVectorizer",
     "ParaphraseVectorizer",
     "Sent2VecVectorizer",
     "SentenceCorpus",
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from ._methods.cse import CSEVectorizer as CSEVectorizer
     from ._methods.denoising_autoencoder import SequentialDenoisingAutoencoder as SequentialDenoisingAutoencoder
     from ._methods.fastsent import FastSentVectorizer as FastSentVectorizer
+    from ._methods.paragraph import ParagraphVectorizer as ParagraphVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer

@@ -219,6 +219,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         """A record of each array that is learned; `fitted` already has `word_counts_`."""
         raise TypeError(f"{type(self).__name__} does not say which arrays it learns.")
 
+    def _arrays_of_text(self, fitted: dict[str, Any], text: EncodedText) -> list[LearnedArray]:
+        """A record of each array that has a row for each sentence of the text, and lives as long as a fit."""
+        return []
+
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
         """The arrays of which the fitted estimator also has a changed copy."""
         return []
@@ -338,8 +342,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     ) -> None:
         """Run the epochs; the estimator changes only if all of them succeed."""
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
+        arrays, of_text = self._learned_arrays(fitted), self._arrays_of_text(fitted, text)
+        fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
         trainer = self._make_trainer(fitted)
-        weights = [fitted[array.name] for array in moving(self._learned_arrays(fitted))]
+        weights = [fitted[array.name] for array in moving(arrays + of_text)]
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
