@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
-from .._training.learned_arrays import with_new_rows
+from .._training.learned_arrays import WordRows, with_new_rows
 from .._validation.messages import brief
+from .coverage import check_kept
 
 NEW_WORDS = ("append", "ignore")
 
@@ -29,12 +31,15 @@ def check_new_words(new_words: Any) -> None:
         raise ValueError(f"new_words must be one of {', '.join(map(repr, NEW_WORDS))}, got {brief(new_words)}.")
 
 
-def append_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any]) -> dict[str, Any]:
-    """Fitted attributes that change if the words of a text join the vocabulary.
+def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], new_words: str) -> dict[str, Any]:
+    """Fitted attributes that change if the words of a text join the vocabulary; none if new words are ignored.
 
     A word that stays keeps its row and its numbers, whether the text has it or not. A new word starts where `transform`
     put it as an unknown word: at its hashed direction, as long as the median row.
     """
+    if new_words == "ignore" or not getattr(estimator, "_appends_words", True):
+        check_kept(estimator, corpus)
+        return {}
     growth = grow(corpus, fitted, estimator._option("min_count", fitted), estimator.max_features)
     n_earlier, n_words = fitted["_n_tokens"], len(growth.words)
     n_known = fitted["coverage_"] * n_earlier + growth.counts.sum() - growth.earlier.sum()
@@ -54,10 +59,12 @@ def append_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any])
     if not len(growth.new):
         return grown
     arrays = estimator._learned_arrays(fitted | grown)
-    width = next(array.shape[1] for array in arrays if array.is_source)
-    vectors = hash_vectors([growth.words[row] for row in growth.new], width)
-    vectors *= fitted["_unknown_length"]
-    return grown | with_new_rows(arrays, estimator.solver, fitted, old, vectors)
+    vectors = None
+    for array in arrays:
+        if array.is_source and vectors is None:
+            vectors = hash_vectors([growth.words[row] for row in growth.new], array.shape[1])
+            vectors *= fitted.get("_unknown_length", np.median(row_norms(fitted[array.name][: len(growth.words)])))
+    return grown | with_new_rows(arrays, estimator.solver, fitted, WordRows(n_words, old, growth.new, vectors))
 
 
 def grow(corpus: SentenceCorpus, fitted: dict[str, Any], min_count: int, max_features: int | None) -> Growth:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._compiled.gather import renumber
 from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
@@ -24,7 +25,7 @@ from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
 from .coverage import check_kept
 from .embedding import EmbeddingVectorizer
-from .growth import append_words, check_new_words
+from .growth import check_new_words, learn_words
 from .outcome import check_finite, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import of_one_state
@@ -165,10 +166,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         keep = hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
-            if keep and new_words == "append":
-                fitted |= append_words(self, corpus, fitted)
-            elif keep:
-                check_kept(self, corpus)
+            if keep:
+                fitted |= learn_words(self, corpus, fitted, new_words)
             fitted["_from_labels"] = classes is not None
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True, annotations=annotations)
         return self
@@ -311,7 +310,9 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         tokens, words, vocabulary = np.asarray(corpus.tokens), corpus.vocabulary.words, fitted["vocabulary_"]
         if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
             ids = np.fromiter((vocabulary.get(word, len(vocabulary)) for word in words), np.int32, len(words))
-            tokens = _remapped(tokens, ids)
+            tokens = tokens.copy()
+            renumber(tokens, ids)
+            tokens.flags.writeable = False
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
         return split_long_sentences(text, self.max_sentence_length)
 
@@ -389,16 +390,6 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         """What belongs together in a pass."""
         return in_order
-
-
-def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """`ids[tokens]`, in chunks, because numpy would make int64 positions of all tokens at once."""
-    out = np.empty(len(tokens), np.int32)
-    for start in range(0, len(tokens), 1 << 20):
-        chunk = slice(start, start + (1 << 20))
-        out[chunk] = ids[tokens[chunk]]
-    out.flags.writeable = False
-    return out
 
 
 def _copied(fitted: dict[str, Any]) -> dict[str, Any]:

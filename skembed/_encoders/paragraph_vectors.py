@@ -15,6 +15,7 @@ of Nesterov's accelerated gradient method, from zero, finds the vector.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -228,7 +229,7 @@ def find_paragraphs(rows, ptr, frozen, terms, out, losses):
 class ParagraphEncoder:
     """Finds the vectors of sentences in a model of paragraph vectors."""
 
-    def __init__(self, fitted: dict[str, Any], options: dict[str, Any]) -> None:
+    def __init__(self, fitted: Mapping[str, Any], options: dict[str, Any]) -> None:
         target, n_components = fitted["target_vectors_"], int(options["n_components"])
         is_bag, n_slots = options["algorithm"] == "dbow", target.shape[1] // n_components
         noise = np.clip(fitted["_noise"], 0, len(target) - 1)
@@ -239,7 +240,7 @@ class ParagraphEncoder:
             source=_read_only(target[:0, :n_components] if is_bag else fitted["word_vectors_"]),
             weight=_read_only(fitted["word_weights_"]),
             noise=noise,
-            curvature=np.float32(_largest_eigenvalue(target, noise, *buffers, buffers[1].reshape(-1))),
+            curvature=_largest_eigenvalue(target, noise, *buffers, buffers[1].reshape(-1)),
             negative=int(options["negative"]),
             window=0 if is_bag else int(options["window"]),
             n_slots=n_slots,

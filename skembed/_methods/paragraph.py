@@ -247,10 +247,16 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _text_statistics(self, corpus: SentenceCorpus, fitted: dict[str, Any]) -> dict[str, Any]:
+    def _text_statistics(
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         counts = fitted["word_counts_"]
-        weights = keep_probability(counts, corpus.n_tokens, self.subsample)
-        return super()._text_statistics(corpus, fitted) | {"word_weights_": weights, "_noise": noise_sample(counts)}
+        n_tokens = corpus.n_tokens + (earlier["_n_tokens"] if earlier else 0)
+        weights = keep_probability(counts, n_tokens, self.subsample)
+        return super()._text_statistics(corpus, fitted, earlier) | {
+            "word_weights_": weights,
+            "_noise": noise_sample(counts),
+        }
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         n_words, n_components = len(fitted["word_counts_"]), int(self.n_components)
@@ -258,7 +264,7 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
         n_slots = 1 + 2 * int(self.window) if is_joined and not is_bag else 1
         target = LearnedArray("target_vectors_", (n_words, n_slots * n_components), options=_OPTIONS)
         start = start_uniform(0.5 / n_components)
-        words = LearnedArray("word_vectors_", (n_words, n_components), start, options=_OPTIONS)
+        words = LearnedArray("word_vectors_", (n_words, n_components), start, options=_OPTIONS, is_source=True)
         return [target] if is_bag else [words, target]
 
     def _arrays_of_text(self, fitted: dict[str, Any], text: EncodedText) -> list[LearnedArray]:

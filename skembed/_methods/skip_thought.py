@@ -63,7 +63,8 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         Whether the word vectors are learned, or stay as they start.
     expand_with : dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors of more words than the text has. After each fit they are mapped to the learned word vectors by the
-        linear map that fits the words of both best, so that `transform` knows all these words.
+        linear map that fits the words of both best, so that `transform` knows all these words. Then `partial_fit`
+        appends no words.
     negative : int, default=512
         Words that each next word is compared with: a random sample, in which frequent words always are. As many as
         there are words makes the softmax exact, as in the paper.
@@ -276,6 +277,16 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
                 "coverage_": known_share(corpus, words),
             }
         return fitted | {"_n_learned": n_learned}
+
+    def _text_statistics(
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        statistics = super()._text_statistics(corpus, fitted, earlier)
+        return statistics | ({"_n_learned": len(fitted["word_counts_"])} if earlier else {})
+
+    @property
+    def _appends_words(self) -> bool:
+        return self.expand_with is None  # whose words come after the learned ones
 
     def _given(self) -> tuple[list[str], np.ndarray]:
         """The words and vectors of `expand_with`."""

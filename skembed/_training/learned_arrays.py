@@ -108,28 +108,36 @@ def copies_of(arrays: list[LearnedArray], fitted: dict[str, Any]) -> dict[str, n
     return {name: fitted[name].copy() for name in mapped | changed}
 
 
+class WordRows(NamedTuple):
+    """The words of a model that gets new ones, by row."""
+
+    n_words: int
+    old: np.ndarray  # rows of the words that stay
+    new: np.ndarray  # rows of the new words
+    vectors: np.ndarray | None  # (n_new, n_components): where a source starts the new words
+
+
 def with_new_rows(
-    arrays: list[LearnedArray], solver: str, fitted: dict[str, Any], old_rows: np.ndarray, new_vectors: np.ndarray
+    arrays: list[LearnedArray], solver: str, fitted: dict[str, Any], words: WordRows
 ) -> dict[str, np.ndarray]:
     """The arrays and accumulators of a model that gets new words: `arrays` are records of the larger ones.
 
-    The words come first in each array of rows. `old_rows` are the words that stay, which keep their numbers, as do the
-    rows after the words. The other words are new: a source starts them at `new_vectors`, other arrays at their start.
+    The words come first in each array of rows. Those that stay keep their numbers, as do the rows after the words. New
+    words start at the vectors given in a source, and in other arrays at the start of the array.
     """
     larger = start_arrays(arrays, solver, fitted["_seed"])
     for array in arrays:
-        if array.update == "dense":
-            larger |= {name: fitted[name] for name in (array.name, array.accumulator) if name in fitted}
-            continue
-        n_words = len(old_rows) + len(new_vectors)
-        if array.is_source:
-            larger[array.name][np.setdiff1d(np.arange(n_words), old_rows)] = new_vectors
         names = [array.name] if array.frozen else [array.name, array.accumulator]
+        if array.update == "dense":
+            larger |= {name: fitted[name] for name in names}
+            continue
+        if array.is_source:
+            larger[array.name][words.new] = words.vectors
         for new, old in ((larger[name], fitted[name]) for name in names):
             if solver == "adam" and new is not larger[array.name]:  # its moments are the first dimension
                 new, old = new.swapaxes(0, 1), old.swapaxes(0, 1)
-            new[old_rows] = old[old_rows]
-            new[n_words:] = old[n_words - len(new) + len(old) :]
+            new[words.old] = old[words.old]
+            new[words.n_words :] = old[words.n_words - len(new) + len(old) :]
     return larger
 
 

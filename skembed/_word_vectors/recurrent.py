@@ -199,7 +199,14 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
         options = self._options_of_shape
         of_words = self._start_of_words(fitted, start_uniform((3 / n_inputs) ** 0.5))  # lengths of about one
         arrays = [
-            LearnedArray("word_vectors_", (n_words, n_inputs), of_words, options=options, frozen=not self.learn_words)
+            LearnedArray(
+                "word_vectors_",
+                (n_words, n_inputs),
+                of_words,
+                options=options,
+                frozen=not self.learn_words,
+                is_source=True,
+            )
         ]
         for network, units in self._networks():
             n_decoded = sum(units)

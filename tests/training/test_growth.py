@@ -13,8 +13,9 @@ MORE = ["The zebra and a cat.", "A quagga in the rain.", "The zebra, the quagga.
 MORE = MORE * 3 + ["The bread and the butter.", "The quagga and the okapi."]
 WORDS = {word.strip(".,").lower() for sentence in MORE for word in sentence.split()}
 
-trained = pytest.mark.parametrize("name", TRAINED)
-trained_classes = pytest.mark.parametrize("name", TRAINED_CLASSES)
+GROWING = [name for name in TRAINED if getattr(make(name), "_appends_words", True)]
+trained = pytest.mark.parametrize("name", GROWING)
+trained_classes = pytest.mark.parametrize("name", [name for name in GROWING if name in TRAINED_CLASSES])
 
 
 def grown(name, text=MORE, **changes):
@@ -31,7 +32,7 @@ def test_new_words_are_learned_and_known_words_keep_their_rows(name):
     added = [word for word in WORDS if word not in before.vocabulary_]
     assert set(added) >= {"an", "okapi", "quagga", "zebra"}
     assert len(after.vocabulary_) == n_words + len(added) and set(list(after.vocabulary_)[n_words:]) == set(added)
-    assert len(after.word_counts_) == len(after.word_vectors_) == n_words + len(added)
+    assert len(after.word_counts_) == n_words + len(added)
     assert np.isfinite(after.transform([*TEXT, *MORE])).all()
     assert after.transform(["zebra"]).any()
 
@@ -40,10 +41,13 @@ def test_new_words_are_learned_and_known_words_keep_their_rows(name):
 def test_words_that_the_text_has_not_keep_their_bits(name):
     before, after = fitted(name), grown(name)
     unseen = [row for word, row in before.vocabulary_.items() if word not in WORDS]
-    source = next(array for array in before._learned_arrays(vars(before)) if array.is_source).name
+    sources = [array.name for array in before._learned_arrays(vars(before)) if array.is_source]
     assert len(unseen) > 20
-    assert bits(vars(before)[source][unseen]) == bits(vars(after)[source][unseen])
-    assert bits(vars(before)[source]) != bits(vars(after)[source][: len(before.vocabulary_)])
+    # PV-DBOW has only rows that are predicted, which every pass moves.
+    assert len(sources) > 0 or name == "ParagraphVectorizer"
+    for source in sources[:1]:
+        assert bits(vars(before)[source][unseen]) == bits(vars(after)[source][unseen])
+        assert bits(vars(before)[source]) != bits(vars(after)[source][: len(before.vocabulary_)])
 
 
 @trained
