@@ -13,6 +13,7 @@ __all__ = [
     "parameters",
     "pooled",
     "queries",
+    "saving",
     "scikit_learn",
     "sharing",
     "text",

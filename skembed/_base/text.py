@@ -201,8 +201,13 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
             "_tokenizer": corpus.tokenizer,
         }
 
-    def _text_statistics(self, corpus: SentenceCorpus, fitted: dict[str, Any]) -> dict[str, Any]:
-        """Fitted attributes that follow from the text and the vocabulary, before anything is learned."""
+    def _text_statistics(
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Fitted attributes that follow from the text and the vocabulary, before anything is learned.
+
+        `earlier` has those of a text that was learned before, for the same words.
+        """
         return {}
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:

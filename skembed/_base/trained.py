@@ -24,6 +24,7 @@ from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
 from .coverage import check_kept
 from .embedding import EmbeddingVectorizer
+from .growth import append_words, check_new_words
 from .outcome import check_finite, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import of_one_state
@@ -115,16 +116,17 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         keep = self.warm_start and hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
+            if keep:
+                check_kept(self, corpus)
             fitted["_from_labels"] = classes is not None
             self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False, annotations=annotations)
         return self
 
     @fit_context
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
         """Make one pass over some more sentences.
 
-        The first call learns the vocabulary, the word counts and the word weights; later calls keep them, so that
-        a word that was not in the first batch stays unknown. The learning rate does not fall.
+        The first call learns the vocabulary, the word counts and the word weights. The learning rate does not fall.
 
         Parameters
         ----------
@@ -134,6 +136,11 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             As in `fit`.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence.
+        new_words : {"append", "ignore"}, default="append"
+            In later calls, "append" adds the words that occur at least `min_count` times in this text, and updates the
+            word counts and the word weights. A word that is known keeps its row. Once there are `max_features` words,
+            a new word takes the row of the rarest one, if it is more frequent. "ignore" keeps vocabulary, counts
+            and weights; use it for another pass over the same text, whose words would count twice.
 
         Returns
         -------
@@ -142,18 +149,26 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
 
         Raises
         ------
+        ValueError
+            As in `fit`, and for another value of `new_words`.
         MemoryError
             If there is less memory than the fit needs.
 
         Warns
         -----
         UserWarning
-            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
+            As in `fit`. With ``new_words="ignore"``, if the fraction of known words of `X` is far lower than in the
+            text of the first call.
         """
+        check_new_words(new_words)
         corpus, annotations, classes = self._evidence(X, y, groups)
         keep = hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
+            if keep and new_words == "append":
+                fitted |= append_words(self, corpus, fitted)
+            elif keep:
+                check_kept(self, corpus)
             fitted["_from_labels"] = classes is not None
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True, annotations=annotations)
         return self
@@ -203,6 +218,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         """A record of each array that is learned; `fitted` already has `word_counts_`."""
         raise TypeError(f"{type(self).__name__} does not say which arrays it learns.")
+
+    def _arrays_of_text(self, fitted: dict[str, Any], text: EncodedText) -> list[LearnedArray]:
+        """A record of each array that has a row for each sentence of the text, and lives as long as a fit."""
+        return []
 
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
         """The arrays of which the fitted estimator also has a changed copy."""
@@ -257,7 +276,6 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         if not hasattr(self, "_layout"):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
-        check_kept(self, corpus)
         fitted = {name: value for name, value in vars(self).items() if name in self._fitted_names()}
         return fitted | copies_of(self._learned_arrays(fitted), fitted)
 
@@ -324,8 +342,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     ) -> None:
         """Run the epochs; the estimator changes only if all of them succeed."""
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
+        arrays, of_text = self._learned_arrays(fitted), self._arrays_of_text(fitted, text)
+        fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
         trainer = self._make_trainer(fitted)
-        weights = [fitted[array.name] for array in moving(self._learned_arrays(fitted))]
+        weights = [fitted[array.name] for array in moving(arrays + of_text)]
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)

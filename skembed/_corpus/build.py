@@ -14,8 +14,11 @@ from .._compiled.threads import Threads, count_threads
 from .._text.batches import Batch, offsets
 from .._text.encoder import Encoder
 from .._text.tokenizer import Tokenizer
-from .content import Content, make_settings, open_content
-from .storage import GrowingArray, new_folder, write_folder
+from .._validation.paths import user_path
+from .checks import trust_folder
+from .content import Content, make_settings, open_content, read_handle
+from .folders import new_folder
+from .storage import CORPUS_FOLDER, GrowingArray, write_folder
 
 
 def build(
@@ -31,11 +34,15 @@ def build(
     limits = min_count, max_features
     if to is None:
         return encode_batches(batches, tokenizer, None, *limits, n_jobs), tokenizer, settings, None, None
-    with new_folder(to) as folder:
+    with new_folder(to, CORPUS_FOLDER) as folder:
         built = encode_batches(batches, tokenizer, folder, *limits, n_jobs)
-        write_folder(folder, built.arrays(), settings)
+        digest = write_folder(folder, built.arrays(), settings)
         del built  # closes the memory maps: Windows does not rename a folder that holds an open file
-    return open_content(to, mmap=True, verify=False, tokenizer=tokenizer)
+        trust_folder(folder)
+        # Opened before others can replace it, where that is possible.
+        opened = open_content(folder, mmap=True, verify=False, tokenizer=tokenizer) if os.name == "posix" else None
+    content = opened[0] if opened else read_handle(os.fspath(to), digest, tokenizer)
+    return content, tokenizer, settings, os.path.abspath(user_path(to)), digest
 
 
 def encode_batches(
@@ -70,7 +77,7 @@ def encode_batches(
             )
         doc_ptr.append(np.array([encoder.n_rows], np.int64))
         vocabulary, remaps = encoder.order_words(min_count, max_features)
-        size = _write_final_ids(read, remaps, tokens.array(), sent_ptr.array())
+        size = _write_final_ids(read, remaps, tokens.array(), sent_ptr.array(), threads)
         return Content(tokens.finish(size), sent_ptr.finish(), doc_ptr.finish(), vocabulary)
 
 
@@ -84,17 +91,24 @@ class _Batch(NamedTuple):
     table: int  # index of the table of words that its ids belong to
 
 
-def _write_final_ids(batches: list[_Batch], remaps: list[np.ndarray], tokens: np.ndarray, sent_ptr: np.ndarray) -> int:
+def _write_final_ids(
+    batches: list[_Batch], remaps: list[np.ndarray], tokens: np.ndarray, sent_ptr: np.ndarray, threads: Threads
+) -> int:
     """Replace provisional ids, and correct the offsets if words are dropped; returns the number of tokens."""
-    drops = any((remap < 0).any() for remap in remaps)
+    from .._compiled.gather import renumber  # numba takes a while to import
+
+    def replace(batch: _Batch) -> bool:
+        return renumber(tokens[batch.first_token : batch.last_token], remaps[batch.table])
+
+    if not any(list(threads.in_order(replace, batches))):
+        return len(tokens)
     n_tokens = 0
-    for first_token, last_token, first_row, last_row, table in batches:
-        ids = remaps[table].take(tokens[first_token:last_token])
-        if drops:
-            kept = ids >= 0
-            ends = sent_ptr[first_row + 1 : last_row + 1]
-            ends[:] = n_tokens + offsets(kept)[ends - first_token]
-            ids = ids[kept]
+    for first_token, last_token, first_row, last_row, _ in batches:
+        ids = tokens[first_token:last_token]
+        kept = ids >= 0
+        ends = sent_ptr[first_row + 1 : last_row + 1]
+        ends[:] = n_tokens + offsets(kept)[ends - first_token]
+        ids = ids[kept]
         tokens[n_tokens : n_tokens + len(ids)] = ids
         n_tokens += len(ids)
     return n_tokens

@@ -24,6 +24,7 @@ from .._base.coverage import check_given, check_kept
 from .._base.scikit_learn import fit_context
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
+from .._training.learned_arrays import FOR_INFERENCE
 from .._validation.limits import integers
 from .._word_vectors.common_components import find_components, remove_components
 from .._word_vectors.given import GivenVectors
@@ -305,6 +306,8 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
             return self.fit(X, y, groups=groups)
         model = self._in_current_names()
         corpus = model._corpus_to_learn_from(X, groups, y)
+        if "_moments" not in vars(self):
+            raise ValueError(FOR_INFERENCE)
         check_kept(self, corpus)
         model._process_word_vectors(corpus, self._moments)
         return self._commit_from(model)
@@ -345,7 +348,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
             raise ValueError(
                 f"n_removed_components={shape[0]} would leave nothing of vectors with {shape[1]} components."
             )
-        self._hash_numbers, self._spelling_weight = self.hash_numbers, self.spelling_weight  # until the next fit
+        self._hash_numbers, self._spelling_weight = bool(self.hash_numbers), float(self.spelling_weight)
         self.components_, self._moments = np.zeros((0, shape[1]), np.float32), moments
         self._processed_vectors = self._make_processed_vectors()
         if self.n_removed_components:

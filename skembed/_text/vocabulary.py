@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,6 @@ from .batches import decode_words, encode_words, offsets
 
 _KEY_BYTES = 8
 _OF_WORD = np.array([2**64 - 2 ** (64 - 8 * n) for n in range(_KEY_BYTES + 1)], np.uint64)  # masks of the first n bytes
-_CHUNK = 65_536  # words that are copied at once
 
 
 class Vocabulary:
@@ -95,6 +94,8 @@ class Vocabulary:
         ValueError
             If no word is left.
         """
+        from .._compiled.gather import gather_slices  # numba takes a while to import
+
         given = np.asarray(counts, dtype=np.int64)
         order = _by_count(text, starts, ends, given)
         falling = given[order]
@@ -104,10 +105,7 @@ class Vocabulary:
         remap[kept] = np.arange(n_kept, dtype=np.int32)
         ptr = offsets(ends[kept] - starts[kept])
         packed = np.empty(ptr[-1], np.uint8)
-        for first in range(0, n_kept, _CHUNK):  # an index of each byte would take much memory
-            bounds = ptr[first : first + _CHUNK + 1]
-            shifts = np.repeat(starts[kept[first : first + _CHUNK]] - bounds[:-1], np.diff(bounds))
-            packed[bounds[0] : bounds[-1]] = text[np.arange(bounds[0], bounds[-1]) + shifts]
+        gather_slices(text, starts[kept], packed, ptr)
         return cls.from_packed(packed, ptr, falling[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
@@ -148,9 +146,9 @@ class Vocabulary:
     def __getstate__(self) -> dict[str, object]:
         return {"packed": self.packed, "counts": self.counts}
 
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-        self.counts.flags.writeable = False
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.packed = state["packed"]
+        self._set_counts(state["counts"], len(self.packed[1]) - 1)
 
     def __repr__(self) -> str:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"

@@ -41,7 +41,7 @@ class LearnedArray(NamedTuple):
     """One array of float32 that a method learns.
 
     "rows" are updated where a block touches them, "dense" arrays as a whole. A frozen array keeps its start values. An
-    array that is not kept serves training alone.
+    array that is not kept serves training alone. The first rows of a source are the words that a sentence is made of.
     """
 
     name: str  # of the fitted attribute
@@ -51,6 +51,7 @@ class LearnedArray(NamedTuple):
     options: tuple[str, ...] = ("n_components",)  # parameters of the estimator that fix the shape and its meaning
     frozen: bool = False
     kept: bool = True
+    is_source: bool = False
 
     @property
     def accumulator(self) -> str:
@@ -105,6 +106,31 @@ def copies_of(arrays: list[LearnedArray], fitted: dict[str, Any]) -> dict[str, n
     mapped = {array.name for array in arrays if not fitted[array.name].flags.writeable}
     changed = {name for array in moving(arrays) for name in (array.name, array.accumulator)}
     return {name: fitted[name].copy() for name in mapped | changed}
+
+
+def with_new_rows(
+    arrays: list[LearnedArray], solver: str, fitted: dict[str, Any], old_rows: np.ndarray, new_vectors: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The arrays and accumulators of a model that gets new words: `arrays` are records of the larger ones.
+
+    The words come first in each array of rows. `old_rows` are the words that stay, which keep their numbers, as do the
+    rows after the words. The other words are new: a source starts them at `new_vectors`, other arrays at their start.
+    """
+    larger = start_arrays(arrays, solver, fitted["_seed"])
+    for array in arrays:
+        if array.update == "dense":
+            larger |= {name: fitted[name] for name in (array.name, array.accumulator) if name in fitted}
+            continue
+        n_words = len(old_rows) + len(new_vectors)
+        if array.is_source:
+            larger[array.name][np.setdiff1d(np.arange(n_words), old_rows)] = new_vectors
+        names = [array.name] if array.frozen else [array.name, array.accumulator]
+        for new, old in ((larger[name], fitted[name]) for name in names):
+            if solver == "adam" and new is not larger[array.name]:  # its moments are the first dimension
+                new, old = new.swapaxes(0, 1), old.swapaxes(0, 1)
+            new[old_rows] = old[old_rows]
+            new[n_words:] = old[n_words - len(new) + len(old) :]
+    return larger
 
 
 def accumulator_bytes(arrays: list[LearnedArray], solver: str) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from estimators import GROUPS, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, corpus, fitted, learned, make
+from estimators import GROUPS, OTHER_TEXT, RECURRENT, TEXT, TRAINED, TRAINED_CLASSES, corpus, fitted, learned, make
 
 from skembed import CBOSVectorizer, SentenceCorpus
 from skembed._text.vocabulary import Vocabulary
@@ -23,6 +23,12 @@ MATRICES += (
     "_intercept",
     "intercept_",
     "_start_intercept",
+    "encoder_weights_",
+    "decoder_weights_",
+    "forward_weights_",
+    "backward_weights_",
+    "bi_decoder_weights_",
+    "bi_target_vectors_",
 )
 PARTS = ["weights", "accumulators", "corpus", "copies", "scratch"]
 
@@ -154,10 +160,19 @@ def corpora(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["many words", "many tokens"])
-@pytest.mark.parametrize("name", TRAINED_CLASSES)
+@pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if name not in RECURRENT])
 def test_peak_of_a_fit(name, shape, corpora):
+    check_peak(name, shape, corpora, {"n_components": 700 if shape == "many words" else 4})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RECURRENT)
+def test_peak_of_a_slow_fit(name, corpora):
+    check_peak(name, "many words", corpora, {"n_components": 16, "word_components": 700, "negative": 50})
+
+
+def check_peak(name, shape, corpora, options):
     pytest.importorskip("resource")
-    options = {"n_components": 700 if shape == "many words" else 4}
     job = json.dumps([name, str(corpora / shape), options])
     done = subprocess.run(
         [sys.executable, "-c", PEAK, job], cwd=ROOT, capture_output=True, text=True, timeout=900, check=False

@@ -1,0 +1,22 @@
+"""Compiled copies of slices, and replacement of ids in place."""
+
+from .compile import lean_kernel
+
+
+@lean_kernel
+def gather_slices(data, starts, gathered, ptr):
+    """Copy slices of ``data``, the i-th from ``starts[i]`` on, to ``gathered[ptr[i] : ptr[i + 1]]``."""
+    for i in range(starts.shape[0]):
+        shift = starts[i] - ptr[i]
+        for j in range(ptr[i], ptr[i + 1]):
+            gathered[j] = data[j + shift]
+
+
+@lean_kernel
+def renumber(ids, remap):
+    """Replace each id by its entry of ``remap`` (n_words,) int32; returns whether one is below zero."""
+    dropped = False
+    for i in range(ids.shape[0]):
+        ids[i] = remap[ids[i]]
+        dropped |= ids[i] < 0
+    return dropped
