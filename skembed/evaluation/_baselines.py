@@ -54,7 +54,9 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
     .. [1] K. Ethayarajh, "Unsupervised Random Walk Sentence Embeddings: A Strong but Simple Baseline", RepL4NLP 2018.
     """
 
-    def _word_weights(self, corpus: SentenceCorpus, vocabulary: dict[str, int]) -> dict[str, Any]:
+    def _word_weights(
+        self, corpus: SentenceCorpus, vocabulary: dict[str, int], earlier: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         counts = np.asarray(corpus.vocabulary.counts)
         n_words = len(counts)
         threshold = 1 - (1 - 1 / n_words) ** _RANDOM_WALK_LENGTH
