@@ -186,7 +186,7 @@ METHODS: dict[str, Method] = {
     "uSIF": Method(_baseline("uSIF")),
     "BOW": Method(_bag(None), ("sts", "sick", "semantic", "training"), _bag(None, token_pattern=_TOKENS)),
     "BOWPCA, 100 components": Method(_bag(100, min_count=5), SIMILARITY, by_default=False),
-    "BOWPCA": Method(_bag(300), ("semantic",), _bag(300, token_pattern=_TOKENS)),
+    "BOWPCA": Method(_bag(300), ("semantic", "training"), _bag(300, token_pattern=_TOKENS)),
     **{name: row for cls in _classes("text") if cls is not BOWPCA for name, row in _rows_of(cls).items()},
     "CBOS, SIF weights": Method(_trained(CBOSVectorizer, weighting="sif"), by_default=False),
     **{name: row for cls in _classes("pairs") for name, row in _rows_of_pairs(cls).items()},
