@@ -2,9 +2,9 @@
 
     python benchmarks/quality/rounded_models.py --data DATA [--out doc/_results/quality]
 
-Each model learns from 200,000 sentences of simplewiki, is saved for inference only as float32, float16 and int8, and is
-loaded again. "STS" is the mean Pearson correlation over the 14 sets of 2012 to 2014, x 100; "smallest cosine" is that of
-a sentence of these sets with the same sentence by the model that was never saved.
+Each model learns from 200,000 sentences of simplewiki, is saved for inference only as float32, float16 and int8, and
+is loaded again. "STS" is the mean Pearson correlation over the 14 sets of 2012 to 2014, x 100; "smallest cosine" is
+that of a sentence of these sets with the same sentence by the model that was never saved.
 """
 
 import sys

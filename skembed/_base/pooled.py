@@ -14,6 +14,7 @@ from .._text.known_words import EncodedSentences
 from .embedding import EmbeddingVectorizer
 from .queries import WordVectorInspection
 from .sharing import shallow_copy
+from .state import Shaped
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
 
@@ -54,16 +55,23 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         """Weights of the words in the sentence sum, and of a word that is not in the vocabulary."""
         if self.weighting is None:
             return {"word_weights_": np.ones(len(vocabulary), np.float32), "_unknown_weight": np.float32(1.0)}
-        ids = corpus.vocabulary.ids_of(vocabulary)
         if self.weighting == "sif":
-            counts = np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0)
+            counts = corpus.vocabulary.look_up(corpus.vocabulary.counts, vocabulary)
             weights, unknown = SIF_A / (SIF_A + counts / max(1, corpus.n_tokens)), 1.0
         else:
             n_sentences = corpus.n_sentences
-            frequencies = np.where(ids >= 0, np.append(corpus.sentence_frequencies(), 0)[ids], 0)
+            frequencies = corpus.vocabulary.look_up(corpus.sentence_frequencies(), vocabulary)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
         return {"word_weights_": weights.astype(np.float32), "_unknown_weight": np.float32(unknown)}
+
+    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
+        vectors = (self._summed_vectors, (self._n_rows_of_state(n_words), self.n_features_out_))
+        return {"word_weights_": (self.word_weights_, (n_words,)), "word_vectors_": vectors}
+
+    def _n_rows_of_state(self, n_words: int) -> int:
+        """How many vectors there must be."""
+        return n_words
 
     def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         return self._pool(sentences, out)

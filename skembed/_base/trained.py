@@ -15,7 +15,7 @@ from .._text.vocabulary import begins_with
 from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order
-from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
+from .._training.learned_arrays import LearnedArray, check_shapes, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import EpochTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
@@ -27,6 +27,7 @@ from .embedding import EmbeddingVectorizer
 from .outcome import check_finite, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import of_one_state
+from .state import check_rows, check_to_learn_on
 from .text import warn_if_unordered
 
 
@@ -259,7 +260,11 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         self._check_layout()
         check_kept(self, corpus)
         fitted = {name: value for name, value in vars(self).items() if name in self._fitted_names()}
-        return fitted | copies_of(self._learned_arrays(fitted), fitted)
+        arrays = self._learned_arrays(fitted)
+        copies = copies_of(arrays, fitted)
+        check_to_learn_on(fitted, len(self._weights_in_training(fitted)))
+        check_shapes(arrays, self.solver, fitted)
+        return fitted | copies
 
     def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:
         """Parameters that set the rows of the arrays; with other values, a kernel would go past their end."""
@@ -292,8 +297,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         weights = self._weights_in_training(fitted)
         tokens, words, vocabulary = np.asarray(corpus.tokens), corpus.vocabulary.words, fitted["vocabulary_"]
         if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
-            ids = np.fromiter((vocabulary.get(word, len(vocabulary)) for word in words), np.int32, len(words))
-            tokens = _remapped(tokens, ids)
+            ids = check_rows((vocabulary.get(word, -1) for word in words), len(words), len(vocabulary))
+            tokens = _remapped(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32))
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
         return split_long_sentences(text, self.max_sentence_length)
 
