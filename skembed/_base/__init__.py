@@ -16,6 +16,7 @@ __all__ = [
     "saving",
     "scikit_learn",
     "sharing",
+    "state",
     "text",
     "trained",
 ]

@@ -57,8 +57,11 @@ class NgramVectorizer(PooledVectorizer, TrainedVectorizer):
             "_source_vectors", (n_rows, fitted["n_features_out_"]), start, options=options, is_source=True
         )
 
-    def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _n_rows_of_state(self, n_words: int) -> int:
         self._check_layout(but="n_components")
+        return n_words + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
+
+    def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         rows, weights, is_unknown, ptr = super()._features(sentences)
         if self.ngram_range[1] == 1:
             return rows, weights, is_unknown, ptr

@@ -16,7 +16,7 @@ from .._text.vocabulary import begins_with
 from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order
-from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
+from .._training.learned_arrays import LearnedArray, check_shapes, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import EpochTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
@@ -29,6 +29,7 @@ from .growth import check_new_words, learn_words
 from .outcome import check_finite, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import of_one_state
+from .state import check_rows, check_to_learn_on
 from .text import warn_if_unordered
 
 
@@ -138,10 +139,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence.
         new_words : {"append", "ignore"}, default="append"
-            In later calls, "append" adds the words that occur at least `min_count` times in this text, and updates the
-            word counts and the word weights. A word that is known keeps its row. Once there are `max_features` words,
-            a new word takes the row of the rarest one, if it is more frequent. "ignore" keeps vocabulary, counts
-            and weights; use it for another pass over the same text, whose words would count twice.
+            In later calls, "append" adds the words that occur at least `min_count` times in this text, and updates
+            counts and weights. Known words keep their rows. Once there are `max_features` words, a new word takes the
+            row of the rarest one, if it is more frequent. "ignore" changes none of these; use it for another pass
+            over the same text.
 
         Returns
         -------
@@ -158,8 +159,7 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         Warns
         -----
         UserWarning
-            As in `fit`. With ``new_words="ignore"``, if the fraction of known words of `X` is far lower than in the
-            text of the first call.
+            As in `fit`. With ``new_words="ignore"``, if far fewer words of `X` are known than of the first text.
         """
         check_new_words(new_words)
         corpus, annotations, classes = self._evidence(X, y, groups)
@@ -276,7 +276,11 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
         fitted = {name: value for name, value in vars(self).items() if name in self._fitted_names()}
-        return fitted | copies_of(self._learned_arrays(fitted), fitted)
+        arrays = self._learned_arrays(fitted)
+        copies = copies_of(arrays, fitted)
+        check_to_learn_on(fitted, len(self._weights_in_training(fitted)))
+        check_shapes(arrays, self.solver, fitted)
+        return fitted | copies
 
     def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:
         """Parameters that set the rows of the arrays; with other values, a kernel would go past their end."""
@@ -309,9 +313,9 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         weights = self._weights_in_training(fitted)
         tokens, words, vocabulary = np.asarray(corpus.tokens), corpus.vocabulary.words, fitted["vocabulary_"]
         if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
-            ids = np.fromiter((vocabulary.get(word, len(vocabulary)) for word in words), np.int32, len(words))
+            ids = check_rows((vocabulary.get(word, -1) for word in words), len(words), len(vocabulary))
             tokens = tokens.copy()
-            renumber(tokens, ids)
+            renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32))
             tokens.flags.writeable = False
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
         return split_long_sentences(text, self.max_sentence_length)

@@ -125,6 +125,7 @@ def open_content(
     tokenizer: Tokenizer | None = None,
     analyzer: Callable[[Any], Iterable[str]] | None = None,
     stemmer: Callable[[str], str] | None = None,
+    token_pattern: str | None = None,
 ) -> tuple[Content, Tokenizer, dict[str, Any], str | None, str]:
     """Read a saved corpus: content, tokenizer, settings, absolute path of a memory map, and digest.
 
@@ -133,7 +134,7 @@ def open_content(
     arrays, settings, digest = read_folder(path, mmap=mmap, verify=verify)
     try:
         check_limits(settings["min_count"], settings["max_features"])
-        tokenizer = tokenizer or Tokenizer.from_options(settings["options"], analyzer, stemmer)
+        tokenizer = tokenizer or Tokenizer.from_options(settings["options"], analyzer, stemmer, token_pattern)
         content = Content.from_arrays(arrays)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{user_path(path)}: {error}") from error

@@ -53,8 +53,6 @@ class SentenceCorpus:
     SentenceCorpus(n_documents=2, n_sentences=3, n_tokens=7, n_words=6)
     >>> corpus[1]
     ['the', 'cat', 'slept']
-    >>> corpus[1:]
-    SentenceCorpus(n_documents=2, n_sentences=2, n_tokens=4, n_words=4)
     """
 
     ndim = 0  # for pandas: a scalar, not a column of sentences
@@ -332,6 +330,7 @@ class SentenceCorpus:
         verify: bool = True,
         analyzer: Callable[[Any], Iterable[str]] | None = None,
         stemmer: Callable[[str], str] | None = None,
+        token_pattern: str | None = None,
     ) -> SentenceCorpus:
         """Open a corpus that :meth:`save` or ``to=`` wrote.
 
@@ -344,8 +343,8 @@ class SentenceCorpus:
         verify : bool, default=True
             Check the contents against the digest. Not needed on a disk that you trust. Offsets and ids are checked in
             any case, which reads the files once in a process: compiled code relies on them.
-        analyzer, stemmer : callable or None, default=None
-            The callables that the corpus was built with, if any: they are not stored.
+        analyzer, stemmer, token_pattern : callable, callable, str or None, default=None
+            What the corpus was built with: callables, which are not stored, and a special pattern (see :func:`load`).
 
         Returns
         -------
@@ -358,7 +357,8 @@ class SentenceCorpus:
         ValueError
             If a file is missing, damaged, or from another version (names the file), or a callable is missing.
         """
-        return _make(*open_content(path, mmap=mmap, verify=verify, analyzer=analyzer, stemmer=stemmer))
+        options: dict[str, Any] = {"analyzer": analyzer, "stemmer": stemmer, "token_pattern": token_pattern}
+        return _make(*open_content(path, mmap=mmap, verify=verify, **options))
 
     def __copy__(self) -> SentenceCorpus:
         return self

@@ -352,10 +352,14 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         self.components_, self._moments = np.zeros((0, shape[1]), np.float32), moments
         self._processed_vectors = self._make_processed_vectors()
         if self.n_removed_components:
-            self.components_, self._moments = find_components(corpus, self._embed_corpus, shape, moments)
+            embed: Any = lambda some: self._pool(self._encoded_corpus(some))  # noqa: E731
+            self.components_, self._moments = find_components(corpus, embed, shape, moments)
             if self._processed_vectors is self.word_vectors_:
                 self._processed_vectors = self.word_vectors_.copy()
             remove_components(self._processed_vectors, self.components_)
+
+    def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
+        return super()._shapes_of_state(n_words) | {"components_": (self.components_, (None, self.n_features_out_))}
 
     def _make_processed_vectors(self) -> np.ndarray:
         """Return `word_vectors_` after all steps; itself if no step changes it."""
@@ -374,9 +378,6 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
 
     def _unknown_vectors(self, words: list[str]) -> np.ndarray:
         return self._spelled_without_components(super()._unknown_vectors(words), words)
-
-    def _embed_corpus(self, corpus: SentenceCorpus) -> np.ndarray:
-        return self._pool(self._encoded_corpus(corpus))
 
     @property
     def _summed_vectors(self) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._base.trained import TrainedVectorizer
-from .._training.learned_arrays import shapes_of
+from .._training.learned_arrays import check_shapes
 from .._validation.limits import INT64_MAX
 from .._validation.messages import brief
 from .schema import SCHEMAS, Array, Schema
@@ -93,10 +93,7 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
     if as_fitted._layout_of_options(arrays) != layout:
         raise ValueError(f"_layout is {brief(layout)}, which is not that of {type(model).__name__}.")
     if not inference_only:
-        for name, shape in shapes_of(arrays, as_fitted.solver).items():
-            array = fitted.get(name)
-            if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
-                raise ValueError(f"{name} is {brief(array)}, expected float32 of shape {shape}.")
+        check_shapes(arrays, as_fitted.solver, fitted)
     schema = SCHEMAS[type(model)]
     for array in arrays:
         found = fitted.get(array.name)

@@ -109,12 +109,11 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     return {"written": written, "left_out": model.left_out}
 
 
-def load(path: PathLike, *, mmap: bool = False) -> Any:
+def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None) -> Any:
     """Load an estimator that :func:`save` wrote.
 
     No code of the folder runs. Class, parameters, types and sizes of all arrays and the digest of both files are
-    checked first. A regular expression for words, `token_pattern`, is a part of the model, and one can be made so that
-    it takes very long: look at it in ``model.json`` if you do not trust who made the folder.
+    checked first.
 
     Parameters
     ----------
@@ -124,6 +123,9 @@ def load(path: PathLike, *, mmap: bool = False) -> Any:
         Whether to map the arrays into memory instead of reading them, so that several processes share them. They are
         read-only then, and the files must stay as they are while the model is in use. Rounded arrays, and those with
         rows of zeros, which are not stored, are read all the same.
+    token_pattern : str or None, default=None
+        The pattern of words that the model was fitted with, if it is a special one. A regular expression can be made so
+        that it takes very long, so one from a folder is not used unless you give it too. The error without it shows it.
 
     Returns
     -------
@@ -150,16 +152,16 @@ def load(path: PathLike, *, mmap: bool = False) -> Any:
     ...     skembed.load(f"{folder}/model").transform(["a cat"]).shape
     (1, 20)
     """
-    return read_whole(user_path(path), lambda folder: _load(folder, mmap=mmap))
+    return read_whole(user_path(path), lambda folder: _load(folder, mmap=mmap, token_pattern=token_pattern))
 
 
-def _load(folder: Path, *, mmap: bool) -> Any:
+def _load(folder: Path, *, mmap: bool, token_pattern: str | None) -> Any:
     if not folder.exists():
         raise FileNotFoundError(f"There is no saved model at {folder}.")
     header = _read_header(folder / _HEADER)
     arrays = _read_arrays(folder / _ARRAYS, header["arrays"], mmap=mmap)
     try:
-        return model_of(header, arrays)
+        return model_of(header, arrays, token_pattern)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{folder / _HEADER} is damaged or was not written by skembed: {error}") from None
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from .._base.text import TextVectorizer, tokenizer_options
 from .._text.batches import decode_words, encode_words
-from .._text.tokenizer import Tokenizer
+from .._text.tokenizer import Tokenizer, check_pattern
 from .._validation.messages import brief
 from .checks import check_model, training_only
 from .schema import CLASSES, SCHEMAS, Array
@@ -136,27 +136,33 @@ def _parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
     return held
 
 
-def model_of(entries: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+def model_of(entries: dict[str, Any], arrays: dict[str, np.ndarray], token_pattern: str | None) -> Any:
     """Undo :func:`describe`; a ValueError or TypeError says what is wrong."""
-    model = _model_of(entries, arrays, _words_of(arrays))
+    model = _model_of(entries, arrays, _words_of(arrays), token_pattern)
     check_model(model, inference_only=entries["inference_only"])
     return model
 
 
-def _model_of(entries: dict[str, Any], arrays: dict[str, np.ndarray], vocabulary: dict[str, int]) -> Any:
+def _model_of(
+    entries: dict[str, Any], arrays: dict[str, np.ndarray], vocabulary: dict[str, int], token_pattern: str | None
+) -> Any:
     cls = CLASSES.get(entries["class"])
     if cls is None:
         raise ValueError(f"{brief(entries['class'])} is no class that this skembed can load.")
     params = {name: from_json(value, {}) for name, value in entries["parameters"].items()}
+    tokenizer = Tokenizer.from_options(
+        {name: from_json(value, {}) for name, value in entries["tokenizer"].items()}, token_pattern=token_pattern
+    )
+    if params.get("token_pattern") not in (None, tokenizer.token_pattern):
+        check_pattern(params["token_pattern"], None)
     model: Any = cls(**params)  # refuses other parameters
     attributes = dict(entries["attributes"])
     learner = attributes.pop(_LEARNER, None)
     fitted = {name: from_json(value, arrays) for name, value in attributes.items()}
     if learner is not None:
-        fitted[_LEARNER] = _model_of(_inner_entries(learner), arrays, vocabulary)
+        fitted[_LEARNER] = _model_of(_inner_entries(learner), arrays, vocabulary, token_pattern)
     elif _LEARNER in entries["attributes"]:
         fitted[_LEARNER] = None
-    tokenizer = Tokenizer.from_options({name: from_json(value, {}) for name, value in entries["tokenizer"].items()})
     if clash := {"vocabulary_", "_tokenizer", *params} & set(fitted):
         raise ValueError(f"{brief(min(clash))} is no fitted attribute.")
     vars(model).update(fitted, vocabulary_=vocabulary, _tokenizer=tokenizer)

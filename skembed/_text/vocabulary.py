@@ -133,6 +133,10 @@ class Vocabulary:
         """Return the id of each word, ndarray of int64; -1 where it has none."""
         return np.fromiter((self.index.get(word, -1) for word in words), np.int64, len(words))
 
+    def look_up(self, values: np.ndarray, words: Collection[str]) -> np.ndarray:
+        """Return the value of each word, of `values` by id; 0 where it has none."""
+        return np.asarray(np.append(values, 0)[self.ids_of(words)])  # the id -1 is the last one
+
     def __len__(self) -> int:
         return len(self.counts)
 

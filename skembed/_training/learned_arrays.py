@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from .._compiled.buffers import ALLOCATOR
 from .._compiled.random import fill_uniform
+from .._validation.messages import brief
 
 FOR_INFERENCE = (
     "This model was saved for inference only, without what training needs. Save it with inference_only=False, or fit "
@@ -91,6 +92,14 @@ def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str
     for index, array in enumerate(arrays):
         array.start(started[array.name], seed + index)
     return started
+
+
+def check_shapes(arrays: list[LearnedArray], solver: str, fitted: Mapping[str, Any]) -> None:
+    """Raise a ValueError if training would go past the end of an array."""
+    for name, shape in shapes_of(arrays, solver).items():
+        array = fitted.get(name)
+        if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
+            raise ValueError(f"{name} is {brief(array)}, expected float32 of shape {shape}.")
 
 
 def copies_of(arrays: list[LearnedArray], fitted: dict[str, Any]) -> dict[str, np.ndarray]:

@@ -198,6 +198,23 @@ def test_rows_of_zeros_are_not_written(tmp_path):
     assert small["left_out"] == sum(vars(model)[array].nbytes for array in training)
 
 
+def test_a_special_pattern_comes_from_the_user_alone(tmp_path):
+    pattern = r"[a-z]+|\d"
+    model = make("CBOSVectorizer", token_pattern=pattern).fit(TEXT)
+    skembed.save(model, tmp_path / "model")
+    with pytest.raises(ValueError, match=r"token_pattern='\[a-z\]\+\|.*pass it again"):
+        skembed.load(tmp_path / "model")
+    with pytest.raises(ValueError, match="does not fit it"):
+        skembed.load(tmp_path / "model", token_pattern=r"\w+")
+    back = skembed.load(tmp_path / "model", token_pattern=pattern)
+    assert learned(back) == learned(model)
+    corpus = skembed.SentenceCorpus.from_sentences(TEXT, token_pattern=pattern)
+    corpus.save(tmp_path / "corpus")
+    with pytest.raises(ValueError, match="pass it again"):
+        skembed.SentenceCorpus.load(tmp_path / "corpus")
+    assert skembed.SentenceCorpus.load(tmp_path / "corpus", token_pattern=pattern) == corpus
+
+
 def test_a_model_is_replaced_and_other_folders_are_not(tmp_path):
     path = saved("CBOSVectorizer", tmp_path / "model")
     saved("Word2VecVectorizer", path)
@@ -323,7 +340,8 @@ FORGED_HEADERS = {
     "array": (set_in("attributes", "word_weights_", {"array": "none"}), "the array 'none' is missing"),
     "other array": (set_in("attributes", "word_weights_", {"array": "word_counts_"}), "word_weights_ is ndarray"),
     "tag": (set_in("attributes", "_seed", {"pickle": "x"}), "is no value"),
-    "pattern": (set_in("tokenizer", "token_pattern", "("), "token_pattern"),
+    "pattern": (set_in("tokenizer", "token_pattern", r"(\w+\w+)+!"), "pass it again: token_pattern="),
+    "pattern of a parameter": (set_in("parameters", "token_pattern", r"(\w+\w+)+!"), "pass it again: token_pattern="),
     "callable": (set_in("tokenizer", "analyzer", {"dict": {"callable": "os:system"}}), "analyzer"),
 }
 FORGED_ARRAYS = {
