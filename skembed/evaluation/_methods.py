@@ -17,6 +17,7 @@ from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
 from .._methods.fastsent import FastSentVectorizer
+from .._methods.paragraph import ParagraphVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._methods.word2vec import Word2VecVectorizer
 from ._compared import tfidf_of_compared
@@ -99,6 +100,12 @@ _ROWS: dict[Any, dict[str, Method]] = {
         "FastSent+AE, defaults": Method(_trained(FastSentVectorizer, autoencode=True)),
         "FastSent, paper": Method(_trained(FastSentVectorizer, "FastSent", **_AS_HERE)),
         "FastSent+AE, paper": Method(_trained(FastSentVectorizer, "FastSent+AE", **_AS_HERE)),
+    },
+    ParagraphVectorizer: {
+        "PV-DBOW, defaults": Method(_trained(ParagraphVectorizer)),
+        "PV-DM, defaults": Method(_trained(ParagraphVectorizer, algorithm="dm")),
+        "PV-DBOW, paper": Method(_trained(ParagraphVectorizer, "PV-DBOW", **_AS_HERE), by_default=False),
+        "PV-DM, paper": Method(_trained(ParagraphVectorizer, "PV-DM", **_AS_HERE), by_default=False),
     },
     Word2VecVectorizer: {
         "skip-gram mean, defaults": Method(_trained(Word2VecVectorizer)),
