@@ -122,6 +122,10 @@ VARIANTS = {
         "autoencode": {"autoencode": True, "pooling": "mean", "weighting": "sif", "unknown": "zero"},
         "sgd": {"solver": "sgd", "learning_rate": 0.1, "window": 2, "negative": 3, "min_count": 5},
     },
+    "ParagraphVectorizer": {
+        "dm": {"algorithm": "dm", "window": 2, "store_training_vectors": True},
+        "concatenate": {"algorithm": "dm", "combine": "concatenate", "window": 1, "solver": "sgd", "min_count": 5},
+    },
     "Sent2VecVectorizer": {
         "bigrams": {"ngram_range": (1, 2), "unknown": "zero"},
         "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},

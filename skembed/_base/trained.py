@@ -285,7 +285,9 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:
         """Parameters that set the rows of the arrays; with other values, a kernel would go past their end."""
         names = dict.fromkeys(name for array in arrays for name in array.options)
-        return {name: tuple(v) if isinstance(v := getattr(self, name), list) else v for name in names}
+        values = {name: getattr(self, name) for name in names}
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
 
     def _check_layout(self, *, but: str = "") -> None:
         layout = getattr(self, "_layout", None)

@@ -28,8 +28,11 @@ from .._training.negatives import noise_weights
 
 # Chosen on the development sets: with fewer of either the vectors are worse, and with more steps too.
 N_NOISE, N_STEPS, RIDGE = 64, 20, np.float32(0.1)
+# A vector found from half of the words is too sure of them: with a small ridge the loss of the others rises at first.
+HELD_OUT_RIDGE = np.float32(3.0)
 _STRIDE = 27  # without a common factor with N_NOISE, so that neighbours in the sample differ in frequency
 _POWERS = 20  # iterations for the largest eigenvalue
+_CHUNK = 8192  # sentences
 
 
 class FrozenWords(NamedTuple):
@@ -39,7 +42,7 @@ class FrozenWords(NamedTuple):
     source: np.ndarray  # (n_words, n_components) float32, of PV-DM, or no row
     weight: np.ndarray  # (n_words,) float32
     noise: np.ndarray  # (n_noise,) int64
-    curvature: float  # largest eigenvalue of the mean of u u' over the noise words
+    curvature: np.float32  # largest eigenvalue of the mean of u u' over the noise words
     negative: int
     window: int  # 0 for PV-DBOW
     n_slots: int
@@ -152,9 +155,9 @@ def score_terms(terms, vector, n_terms, frozen):
 
 
 @njit(**PASTE)
-def descend(terms, n_terms, curvature, frozen):
+def descend(terms, n_terms, curvature, ridge, frozen):
     """Nesterov's steps from zero; the vector that they end at is row 2 of `vectors`."""
-    vectors, momentum, step = terms.vectors, 1.0, ONE / (curvature + RIDGE)
+    vectors, momentum, step = terms.vectors, 1.0, ONE / (curvature + ridge)
     for v in range(3):
         for c in range(vectors.shape[1]):
             vectors[v, c] = 0.0
@@ -167,7 +170,7 @@ def descend(terms, n_terms, curvature, frozen):
         before, momentum = momentum, (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum)) / 2.0
         ahead = np.float32((before - 1.0) / momentum)
         for c in range(vectors.shape[1]):
-            now = vectors[0, c] - step * (vectors[1, c] + RIDGE * vectors[0, c])
+            now = vectors[0, c] - step * (vectors[1, c] + ridge * vectors[0, c])
             vectors[0, c] = now + ahead * (now - vectors[2, c])
             vectors[2, c] = now
 
@@ -218,7 +221,7 @@ def find_paragraphs(rows, ptr, frozen, terms, out, losses):
             curvature = weigh_terms(terms, n, frozen)
             if losses.shape[0] > 0:
                 weigh_words(terms, n, 0, 2, frozen)
-            descend(terms, n_terms, curvature, frozen)
+            descend(terms, n_terms, curvature, HELD_OUT_RIDGE if losses.shape[0] > 0 else RIDGE, frozen)
             for c in range(out.shape[1]):
                 out[i, c] = terms.vectors[2, c]
             if losses.shape[0] > 0:
@@ -226,10 +229,22 @@ def find_paragraphs(rows, ptr, frozen, terms, out, losses):
                 losses[i, 0] = weighted_loss(terms, n_terms, frozen)
 
 
+@lean_kernel
+def clear_unknown(text, vectors):
+    """Set the vectors of the sentences without a known word to zero."""
+    for i in range(vectors.shape[0]):
+        n = np.int64(0)
+        for p in range(text.sent_ptr[i], text.sent_ptr[i + 1]):
+            n += text.tokens[p] < text.word_weight.shape[0]
+        if n == 0:
+            for c in range(vectors.shape[1]):
+                vectors[i, c] = 0.0
+
+
 class ParagraphEncoder:
     """Finds the vectors of sentences in a model of paragraph vectors."""
 
-    def __init__(self, fitted: Mapping[str, Any], options: dict[str, Any]) -> None:
+    def __init__(self, fitted: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         target, n_components = fitted["target_vectors_"], int(options["n_components"])
         is_bag, n_slots = options["algorithm"] == "dbow", target.shape[1] // n_components
         noise = np.clip(fitted["_noise"], 0, len(target) - 1)
@@ -244,7 +259,7 @@ class ParagraphEncoder:
             negative=int(options["negative"]),
             window=0 if is_bag else int(options["window"]),
             n_slots=n_slots,
-            mean=options["combine"] == "mean",
+            mean=not is_bag and options["combine"] == "mean",
         )
 
     def vectors(self, rows: np.ndarray, ptr: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -259,9 +274,11 @@ class ParagraphEncoder:
         self._find(_known(np.concatenate([text.tokens[:0], *tokens]), text), ptr, out, losses)
         return losses
 
-    def start_of(self, text: EncodedText, out: np.ndarray) -> np.ndarray:
-        """Write the vectors of all sentences of a text."""
-        return self.vectors(_known(text.tokens, text), text.sent_ptr, out)
+    def write_vectors_of(self, text: EncodedText, out: np.ndarray) -> None:
+        """Write the vectors of all sentences of a text, a chunk at a time, because it is copied."""
+        for start in range(0, len(out), _CHUNK):
+            ptr = np.asarray(text.sent_ptr[start : start + _CHUNK + 1])
+            self.vectors(_known(text.tokens[ptr[0] : ptr[-1]], text), ptr - ptr[0], out[start : start + _CHUNK])
 
     def _find(self, rows: np.ndarray, ptr: np.ndarray, out: np.ndarray, losses: np.ndarray) -> np.ndarray:
         n_components, n_slots = self.frozen.source.shape[1], self.frozen.n_slots

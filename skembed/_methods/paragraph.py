@@ -12,14 +12,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.queries import SentenceSimilarity
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.paragraph_vectors import ParagraphEncoder, noise_sample
+from .._encoders.paragraph_vectors import ParagraphEncoder, clear_unknown, noise_sample
 from .._objectives.paragraph_vectors import ParagraphObjective
 from .._text.known_words import EncodedSentences
-from .._training.encoded_text import EncodedText, count_known, keep_probability
+from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import integers
 
-_OPTIONS = ("n_components", "algorithm", "combine", "window", "negative", "subsample")  # all that transform reads
+# What `transform` reads, so that they stay as in the fit; PV-DM reads two more.
+_OPTIONS = ("n_components", "algorithm", "negative", "subsample")
 
 
 # start of the settings
@@ -262,9 +263,10 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
         n_words, n_components = len(fitted["word_counts_"]), int(self.n_components)
         is_bag, is_joined = self.algorithm == "dbow", self.combine == "concatenate"
         n_slots = 1 + 2 * int(self.window) if is_joined and not is_bag else 1
-        target = LearnedArray("target_vectors_", (n_words, n_slots * n_components), options=_OPTIONS)
+        options = _OPTIONS if is_bag else (*_OPTIONS, "combine", "window")
+        target = LearnedArray("target_vectors_", (n_words, n_slots * n_components), options=options)
         start = start_uniform(0.5 / n_components)
-        words = LearnedArray("word_vectors_", (n_words, n_components), start, options=_OPTIONS, is_source=True)
+        words = LearnedArray("word_vectors_", (n_words, n_components), start, options=options, is_source=True)
         return [target] if is_bag else [words, target]
 
     def _arrays_of_text(self, fitted: dict[str, Any], text: EncodedText) -> list[LearnedArray]:
@@ -272,10 +274,10 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
 
         def fill(array: np.ndarray, seed: int) -> None:
             if fitted["n_iter_"] > 0:
-                ParagraphEncoder(fitted, fitted["_layout"]).start_of(text, array)
+                ParagraphEncoder(fitted, fitted["_layout"]).write_vectors_of(text, array)
             else:
                 start_uniform(0.5 / len(array[0]))(array, seed)
-                array[count_known(text) == 0] = 0.0  # which no step will change
+                clear_unknown(text, array)  # which no step will change
 
         return [LearnedArray("training_vectors_", (len(text.document), int(self.n_components)), fill)]
 

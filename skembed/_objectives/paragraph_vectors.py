@@ -393,6 +393,6 @@ class ParagraphObjective:
             train_paragraphs(text, sentences, rows[-1], rows[0], self.options, scratch, plan, update, team)
         elif team.thread == 0:
             runs = plan.run_starts[plan.first_block * plan.runs_per_block : plan.last_block * plan.runs_per_block]
-            which = (runs[:, None] + np.arange(plan.run_length)).ravel()
-            losses = self.losses_of(text, which[which < len(text.document)])
+            held_out = (runs[:, None] + np.arange(plan.run_length)).ravel()
+            losses = self.losses_of(text, held_out[held_out < len(text.document)])
             scratch.losses.total[:] += losses.sum(axis=0)

@@ -14,7 +14,8 @@ from .._validation.messages import brief
 from .schema import SCHEMAS, Array, Schema
 
 _MAY_BE_NONE = {
-    *("_interpolated_vectors", "_start_vectors", "_length_of_new_words", "_tfidf", "_pca", "_moments", "word2vec_")
+    *("_interpolated_vectors", "_start_vectors", "_length_of_new_words", "_tfidf", "_pca", "_moments", "word2vec_"),
+    "training_vectors_",
 }
 _ONE_SIZE_IS_WORDS = "mean_", "var_", "idf_", "components_"  # of the steps of scikit-learn; the last of their sizes
 
@@ -106,6 +107,10 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
     found = {"rows": sizes["_source_vectors"][0]} if "_source_vectors" in sizes else {}
     if "_filters" in sizes:
         found |= dict(zip(("positions", "filters"), sizes["_filters"])) | {"widths": sizes["_intercept"][0]}
+    if "_noise" in fitted:
+        found["joined"] = sizes["target_vectors_"][1]
+        if "word_vectors_" in sizes:
+            found["columns"] = sizes["word_vectors_"][1]
     return found
 
 
@@ -116,7 +121,7 @@ def _n_features_out(sizes: dict[str, int]) -> int:
         return sum(units)
     if "added" in sizes:
         return sizes["words"] + sizes["added"]
-    return sizes.get("components", sizes.get("columns", sizes["words"]))
+    return sizes.get("components", sizes.get("columns", sizes.get("joined", sizes["words"])))
 
 
 def training_only(model: Any) -> set[str]:

@@ -17,6 +17,7 @@ from .._methods.cbos import CBOSVectorizer
 from .._methods.cse import CSEVectorizer
 from .._methods.denoising_autoencoder import SequentialDenoisingAutoencoder
 from .._methods.fastsent import FastSentVectorizer
+from .._methods.paragraph import ParagraphVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
@@ -122,6 +123,16 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         _OF_TRAINED | _OF_POOLED | {"word_vectors_": _WORDS, "coef_": Array(("targets", "columns")), "_n_targets": int},
         {"_n_steps": int},
         _accumulators("word_vectors", "coef"),
+    ),
+    ParagraphVectorizer: Schema(
+        _OF_TRAINED
+        | {
+            "word_weights_": Array(("words",)),
+            "target_vectors_": Array(("words", "joined")),
+            "_noise": Array(("noise",), "int64"),
+        },
+        {"word_vectors_": _WORDS, "training_vectors_": Array(("sentences", "columns"))},
+        _accumulators("word_vectors", "target_vectors"),
     ),
     ParaphraseVectorizer: Schema(
         _OF_TRAINED | _OF_POOLED | _PAIRED,

@@ -80,12 +80,6 @@ def longest_sentence(text: EncodedText) -> int:
     return max(int(np.diff(text.sent_ptr[start : start + _CHUNK + 1]).max(initial=1)) for start in starts)
 
 
-def count_known(text: EncodedText) -> np.ndarray:
-    """Number of known words of each sentence."""
-    known = np.concatenate([np.zeros(1, np.int64), np.cumsum(text.tokens < len(text.word_weight))])
-    return np.asarray(np.diff(known[text.sent_ptr]))
-
-
 class Plan(NamedTuple):
     """What to work through: the runs in order, and the shape of a block."""
 

@@ -11,6 +11,7 @@ from estimators import GROUPS, OTHER_TEXT, RECURRENT, TEXT, TRAINED, TRAINED_CLA
 
 from skembed import CBOSVectorizer, SentenceCorpus
 from skembed._text.vocabulary import Vocabulary
+from skembed._training.learned_arrays import accumulator_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 MATRICES = ("word_vectors_", "_source_vectors", "target_vectors_", "coef_", "_directions", "_start_vectors", "_scales")
@@ -43,9 +44,13 @@ def test_parts_are_what_a_fit_has(name):
     of_weights = {id(arrays[key]): arrays[key].nbytes for key in names if key in arrays}  # two may be the same
     records = estimator._copied_at_the_end(estimator._learned_arrays(vars(estimator)))
     at_the_end = sum(record.n_bytes for record in records)
-    assert memory["weights"] + at_the_end == sum(of_weights.values())
+    # Vectors of sentences live as long as a fit.
+    of_text = estimator._arrays_of_text(vars(estimator), estimator._encode_text(text, vars(estimator)))
+    of_sentences = sum(record.n_bytes for record in of_text)
+    assert memory["weights"] + at_the_end == sum(of_weights.values()) + of_sentences
     assert memory["copies"] >= at_the_end
-    assert memory["accumulators"] == sum(value.nbytes for key, value in arrays.items() if "accumulator" in key)
+    accumulators = sum(value.nbytes for key, value in arrays.items() if "accumulator" in key)
+    assert memory["accumulators"] == accumulators + accumulator_bytes(of_text, estimator.solver)
     assert memory["corpus"] == text.tokens.nbytes + text.sent_ptr.nbytes + text.doc_ptr.nbytes
     assert memory["total"] == sum(memory[part] for part in PARTS)
     assert list(memory) == [*PARTS, "total"]
