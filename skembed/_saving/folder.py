@@ -30,7 +30,13 @@ _FORMAT, _VERSION = "skembed model", 1
 _LARGEST_HEADER = 1 << 26  # bytes
 _WORDS, _OFFSETS = "vocabulary_.text", "vocabulary_.offsets"
 # What only a new fit reads, and what is saved instead.
-_NOT_NEEDED: dict[str, Any] = {"init": None, "corpus": None, "embedding": None, "word_vectors": []}
+_NOT_NEEDED: dict[str, Any] = {
+    "init": None,
+    "corpus": None,
+    "embedding": None,
+    "expand_with": None,
+    "word_vectors": [],
+}
 _OF_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")  # settings of a pipeline, not of the model
 _ENTRIES = {
     "format": str,
@@ -58,7 +64,8 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False) -> Non
     estimator : estimator
         A fitted estimator of this package, other than :class:`MeanEmbeddingVectorizer`. The parameters `init`,
         `corpus` and `embedding` are saved as None, and `word_vectors` as an empty list: only a new fit reads them. The
-        options of the tokenizer are then those of the fit.
+        options of the tokenizer are then those of the fit. `expand_with` is saved as None too: set it again before
+        learning on.
     path : str or path-like
         Name of the folder.
     inference_only : bool, default=False
