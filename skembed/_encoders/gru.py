@@ -25,6 +25,7 @@ from .._compiled.compile import INLINE, kernel
 from .._compiled.products import multiply, panels_of, product_by_row
 from .._compiled.rows import ONE, padded, tanh
 from .._compiled.simd import WIDTH, load, multiply_add, splat, store
+from .._training.dense import ONE_BLAS_THREAD
 
 _HALF, _ZERO = np.float32(0.5), np.float32(0.0)
 _BATCH = 256  # sentences that are encoded together
@@ -289,20 +290,32 @@ class Gru:
         run_back(steps.ptr, read.words, trace, panels, wide, wide_last, of_gates, of_candidates, of_constant)
         of_products = np.zeros((len(read.vectors), 3 * width), np.float32)
         gather_words(read.words, of_gates, of_candidates, of_products)
-        n_first = int(steps.ptr[1])
-        before = trace.states[steps.previous]
-        found = np.empty((3 * width, self.n_inputs + width + read.contexts.shape[1] + 1), np.float32)
-        of_state = found[:, self.n_inputs : self.n_inputs + width]
-        found[:, : self.n_inputs] = of_products.T @ read.vectors
-        of_state[: 2 * width] = of_gates[n_first:].T @ before
-        of_state[2 * width :] = of_candidates[n_first:].T @ trace.reset[n_first:]
-        found[:, self.n_inputs + width : -1] = of_constant.T @ read.contexts
-        found[:, -1] = of_constant.sum(axis=0)
-        columns = np.r_[: self.n_inputs + self.n_units, self.n_inputs + width : found.shape[1]]
-        of_weights = found.reshape(3, width, -1)[:, : self.n_units][:, :, columns]
+        of_weights = self._of_weights(read, of_gates, of_candidates, of_products, of_constant)
         of_contexts = np.empty_like(read.contexts)
         of_contexts[steps.order] = of_constant @ self._of_context
         return GruGradients(of_weights, of_products @ self._of_words, of_contexts)
+
+    def _of_weights(
+        self,
+        read: Read,
+        of_gates: np.ndarray,
+        of_candidates: np.ndarray,
+        of_products: np.ndarray,
+        of_constant: np.ndarray,
+    ) -> np.ndarray:
+        """The gradient of the weights, in the order of their columns."""
+        n, n_inputs, n_first = self.n_units, self.n_inputs, int(read.steps.ptr[1])
+        before = read.trace.states[read.steps.previous, :n]
+        reset = read.trace.reset[n_first:, :n]
+        found = np.empty((3, n, n_inputs + n + read.contexts.shape[1] + 1), np.float32)
+        for gate, of_gate in enumerate(found):
+            of_unit = slice(gate * self.width, gate * self.width + n)
+            errors, state = (of_gates[n_first:, of_unit], before) if gate < 2 else (of_candidates[n_first:, :n], reset)
+            of_gate[:, :n_inputs] = of_products[:, of_unit].T @ read.vectors
+            of_gate[:, n_inputs : n_inputs + n] = errors.T @ state
+            of_gate[:, n_inputs + n : -1] = of_constant[:, of_unit].T @ read.contexts
+            of_gate[:, -1] = of_constant[:, of_unit].sum(axis=0)
+        return found
 
     def _widened(self, rows: np.ndarray) -> np.ndarray:
         if rows.shape[1] == self.width:
@@ -324,6 +337,7 @@ def start_gru(array: np.ndarray, n_inputs: int, length: float, seed: list[int]) 
     random, n_units = np.random.default_rng([*seed, 5]), array.shape[1]
     for of_gate in array:
         of_gate[:, :n_inputs] = random.normal(size=(n_units, n_inputs)) / length
-        of_gate[:, n_inputs : n_inputs + n_units] = np.linalg.qr(random.normal(size=(n_units, n_units)))[0]
+        with ONE_BLAS_THREAD:
+            of_gate[:, n_inputs : n_inputs + n_units] = np.linalg.qr(random.normal(size=(n_units, n_units)))[0]
         n_context = array.shape[2] - n_inputs - n_units - 1
         of_gate[:, n_inputs + n_units : -1] = random.normal(size=(n_units, n_context)) / max(1, n_context) ** 0.5

@@ -286,7 +286,8 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
 
     @property
     def _appends_words(self) -> bool:
-        return self.expand_with is None  # whose words come after the learned ones
+        # Words of `expand_with` come after the learned ones.
+        return self.expand_with is None and vars(self).get("_n_learned") == len(self.vocabulary_)
 
     def _given(self) -> tuple[list[str], np.ndarray]:
         """The words and vectors of `expand_with`."""

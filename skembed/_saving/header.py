@@ -19,7 +19,7 @@ from .values import ArrayStore, from_json, to_json
 _WORDS, _OFFSETS = "vocabulary_.text", "vocabulary_.offsets"
 _LEARNER = "word2vec_"  # a model within a model, of the same words
 # What only a new fit reads, and what is saved instead.
-_NOT_NEEDED: dict[str, Any] = {"init": None, "corpus": None, "embedding": None, "word_vectors": []}
+_NOT_NEEDED: dict[str, Any] = dict.fromkeys(("init", "corpus", "embedding", "expand_with")) | {"word_vectors": []}
 _OF_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")  # settings of a pipeline, not of the model
 # The entries of a header that describe the model.
 ENTRIES = {"class": str, "inference_only": bool, "parameters": dict, "tokenizer": dict, "attributes": dict}

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from .._compiled.threads import Threads
@@ -166,9 +167,10 @@ def add_up(chunks: Iterator[Gradients]) -> Gradients:
 def _sum_by_row(found: list[RowGradients]) -> RowGradients:
     rows, index = np.unique(np.concatenate([gradient.rows for gradient in found]), return_inverse=True)
     vectors = np.concatenate([gradient.vectors for gradient in found])
-    sums = np.zeros((len(rows), *vectors.shape[1:]), np.float32)
-    np.add.at(sums, index, vectors)  # adds in the order of the block, so the sums do not depend on the threads
-    return RowGradients(rows, sums)
+    order = np.argsort(index, kind="stable")  # of the block, so that the sums do not depend on the threads
+    ptr = np.searchsorted(index[order], np.arange(len(rows) + 1))
+    of_each = csr_array((np.ones(len(order), np.float32), order, ptr), (len(rows), len(order)))
+    return RowGradients(rows, of_each @ vectors)
 
 
 def adam_step(moments: np.ndarray, rows: Any, gradient: np.ndarray, rate: float, n_steps: int) -> np.ndarray:

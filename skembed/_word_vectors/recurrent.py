@@ -63,14 +63,21 @@ def list_known(text: EncodedText, sentences: np.ndarray) -> tuple[Words, np.ndar
 class SentencePrediction(DenseObjective):
     """Loss and gradients of networks that encode sentences and predict the words of sentences, one after the other."""
 
-    blocks = SentenceBlocks(border=0, largest=128, longest_run=1)
     chunk_length = 64
 
     def __init__(
-        self, fitted: dict[str, Any], networks: list[Network], examples: Examples, sampler: Sampler, largest_norm: Any
+        self,
+        fitted: dict[str, Any],
+        networks: list[Network],
+        examples: Examples,
+        sampler: Sampler,
+        *,
+        largest_norm: float | None,
+        longest_run: int,
     ) -> None:
         self.fitted, self.networks, self.examples = fitted, networks, examples
         self.sampler, self.largest_norm = sampler, largest_norm
+        self.blocks = SentenceBlocks(border=0, largest=128, longest_run=longest_run)
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
         source, targets = self.examples(chunk, learn)
@@ -237,7 +244,11 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
     def _make_objective(self, fitted: dict[str, Any]) -> SentencePrediction:
         networks = [network for network, _ in self._networks()]
         sampler = Sampler(self._counts_of_learned(fitted), int(self.negative))
-        return SentencePrediction(fitted, networks, self._make_examples(), sampler, self.max_gradient_norm)
+        # The neighbours of a run of sentences are mostly in the run, and each distinct word of a block is read once.
+        longest_run, largest_norm = 4 if self._needs_order else 1, self.max_gradient_norm
+        return SentencePrediction(
+            fitted, networks, self._make_examples(), sampler, largest_norm=largest_norm, longest_run=longest_run
+        )
 
     @property
     def _summed_vectors(self) -> np.ndarray:

@@ -59,7 +59,8 @@ def objective_of(fitted, networks=(BOTH, ALONE)):
         return words_of(SOURCES), [Target(words_of(words), np.array(source)) for source, words in pairs]
 
     sampler = Sampler(fitted["word_counts_"], N_WORDS)
-    objective = SentencePrediction(fitted, [Network(*network) for network in networks], examples, sampler, None)
+    options = {"largest_norm": None, "longest_run": 1}
+    objective = SentencePrediction(fitted, [Network(*network) for network in networks], examples, sampler, **options)
     sample = Sample(np.array(list(SAMPLE)), np.log(np.array(list(SAMPLE.values()), np.float32)))
     objective.sampler.draw = lambda random: sample
     return objective

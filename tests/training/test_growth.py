@@ -13,7 +13,7 @@ MORE = ["The zebra and a cat.", "A quagga in the rain.", "The zebra, the quagga.
 MORE = MORE * 3 + ["The bread and the butter.", "The quagga and the okapi."]
 WORDS = {word.strip(".,").lower() for sentence in MORE for word in sentence.split()}
 
-GROWING = [name for name in TRAINED if getattr(make(name), "_appends_words", True)]
+GROWING = [name for name in TRAINED if getattr(make(name), "expand_with", None) is None]
 trained = pytest.mark.parametrize("name", GROWING)
 trained_classes = pytest.mark.parametrize("name", [name for name in GROWING if name in TRAINED_CLASSES])
 
