@@ -36,7 +36,8 @@ class CheckedState:
             expected = self._shapes_of_state(len(self.vocabulary_))
         except AttributeError as error:
             raise ValueError(f"{error}. {_CHANGED}") from None
-        if np.shape(vars(self).get("word_counts_", ())) != (len(self.vocabulary_),):
+        counts = vars(self).get("word_counts_")
+        if not isinstance(counts, np.ndarray) or counts.shape != (len(self.vocabulary_),):
             raise ValueError(f"word_counts_ must have a number for each word of vocabulary_. {_CHANGED}")
         for name, (array, shape) in expected.items():
             if (

@@ -15,12 +15,13 @@ from .. import __version__
 from .._corpus.folders import FolderKind, new_folder, read_whole
 from .._validation.messages import brief
 from .._validation.paths import PathLike, describe_unreadable, user_path
+from .card import card_of
 from .header import ENTRIES, describe, model_of
 from .packing import DTYPES, packed, unpacked
 from .schema import CLASSES
 
-_HEADER, _ARRAYS = "model.json", "arrays.safetensors"
-_MODEL_FOLDER = FolderKind("model", _HEADER, frozenset([_HEADER, _ARRAYS]))
+_HEADER, _ARRAYS, _CARD = "model.json", "arrays.safetensors", "README.md"
+_MODEL_FOLDER = FolderKind("model", _HEADER, frozenset([_HEADER, _ARRAYS, _CARD]))
 _FORMAT, _VERSION = "skembed model", 1
 _LARGEST_HEADER = 1 << 26  # bytes
 _ENTRIES = ENTRIES | {
@@ -36,8 +37,9 @@ _DTYPES_IN_FILE = {"F16": "<f2", "I8": "i1", "F32": "<f4", "F64": "<f8", "I64": 
 def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype: str = "float32") -> dict[str, int]:
     """Save a fitted estimator as a folder that holds no code.
 
-    The folder has two files: ``arrays.safetensors`` and ``model.json``. It is written beside `path` first and renamed
-    when it is complete. A model that is saved at `path` already is replaced.
+    The folder has the files ``arrays.safetensors`` and ``model.json``, and a card for people, ``README.md``. It is
+    written beside `path` and takes its place in one step when it is complete. A model that is saved there already is
+    replaced: whoever reads finds the old one or the new one, also if the computer stops meanwhile.
 
     Parameters
     ----------
@@ -105,6 +107,8 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     header["written_by"] = {"skembed": __version__, "numpy": np.__version__, "python": platform.python_version()}
     with new_folder(path, _MODEL_FOLDER) as folder:
         _write(folder, header, arrays)
+        card = card_of(estimator, inference_only=inference_only, dtype=dtype, left_out=model.left_out)
+        (folder / _CARD).write_text(card, encoding="utf-8", errors="replace")
         written = sum(file.stat().st_size for file in folder.iterdir())
     return {"written": written, "left_out": model.left_out}
 

@@ -19,7 +19,7 @@ from skembed.evaluation.__main__ import main, make_parser
 from skembed.evaluation._candidates import Candidate
 from skembed.evaluation._data import EvaluationData
 from skembed.evaluation._report import Report
-from skembed.evaluation._store import ResultStore
+from skembed.evaluation._store import ResultStore, _checksum_of
 from skembed.evaluation._tables import write_csv
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -295,8 +295,9 @@ def test_home_folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full disk to try")
-def test_a_full_disk_is_named(tmp_path):
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
     store = ResultStore(tmp_path / "results.jsonl", {})
+    monkeypatch.setattr(ResultStore, "_read_on", lambda store, file: None)  # that device never ends
     store.path = Path("/dev/full")
     with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
         write_csv(Path("/dev/full"), [{"a": 1}])
@@ -311,8 +312,8 @@ def test_a_full_disk_is_named(tmp_path):
     [
         ('{"format": "other"}\n', "is not a file of results"),
         ("[1, 2]\n", "line 1: not an object"),
-        ('{"format": "skembed evaluation", "seed": 0}\n{"method": "a"}\n', "line 2: no 'table'"),
-        ('{"format": "skembed evaluation", "seed": 0}\nhalf\n{}\n', "line 2: not JSON"),
+        ("[" * 100_000 + "\n", "line 1: not JSON"),
+        ('{"format": "skembed evaluation", "seed": 0}\n', "line 1: changed since it was written, or by an older"),
     ],
 )
 def test_files_that_hold_no_results(tmp_path, content, message):
@@ -322,6 +323,34 @@ def test_files_that_hold_no_results(tmp_path, content, message):
         ResultStore(path, {"seed": 0})
     assert str(path) in str(error.value)
     assert path.read_text() == content  # nothing is lost
+
+
+def test_changed_results_are_refused(tmp_path):
+    path = tmp_path / "results.jsonl"
+    ResultStore(path, {"seed": 0}).add("m", "sts", "2012/x", "made", pearson=77.25)
+    text = path.read_text()
+    no_key = json.dumps({"method": "a", "checksum": _checksum_of({"method": "a"})})
+    for changed, message in (
+        (text.replace("77.25", "88.25"), "line 2: changed since it was written"),
+        (text.replace('"m"', "[]"), "line 2: changed since it was written"),
+        (text + no_key + "\n", "line 3: no 'table'"),
+        (text + "half\n{}\n", "line 3: not JSON"),
+        (text + "[" * 100_000 + "\n", "line 3: not JSON"),
+    ):
+        path.write_text(changed)
+        with pytest.raises(ValueError, match=message):
+            ResultStore(path, {"seed": 0})
+        assert path.read_text() == changed
+
+
+def test_processes_share_their_results(tmp_path):
+    path = tmp_path / "results.jsonl"
+    stores = [ResultStore(path, {"seed": 0}) for _ in range(3)]
+    for store in stores:
+        store.add("m", "sts", "2012/x", "made", pearson=0.5)
+    stores[0].add("m", "sts", "2012/y", "made", pearson=0.25)
+    assert all(store.get("m", "sts", "2012/y", "made")["pearson"] == 0.25 for store in stores)
+    assert len(path.read_text().splitlines()) == 3 and ResultStore(path, {"seed": 0}).records == stores[1].records
 
 
 def test_results_round_trip(tmp_path):

@@ -200,6 +200,26 @@ def test_rows_of_zeros_are_not_written(tmp_path):
     assert small["left_out"] == sum(vars(model)[array].nbytes for array in training)
 
 
+def test_the_card_says_what_the_model_is(tmp_path):
+    model = of_skembed("Sent2VecVectorizer-bigrams")
+    sizes = skembed.save(model, tmp_path / "model", inference_only=True, dtype="int8")
+    card = (tmp_path / "model" / "README.md").read_text()
+    for fact in (
+        "# Sent2VecVectorizer",
+        f"8 numbers a sentence, {len(model.vocabulary_)} words in the vocabulary",
+        f"a text of {model._n_tokens} words",
+        f"{100 * model.coverage_:.1f} % of the words",
+        f"{sizes['left_out'] / 1e6:,.1f} MB that only training needs",
+        "stored as int8",
+        "- `ngram_range=(1, 2)`",
+        "- `random_state=0`",
+    ):
+        assert fact in card, fact
+    assert "learning_rate" not in card and "n_jobs" not in card
+    (tmp_path / "model" / "README.md").write_text("edited")
+    skembed.load(tmp_path / "model")
+
+
 def test_a_special_pattern_comes_from_the_user_alone(tmp_path):
     pattern = r"[a-z]+|\d"
     model = make("CBOSVectorizer", token_pattern=pattern).fit(TEXT)
