@@ -108,9 +108,9 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         Warns
         -----
         UserWarning
-            If a method that learns from neighbouring sentences gets `y` but neither `groups` nor a corpus, because
-            labelled sentences are seldom in reading order. If more than half of the sentences are alone in their
-            document. If there was nothing to predict. With `warm_start`, if few words of `X` are in the vocabulary.
+            If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If more than half
+            of the sentences are alone in their document. If there was nothing to predict. With `warm_start`, if few
+            words of `X` are known.
         """
         corpus, annotations, classes = self._evidence(X, y, groups)
         if self._needs_order and classes is None:
@@ -139,10 +139,9 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence.
         new_words : {"append", "ignore"}, default="append"
-            In later calls, "append" adds the words that occur at least `min_count` times in this text, and updates
-            counts and weights. Known words keep their rows. Once there are `max_features` words, a new word takes the
-            row of the rarest one, if it is more frequent. "ignore" changes none of these; use it for another pass
-            over the same text.
+            In later calls, "append" adds the words that occur `min_count` times in this text, and updates counts and
+            weights; known words keep their rows. Once there are `max_features` words, a new word takes the row of the
+            rarest, if it is more frequent. "ignore" changes none of these; use it for more passes over a text.
 
         Returns
         -------
@@ -283,11 +282,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         return fitted | copies
 
     def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:
-        """Parameters that set the rows of the arrays; with other values, a kernel would go past their end."""
+        """Parameters that set the rows of the arrays; with others, a kernel would go past their end."""
         names = dict.fromkeys(name for array in arrays for name in array.options)
-        values = {name: getattr(self, name) for name in names}
-        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
-        return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+        plain = {name: v.item() if isinstance(v := getattr(self, name), np.generic) else v for name in names}
+        return {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
 
     def _check_layout(self, *, but: str = "") -> None:
         layout = getattr(self, "_layout", None)
