@@ -5,8 +5,9 @@
 Both see the same sentences, split in the same way and in lower case, with the same window, negatives, subsampling and
 minimum count. gensim's rate for single sentences is 0.1, with which it is best here; with its default and few passes it
 learns next to nothing from them. Its `infer_vector` makes 50 passes, as fewer are worse. A pass is the difference of
-two fits over the passes between them, so it holds no start-up. Times are CPU seconds of all threads. STS is the mean Pearson correlation with the grades of
-the 14 sets of 2012 to 2014, on which the defaults were chosen; MR and TREC are the accuracies of a logistic regression.
+two fits over the passes between them, so it holds no start-up. Times are CPU seconds of all threads. STS is the mean
+Pearson correlation with the grades of the 14 sets of 2012 to 2014, on which the defaults were chosen; MR and TREC are
+the accuracies of a logistic regression.
 """
 
 import gzip
@@ -146,8 +147,8 @@ def main():
         for (name, peer), row in rows.items()
     ]
     notes = (
-        f"{n_sentences:,} sentences of Simple English Wikipedia, 100 numbers, {PASSES} passes, one core; gensim with a rate "
-        f"of {RATE} and {PASSES_OF_GENSIM} passes for a new sentence."
+        f"{n_sentences:,} sentences of Simple English Wikipedia, 100 numbers, {PASSES} passes, one core; gensim with "
+        f"a rate of {RATE} and {PASSES_OF_GENSIM} passes for a new sentence."
     )
     report(options, "paragraphs", "Paragraph vectors beside gensim", shown, notes=notes, targets=targets)
 
