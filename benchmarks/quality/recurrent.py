@@ -74,8 +74,9 @@ def main():
         print(rows[-1], flush=True)
     words = list(estimator.vocabulary_)
     vectors = np.random.default_rng(0).normal(size=(len(words), n)).astype(np.float32)
-    random = MeanEmbeddingVectorizer((words, vectors), unknown="zero", weighting=None).fit(corpus)
-    rows.append({"method": "random", "words a CPU second": None} | scores(random, options.data))
+    given = {"word_vectors": (words, vectors), "unknown": "zero", "weighting": None}
+    random = MeanEmbeddingVectorizer(**given).fit(corpus)
+    rows.append({"method": "random", "words a CPU second": ""} | scores(random, options.data))
     title = f"Recurrent methods, {n} numbers, {corpus.n_tokens:,} words of Simple Wikipedia, one core"
     report(options, "recurrent", title, rows)
 
