@@ -150,10 +150,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
 
         Raises
         ------
-        ValueError
+        ValueError, MemoryError
             As in `fit`, and for another value of `new_words`.
-        MemoryError
-            If there is less memory than the fit needs.
 
         Warns
         -----
