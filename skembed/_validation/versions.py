@@ -3,6 +3,7 @@
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 
 __all__ = ["show_versions"]
@@ -46,6 +47,6 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _print_rows(rows: dict[str, object]) -> None:
+def _print_rows(rows: Mapping[str, object]) -> None:
     for name, value in rows.items():
         print(f"{name:>15s}: {value}")

@@ -33,6 +33,7 @@ def test_a_package_that_is_not_installed_is_none_or_left_out(capsys, monkeypatch
 
 
 def test_no_package_is_imported():
-    code = "import skembed, sys; skembed.show_versions(); print(sorted({'numba', 'numpy', 'sklearn'} & set(sys.modules)))"
+    imported = "print(sorted({'numba', 'numpy', 'sklearn'} & set(sys.modules)))"
+    code = f"import skembed, sys; skembed.show_versions(); {imported}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
