@@ -26,6 +26,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 # The rows of a method that has not just one.
 _ROWS = {
     "FastSentVectorizer": {"FastSent": {}, "FastSent+AE": {"autoencode": True}},
+    "ParagraphVectorizer": {"PV-DBOW": {}, "PV-DM": {"algorithm": "dm"}},
     "Sent2VecVectorizer": {"Sent2Vec": {}, "Sent2Vec, bigrams": {"ngram_range": [1, 2]}},
     "Word2VecVectorizer": {"skip-gram": {"algorithm": "skipgram"}, "CBOW": {"algorithm": "cbow"}},
 }

@@ -6,7 +6,15 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from skembed.evaluation import make_baseline
 from skembed.metrics import paired_cosine_similarity
+
+TFIDF = "tf-idf of the compared sentences, stems"
+
+
+def tfidf_of_stems():
+    """The row that every table of similarity begins with."""
+    return make_baseline("tf-idf of the compared sentences", stemmer="english")
 
 
 def read_rows(path):

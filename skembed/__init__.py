@@ -16,10 +16,13 @@ _HOMES = {
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
     "PairCorpus": "_corpus.pairs",
+    "ParagraphVectorizer": "_methods.paragraph",
     "ParaphraseVectorizer": "_methods.paraphrase",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
+    "SequentialDenoisingAutoencoder": "_methods.denoising_autoencoder",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
+    "SkipThoughtVectorizer": "_methods.skip_thought",
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
     "load": "_saving.folder",
@@ -37,10 +40,13 @@ __all__ = [
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
     "PairCorpus",
+    "ParagraphVectorizer",
     "ParaphraseVectorizer",
     "Sent2VecVectorizer",
     "SentenceCorpus",
+    "SequentialDenoisingAutoencoder",
     "SiameseCBOWVectorizer",
+    "SkipThoughtVectorizer",
     "TargetVectorizer",
     "Word2VecVectorizer",
     "__version__",
@@ -59,10 +65,13 @@ if TYPE_CHECKING:
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
     from ._methods.cse import CSEVectorizer as CSEVectorizer
+    from ._methods.denoising_autoencoder import SequentialDenoisingAutoencoder as SequentialDenoisingAutoencoder
     from ._methods.fastsent import FastSentVectorizer as FastSentVectorizer
+    from ._methods.paragraph import ParagraphVectorizer as ParagraphVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
+    from ._methods.skip_thought import SkipThoughtVectorizer as SkipThoughtVectorizer
     from ._methods.target import TargetVectorizer as TargetVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._saving.folder import load as load

@@ -122,10 +122,22 @@ VARIANTS = {
         "autoencode": {"autoencode": True, "pooling": "mean", "weighting": "sif", "unknown": "zero"},
         "sgd": {"solver": "sgd", "learning_rate": 0.1, "window": 2, "negative": 3, "min_count": 5},
     },
+    "ParagraphVectorizer": {
+        "dm": {"algorithm": "dm", "window": 2, "store_training_vectors": True},
+        "concatenate": {"algorithm": "dm", "combine": "concatenate", "window": 1, "solver": "sgd", "min_count": 5},
+    },
     "Sent2VecVectorizer": {
         "bigrams": {"ngram_range": (1, 2), "unknown": "zero"},
         "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},
         "hash": {"unknown": "hash", "min_count": 5, "ngram_range": (1, 2)},
+    },
+    "SequentialDenoisingAutoencoder": {
+        "": {"word_components": 6, "learning_rate": 0.01},
+        "given": {"init": GIVEN, "word_drop": 0.0, "word_swap": 0.0, "negative": 20, "max_gradient_norm": None},
+    },
+    "SkipThoughtVectorizer": {
+        "": {"word_components": 6, "learning_rate": 0.01},
+        "combine": {"direction": "combine", "word_components": 6, "expand_with": GIVEN, "min_count": 3, "negative": 20},
     },
     "TargetVectorizer": {
         "": {"learning_rate": 0.05},
@@ -252,6 +264,7 @@ NAMES = list(_SETTINGS)
 # Those that learn by gradient descent, and the same with defaults only.
 TRAINED = [name for name, (cls, params) in _SETTINGS.items() if hasattr(default(cls), "learning_rate")]
 TRAINED_CLASSES = [name for name in TRAINED if "-" not in name]
+RECURRENT = [name for name in TRAINED_CLASSES if hasattr(default(_SETTINGS[name][0]), "word_components")]
 HASHING = [
     name
     for name, (cls, params) in _SETTINGS.items()

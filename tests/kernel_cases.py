@@ -82,6 +82,11 @@ def start(estimator, sentences=SENTENCES, n_words=N_WORDS, n_components=N_COMPON
     weights = [rng.uniform(-0.6, 0.6, (n, n_components)).astype(np.float32) for n in (n_source, n_words)]
     past = [np.where(rng.random(n) < 0.5, rng.random(n), 0.0) for n in (n_source, n_words)]
     past = [np.column_stack([squares, np.zeros(len(squares))]).astype(np.float32) for squares in past]
+    of_sentences = rng.uniform(-0.6, 0.6, (len(sentences), n_components)).astype(np.float32)
+    squares_of_sentences = np.column_stack([rng.random(len(sentences)), np.zeros(len(sentences))]).astype(np.float32)
+    if getattr(estimator, "combine", None) == "concatenate":
+        n_joined = (1 + 2 * estimator.window) * n_components
+        weights[1] = rng.uniform(-0.6, 0.6, (n_words, n_joined)).astype(np.float32)
     return {
         "word_counts_": counts_of(sentences, n_words),
         "word_vectors_": weights[0][:n_words],
@@ -90,6 +95,8 @@ def start(estimator, sentences=SENTENCES, n_words=N_WORDS, n_components=N_COMPON
         "_source_vectors_accumulator": past[0],
         "target_vectors_": weights[1],
         "_target_vectors_accumulator": past[1],
+        "training_vectors_": of_sentences,
+        "_training_vectors_accumulator": squares_of_sentences,
         "_n_tokens": sum(map(len, sentences)),
     }
 
@@ -221,4 +228,5 @@ def weights_after_epochs(estimator, solver, n_threads, n_epochs=2, n_components=
     assert trainer.n_threads == n_threads
     losses = [trainer.run_epoch(text, epoch, rates=(0.05, 0.02)) for epoch in range(n_epochs)]
     assert np.isfinite(losses).all()
-    return losses, [array.tobytes() for m in objective.matrices for array in (m.weights, m.accumulator)]
+    arrays = [array for matrix in objective.matrices for array in (matrix.weights, matrix.accumulator)]
+    return losses, [array.tobytes() for array in (*arrays, *getattr(objective, "sentences", ()))]

@@ -41,13 +41,12 @@ from skembed import (
 )
 from skembed.datasets import read_sts
 from skembed.evaluation import sts_scores, sts_similarities
-from skembed.evaluation._compared import tfidf_of_compared
 from skembed.metrics import paired_cosine_similarity
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from reporting import as_csv_table, how_measured
-from yardsticks import pearson, read_labelled, read_pairs
+from yardsticks import pearson, read_labelled, read_pairs, tfidf_of_stems
 
 SETS = {"Opinosis": "opinosis_topics", "MSRP": "msrp_groups"}
 COLUMNS = ["2012", "2013", "2014", "14 sets", "SICK trial"]
@@ -87,7 +86,7 @@ def make_methods(words, stems, seed):
         "tf-idf": lambda: tfidf.fit(words),
         "tf-idf on stems": lambda: tfidf.fit(stems),
         "tf-idf on stems, each word once": lambda: once.fit(stems),
-        "the same, fitted on the compared sentences": lambda: tfidf_of_compared("english"),
+        "the same, fitted on the compared sentences": tfidf_of_stems,
         "CBOS": lambda: CBOSVectorizer(300, **common).fit(words),
         "CBOS on stems": lambda: CBOSVectorizer(300, **common).fit(stems),
         "CBOS on stems, parts of 32 words": cbos,

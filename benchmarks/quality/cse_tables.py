@@ -18,12 +18,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 import numpy as np
 from measuring import arguments
-from pairs_sts import START, TFIDF, read_lexicon, start_of
+from pairs_sts import START, read_lexicon, start_of
 from reporting import report
-from yardsticks import pearson
+from yardsticks import TFIDF, pearson, tfidf_of_stems
 
 from skembed import CSEVectorizer, PairCorpus, ParaphraseVectorizer
-from skembed.evaluation._compared import tfidf_of_compared
 
 # File -> PP and CSE from phrases (table 1), CSE from sentences after phrases (table 2).
 PAPER = {
@@ -71,7 +70,7 @@ def means_of(scores):
 
 def models(start, words, sentences):
     """Name -> estimator, and the sets of pairs that it learns from."""
-    yield TFIDF, tfidf_of_compared("english"), None
+    yield TFIDF, tfidf_of_stems(), None
     yield "start", start, None
     for name, cls, options in (
         ("PP", ParaphraseVectorizer, {}),

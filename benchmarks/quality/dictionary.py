@@ -25,7 +25,7 @@ import numpy as np
 from measuring import arguments, cpu_seconds
 from reporting import report
 from scipy.stats import pearsonr, spearmanr
-from yardsticks import mean_score, read_pairs
+from yardsticks import TFIDF, mean_score, read_pairs, tfidf_of_stems
 
 from skembed import (
     CBOSVectorizer,
@@ -35,7 +35,6 @@ from skembed import (
     SentenceCorpus,
     TargetVectorizer,
 )
-from skembed.evaluation._compared import tfidf_of_compared
 from skembed.metrics import paired_cosine_similarity
 
 PAPER = "as in the paper"
@@ -116,7 +115,7 @@ def main():
         print(rows[-1], flush=True)
         return model
 
-    show("tf-idf of the compared sentences, stems", lambda: tfidf_of_compared("english"))
+    show(TFIDF, tfidf_of_stems)
     start = show("start: CBOS and Sent2Vec joined, SIF", lambda: learn_start(corpus))
     words, glosses = (column[::step] for column in read_glosses(options.wordnet))
     known = np.array([word in start.vocabulary_ for word in words])

@@ -29,12 +29,12 @@ from skembed import (
     SiameseCBOWVectorizer,
 )
 from skembed.evaluation import document_scores
-from skembed.evaluation._compared import FittedOnCompared, tfidf_of_compared
+from skembed.evaluation._compared import FittedOnCompared
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from reporting import as_csv_table, how_measured
-from yardsticks import mean_score
+from yardsticks import mean_score, tfidf_of_stems
 
 TEXTS = {"simplewiki": "wiki", "books_small": "books"}
 SIZES = [2_000, 20_000, 160_000]
@@ -83,7 +83,7 @@ def make_methods(corpus, fitted):
         return MeanEmbeddingVectorizer(300, word_vectors=[cbos(), sent2vec()], weighting="sif").fit(corpus)
 
     return {
-        TFIDF: lambda: tfidf_of_compared("english"),
+        TFIDF: tfidf_of_stems,
         "HybridVectorizer without its vectors: weights of both texts": lambda: hybrid(half_count=1e15),
         "CBOS(100)": lambda: fitted(CBOSVectorizer(**common)),
         "Siamese CBOW(100)": lambda: fitted(SiameseCBOWVectorizer(**common)),

@@ -21,7 +21,7 @@ import numpy as np
 from beat_tfidf import agreement
 from measuring import arguments, cpu_seconds
 from reporting import report, target
-from yardsticks import pearson, read_labelled
+from yardsticks import TFIDF, pearson, read_labelled, tfidf_of_stems
 
 from skembed import (
     CBOSVectorizer,
@@ -31,7 +31,6 @@ from skembed import (
     Sent2VecVectorizer,
     SentenceCorpus,
 )
-from skembed.evaluation._compared import tfidf_of_compared
 
 YEARS = ("2012", "2013", "2014")
 COLUMNS = ("14 sets", *YEARS, "SICK trial", "SICK test", "Opinosis k-means", "Opinosis Ward")
@@ -40,7 +39,6 @@ COMMON = {"binary": True, "batch_size": 128, "random_state": 0}
 WORDS = {"learn": "directions", "learning_rate": 3e-4, "max_iter": 12, **COMMON}
 SENTENCES = {"learning_rate": 5e-4, "max_iter": 4, "word_dropout": 0.15, "temperature": 0.07, **COMMON}
 SENTENCES |= {"interpolation": 0.7}
-TFIDF = "tf-idf of the compared sentences, stems"
 # end of the settings
 
 
@@ -108,7 +106,7 @@ def main():
     captions, images = read_captions(options.pairs / "flickr30k_captions.tsv.gz")
     rows = [
         {"pairs": name, **row_of(model, options.data), "CPU s": None}
-        for name, model in ((TFIDF, tfidf_of_compared("english")), ("none: the start", start))
+        for name, model in ((TFIDF, tfidf_of_stems()), ("none: the start", start))
     ]
 
     def learn(name, init, settings, *pairs):

@@ -26,7 +26,7 @@ os.environ |= ONE_THREAD
 
 from reporting import report, target
 from wordllama import WordLlama
-from yardsticks import mean_score, pearson
+from yardsticks import TFIDF, mean_score, pearson, tfidf_of_stems
 
 from skembed import (
     CBOSVectorizer,
@@ -36,10 +36,8 @@ from skembed import (
     SentenceCorpus,
     TargetVectorizer,
 )
-from skembed.evaluation._compared import tfidf_of_compared
 
 N_TIMED = 50_000
-TFIDF = "tf-idf of the compared sentences, stems"
 TEACHER, START, STUDENT = "wordllama, the teacher", "CBOS and Sent2Vec joined, SIF", "student, from the joined"
 
 
@@ -107,7 +105,7 @@ def main():
         return model
 
     teacher = show(TEACHER, load_teacher)
-    show(TFIDF, lambda: tfidf_of_compared("english"))
+    show(TFIDF, tfidf_of_stems)
     began = cpu_seconds()
     targets = teacher.transform(sentences)
     embedding = cpu_seconds() - began

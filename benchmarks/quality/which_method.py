@@ -32,13 +32,12 @@ from skembed import (
     SiameseCBOWVectorizer,
     Word2VecVectorizer,
 )
-from skembed.evaluation._compared import tfidf_of_compared
-from skembed.evaluation._methods import random_vectors
+from skembed.evaluation import make_baseline
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from reporting import how_measured, save_figure
-from yardsticks import mean_score, pearson, read_labelled
+from yardsticks import mean_score, pearson, read_labelled, tfidf_of_stems
 
 WORDS = [100_000, 1_000_000, 4_000_000, 16_000_000, 28_000_000]  # the last two are all of one file, and both
 TASKS = {
@@ -55,13 +54,13 @@ TASKS = {
 OWN = "tf-idf on stems of the task"
 
 
-def make_methods(corpus):
+def make_methods():
     """Name -> estimator. Those that learn have their defaults."""
     common = {"random_state": 0, "n_jobs": 2}
-    random = random_vectors(corpus)
+    random = make_baseline("random vectors", random_state=0)
     return {
         "tf-idf": BOWPCA(n_components=None, weighting="idf"),
-        "random vectors, SIF": MeanEmbeddingVectorizer(word_vectors=random, weighting="sif"),
+        "random vectors, SIF": random.set_params(weighting="sif", unknown="hash"),
         "BOWPCA (100, tf-idf)": BOWPCA(n_components=100, weighting="idf", min_count=5, random_state=0),
         "skip-gram mean, SIF": Word2VecVectorizer(weighting="sif", **common),
         "CBOW mean, SIF": Word2VecVectorizer(algorithm="cbow", weighting="sif", **common),
@@ -219,11 +218,11 @@ def main():
     options = parser.parse_args()
     rows = read_rows(options.csv)
     if (0, OWN) not in rows:
-        rows[0, OWN] = {"seconds": float("nan")} | measure(tfidf_of_compared("english"), options.data)
+        rows[0, OWN] = {"seconds": float("nan")} | measure(tfidf_of_stems(), options.data)
         write_rows(options.csv, rows)
     for n_words, corpus in parts_of(options.data, options.words):
         print(corpus, flush=True)
-        for name, model in make_methods(corpus).items():
+        for name, model in make_methods().items():
             if (n_words, name) in rows:
                 continue
             warm_up(model, corpus)

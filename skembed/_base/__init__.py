@@ -13,8 +13,10 @@ __all__ = [
     "parameters",
     "pooled",
     "queries",
+    "saving",
     "scikit_learn",
     "sharing",
+    "state",
     "text",
     "trained",
 ]

@@ -53,10 +53,15 @@ class NgramVectorizer(PooledVectorizer, TrainedVectorizer):
         """Words, then n-grams, which start at zero unless `start` says otherwise."""
         n_rows = len(fitted["word_counts_"]) + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
         options = "n_components", "ngram_range", "n_buckets"
-        return LearnedArray("_source_vectors", (n_rows, fitted["n_features_out_"]), start, options=options)
+        return LearnedArray(
+            "_source_vectors", (n_rows, fitted["n_features_out_"]), start, options=options, is_source=True
+        )
+
+    def _n_rows_of_state(self, n_words: int) -> int:
+        self._check_layout(but="n_components")
+        return n_words + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
 
     def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        self._check_layout(but="n_components")
         rows, weights, is_unknown, ptr = super()._features(sentences)
         if self.ngram_range[1] == 1:
             return rows, weights, is_unknown, ptr

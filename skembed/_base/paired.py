@@ -86,10 +86,10 @@ class PairedVectorizer(TrainedVectorizer):
         """
         return super().fit(X, y, groups=groups)
 
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
         """Make one pass over some more pairs.
 
-        The first call learns the vocabulary; later calls keep it. The learning rate does not fall.
+        The first call learns the vocabulary. The learning rate does not fall.
 
         Parameters
         ----------
@@ -99,6 +99,8 @@ class PairedVectorizer(TrainedVectorizer):
             As in `fit`.
         groups : array-like of shape (n_sentences,), default=None
             As in `fit`.
+        new_words : {"append", "ignore"}, default="append"
+            As in :meth:`CBOSVectorizer.partial_fit`.
 
         Returns
         -------
@@ -110,7 +112,7 @@ class PairedVectorizer(TrainedVectorizer):
         UserWarning
             If the fraction of known words of `X` is far lower than in the text of the first call.
         """
-        return super().partial_fit(X, y, groups=groups)
+        return super().partial_fit(X, y, groups=groups, new_words=new_words)
 
     def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.

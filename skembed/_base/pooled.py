@@ -14,6 +14,7 @@ from .._text.known_words import EncodedSentences
 from .embedding import EmbeddingVectorizer
 from .queries import WordVectorInspection
 from .sharing import shallow_copy
+from .state import Shaped
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
 
@@ -38,8 +39,11 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
     word_vectors_: NDArray[np.float32]
     word_weights_: NDArray[np.float32]
 
-    def _text_statistics(self, corpus: SentenceCorpus, fitted: dict[str, Any]) -> dict[str, Any]:
-        return super()._text_statistics(corpus, fitted) | self._word_weights(corpus, fitted["vocabulary_"])
+    def _text_statistics(
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        weights = self._word_weights(corpus, fitted["vocabulary_"], earlier)
+        return super()._text_statistics(corpus, fitted, earlier) | weights
 
     def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:
         return np.asarray(fitted["word_weights_"])
@@ -50,20 +54,38 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         model.__dict__.update(fitted)
         return fitted | {"_unknown_length": self._length_of_unknown(model.word_vectors_)}
 
-    def _word_weights(self, corpus: SentenceCorpus, vocabulary: dict[str, int]) -> dict[str, Any]:
-        """Weights of the words in the sentence sum, and of a word that is not in the vocabulary."""
+    def _word_weights(
+        self, corpus: SentenceCorpus, vocabulary: dict[str, int], earlier: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Weights of the words in the sentence sum, and of a word that is not in the vocabulary.
+
+        `earlier` has those of a text that was learned before, for the same words, and its counts.
+        """
         if self.weighting is None:
             return {"word_weights_": np.ones(len(vocabulary), np.float32), "_unknown_weight": np.float32(1.0)}
-        ids = corpus.vocabulary.ids_of(vocabulary)
         if self.weighting == "sif":
-            counts = np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0)
-            weights, unknown = SIF_A / (SIF_A + counts / max(1, corpus.n_tokens)), 1.0
+            counts, n_tokens = corpus.vocabulary.look_up(corpus.vocabulary.counts, vocabulary), corpus.n_tokens
+            if earlier:
+                counts, n_tokens = counts + earlier["word_counts_"], n_tokens + earlier["_n_tokens"]
+            weights, unknown = SIF_A / (SIF_A + counts / max(1, n_tokens)), 1.0
         else:
             n_sentences = corpus.n_sentences
-            frequencies = np.where(ids >= 0, np.append(corpus.sentence_frequencies(), 0)[ids], 0)
+            frequencies = corpus.vocabulary.look_up(corpus.sentence_frequencies(), vocabulary)
+            if earlier:  # the weights tell in how many sentences a word was
+                n_earlier = np.exp(float(earlier["_unknown_weight"]) - 1)
+                frequencies = frequencies + np.rint(n_earlier / np.exp(earlier["word_weights_"].astype(float) - 1) - 1)
+                n_sentences += round(n_earlier - 1)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
         return {"word_weights_": weights.astype(np.float32), "_unknown_weight": np.float32(unknown)}
+
+    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
+        vectors = (self._summed_vectors, (self._n_rows_of_state(n_words), self.n_features_out_))
+        return {"word_weights_": (self.word_weights_, (n_words,)), "word_vectors_": vectors}
+
+    def _n_rows_of_state(self, n_words: int) -> int:
+        """How many vectors there must be."""
+        return n_words
 
     def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         return self._pool(sentences, out)

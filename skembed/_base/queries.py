@@ -156,9 +156,9 @@ class WordVectorInspection(SentenceSimilarity):
         if (words is None) == (positive is None and negative is None):
             raise ValueError("Give words, or else positive and negative, not both.")
         if words is not None:
-            found = [self._nearest(direction, n_words) for direction in self._directions(words, "words")]
+            found = [self._nearest(direction, n_words) for direction in self._directions_of(words, "words")]
             return found[0] if _is_single(words) else found
-        likes, dislikes = self._directions(positive, "positive"), self._directions(negative, "negative")
+        likes, dislikes = self._directions_of(positive, "positive"), self._directions_of(negative, "negative")
         total = np.zeros(self.n_features_out_)
         for sign, directions in ((1, likes), (-1, dislikes)):
             for direction in directions:
@@ -166,7 +166,7 @@ class WordVectorInspection(SentenceSimilarity):
         rows = [row for direction in likes + dislikes for row in direction.rows]
         return self._nearest(_Direction(total, rows), n_words)
 
-    def _directions(self: Any, items: Any, name: str) -> list[_Direction]:
+    def _directions_of(self: Any, items: Any, name: str) -> list[_Direction]:
         """Return the directions of words, sentences and vectors; `name` is the parameter in errors."""
         if items is None:
             return []

@@ -31,7 +31,7 @@ class Saved(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())  # a snapshot
-        sparse = {name: _rows_with_values(value) for name, value in state.items() if _has_empty_rows(value)}
+        sparse = {name: rows_with_values(value) for name, value in state.items() if has_empty_rows(value)}
         return {name: value for name, value in state.items() if name not in sparse} | {
             _SPARSE: sparse,
             _VERSION: __version__,
@@ -49,11 +49,11 @@ class Saved(BaseEstimator):
                 stacklevel=2,
             )
         values = {name: value for name, value in state.items() if name not in (_SPARSE, _VERSION)}
-        dense = {name: _with_empty_rows(*found) for name, found in state.get(_SPARSE, {}).items()}
+        dense = {name: with_empty_rows(*found) for name, found in state.get(_SPARSE, {}).items()}
         super().__setstate__(values | dense)
 
 
-def _has_empty_rows(value: Any) -> bool:
+def has_empty_rows(value: Any) -> bool:
     """Whether this is a large matrix in which most rows have only zero bits (so not -0.0)."""
     if not (isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "fiu"):
         return False
@@ -67,12 +67,12 @@ def _is_used(rows: np.ndarray) -> np.ndarray:
     return np.asarray(rows.view(f"u{rows.itemsize}").any(axis=1))
 
 
-def _rows_with_values(matrix: np.ndarray) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
+def rows_with_values(matrix: np.ndarray) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
     rows = np.flatnonzero(_is_used(matrix))
     return matrix.shape, rows, np.asarray(matrix[rows])
 
 
-def _with_empty_rows(shape: tuple[int, ...], rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+def with_empty_rows(shape: tuple[int, ...], rows: np.ndarray, values: np.ndarray) -> np.ndarray:
     matrix = np.zeros(tuple(shape), values.dtype)  # untouched pages take no memory
     matrix[rows] = values
     return matrix

@@ -26,6 +26,7 @@ from .saving import Saved
 from .scikit_learn import Transformer
 from .sharing import Shared, one_at_a_time, side_state
 from .showing import QuickDisplay
+from .state import CheckedState, check_rows
 
 _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
 
@@ -33,7 +34,7 @@ _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "s
 Hasher.dispatch[SentenceCorpus] = lambda hasher, corpus: hasher.save(("skembed.SentenceCorpus", corpus.digest))
 
 
-class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
+class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transformer):
     """Base of all estimators: from text, or a corpus, to word ids."""
 
     _parameter_constraints: dict[str, Any] = {
@@ -201,8 +202,13 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
             "_tokenizer": corpus.tokenizer,
         }
 
-    def _text_statistics(self, corpus: SentenceCorpus, fitted: dict[str, Any]) -> dict[str, Any]:
-        """Fitted attributes that follow from the text and the vocabulary, before anything is learned."""
+    def _text_statistics(
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Fitted attributes that follow from the text and the vocabulary, before anything is learned.
+
+        `earlier` has those of a text that was learned before, for the same words.
+        """
         return {}
 
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
@@ -215,6 +221,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
 
     def _encoded_corpus(self, corpus: SentenceCorpus, name: str = "X") -> EncodedSentences:
         self._check_corpus(corpus, name)
+        self._check_state()
         words = corpus.vocabulary.words
         return EncodedSentences(corpus.tokens, corpus.sent_ptr, self._rows_of(words), words)
 
@@ -240,12 +247,14 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
 
         Not a property: `dir`, and so the HTML display, would build them.
         """
+        self._check_state()
         state, of_this = side_state(self), (self.vocabulary_, self._tokenizer)
         found = state.known_tokens
         if found is None or not found.fits(*of_this):
             with state.making:
                 found = state.known_tokens
                 if found is None or not found.fits(*of_this):
+                    check_rows(self.vocabulary_.values(), len(self.vocabulary_), len(self.vocabulary_))
                     found = state.known_tokens = KnownTokens(*of_this)
         return found
 
@@ -257,7 +266,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, Transformer):
             )
 
     def _rows_of(self, words: Sequence[str]) -> np.ndarray:
-        return np.fromiter((self.vocabulary_.get(word, -1) for word in words), np.int64, len(words))
+        return check_rows((self.vocabulary_.get(word, -1) for word in words), len(words), len(self.vocabulary_))
 
 
 def tokenizer_options(source: Any) -> dict[str, Any]:

@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._compiled.gather import renumber
 from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
 from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order
-from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
+from .._training.learned_arrays import LearnedArray, check_shapes, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import EpochTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
@@ -24,9 +25,11 @@ from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
 from .coverage import check_kept
 from .embedding import EmbeddingVectorizer
+from .growth import check_new_words, learn_words
 from .outcome import check_finite, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import of_one_state
+from .state import check_rows, check_to_learn_on
 from .text import warn_if_unordered
 
 
@@ -115,16 +118,17 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         keep = self.warm_start and hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
+            if keep:
+                check_kept(self, corpus)
             fitted["_from_labels"] = classes is not None
             self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False, annotations=annotations)
         return self
 
     @fit_context
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
         """Make one pass over some more sentences.
 
-        The first call learns the vocabulary, the word counts and the word weights; later calls keep them, so that
-        a word that was not in the first batch stays unknown. The learning rate does not fall.
+        The first call learns the vocabulary, the word counts and the word weights. The learning rate does not fall.
 
         Parameters
         ----------
@@ -134,6 +138,11 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             As in `fit`.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence.
+        new_words : {"append", "ignore"}, default="append"
+            In later calls, "append" adds the words that occur at least `min_count` times in this text, and updates
+            counts and weights. Known words keep their rows. Once there are `max_features` words, a new word takes the
+            row of the rarest one, if it is more frequent. "ignore" changes none of these; use it for another pass
+            over the same text.
 
         Returns
         -------
@@ -142,18 +151,23 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
 
         Raises
         ------
+        ValueError
+            As in `fit`, and for another value of `new_words`.
         MemoryError
             If there is less memory than the fit needs.
 
         Warns
         -----
         UserWarning
-            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
+            As in `fit`. With ``new_words="ignore"``, if far fewer words of `X` are known than of the first text.
         """
+        check_new_words(new_words)
         corpus, annotations, classes = self._evidence(X, y, groups)
         keep = hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
+            if keep:
+                fitted |= learn_words(self, corpus, fitted, new_words)
             fitted["_from_labels"] = classes is not None
             self._train(corpus, fitted, X=X, n_epochs=1, partial=True, annotations=annotations)
         return self
@@ -203,6 +217,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         """A record of each array that is learned; `fitted` already has `word_counts_`."""
         raise TypeError(f"{type(self).__name__} does not say which arrays it learns.")
+
+    def _arrays_of_text(self, fitted: dict[str, Any], text: EncodedText) -> list[LearnedArray]:
+        """A record of each array that has a row for each sentence of the text, and lives as long as a fit."""
+        return []
 
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
         """The arrays of which the fitted estimator also has a changed copy."""
@@ -257,14 +275,19 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         if not hasattr(self, "_layout"):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
-        check_kept(self, corpus)
         fitted = {name: value for name, value in vars(self).items() if name in self._fitted_names()}
-        return fitted | copies_of(self._learned_arrays(fitted), fitted)
+        arrays = self._learned_arrays(fitted)
+        copies = copies_of(arrays, fitted)
+        check_to_learn_on(fitted, len(self._weights_in_training(fitted)))
+        check_shapes(arrays, self.solver, fitted)
+        return fitted | copies
 
     def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:
         """Parameters that set the rows of the arrays; with other values, a kernel would go past their end."""
         names = dict.fromkeys(name for array in arrays for name in array.options)
-        return {name: tuple(v) if isinstance(v := getattr(self, name), list) else v for name in names}
+        values = {name: getattr(self, name) for name in names}
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
 
     def _check_layout(self, *, but: str = "") -> None:
         layout = getattr(self, "_layout", None)
@@ -292,8 +315,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         weights = self._weights_in_training(fitted)
         tokens, words, vocabulary = np.asarray(corpus.tokens), corpus.vocabulary.words, fitted["vocabulary_"]
         if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
-            ids = np.fromiter((vocabulary.get(word, len(vocabulary)) for word in words), np.int32, len(words))
-            tokens = _remapped(tokens, ids)
+            ids = check_rows((vocabulary.get(word, -1) for word in words), len(words), len(vocabulary))
+            tokens = tokens.copy()
+            renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32))
+            tokens.flags.writeable = False
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
         return split_long_sentences(text, self.max_sentence_length)
 
@@ -324,8 +349,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     ) -> None:
         """Run the epochs; the estimator changes only if all of them succeed."""
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
+        arrays, of_text = self._learned_arrays(fitted), self._arrays_of_text(fitted, text)
+        fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
         trainer = self._make_trainer(fitted)
-        weights = [fitted[array.name] for array in moving(self._learned_arrays(fitted))]
+        weights = [fitted[array.name] for array in moving(arrays + of_text)]
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
@@ -369,16 +396,6 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         """What belongs together in a pass."""
         return in_order
-
-
-def _remapped(tokens: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """`ids[tokens]`, in chunks, because numpy would make int64 positions of all tokens at once."""
-    out = np.empty(len(tokens), np.int32)
-    for start in range(0, len(tokens), 1 << 20):
-        chunk = slice(start, start + (1 << 20))
-        out[chunk] = ids[tokens[chunk]]
-    out.flags.writeable = False
-    return out
 
 
 def _copied(fitted: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Knows no vectors, no training and no estimators.
 # Modules that other packages of skembed may import.
 __all__ = [
     "corpus",
+    "folders",
     "input",
     "pairs",
-    "storage",
 ]

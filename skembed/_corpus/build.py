@@ -14,8 +14,11 @@ from .._compiled.threads import Threads, count_threads
 from .._text.batches import Batch, offsets
 from .._text.encoder import Encoder
 from .._text.tokenizer import Tokenizer
-from .content import Content, make_settings, open_content
-from .storage import GrowingArray, new_folder, write_folder
+from .._validation.paths import user_path
+from .checks import trust_folder
+from .content import Content, make_settings, open_content, read_handle
+from .folders import new_folder
+from .storage import CORPUS_FOLDER, GrowingArray, write_folder
 
 
 def build(
@@ -31,11 +34,15 @@ def build(
     limits = min_count, max_features
     if to is None:
         return encode_batches(batches, tokenizer, None, *limits, n_jobs), tokenizer, settings, None, None
-    with new_folder(to) as folder:
+    with new_folder(to, CORPUS_FOLDER) as folder:
         built = encode_batches(batches, tokenizer, folder, *limits, n_jobs)
-        write_folder(folder, built.arrays(), settings)
+        digest = write_folder(folder, built.arrays(), settings)
         del built  # closes the memory maps: Windows does not rename a folder that holds an open file
-    return open_content(to, mmap=True, verify=False, tokenizer=tokenizer)
+        trust_folder(folder)
+        # Opened before others can replace it, where that is possible.
+        opened = open_content(folder, mmap=True, verify=False, tokenizer=tokenizer) if os.name == "posix" else None
+    content = opened[0] if opened else read_handle(os.fspath(to), digest, tokenizer)
+    return content, tokenizer, settings, os.path.abspath(user_path(to)), digest
 
 
 def encode_batches(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,10 @@ from .._text.batches import offsets
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary, check_limits
 from .._validation.messages import brief
-from .._validation.paths import user_path
-from .storage import Arrays, check_contents, read_folder
+from .._validation.paths import PathLike, user_path
+from .checks import check_arrays, read_folder
+from .folders import new_folder
+from .storage import CORPUS_FOLDER, Arrays, write_folder
 
 
 class Content(NamedTuple):
@@ -40,6 +43,13 @@ class Content(NamedTuple):
         """Undo :meth:`arrays`."""
         vocabulary = Vocabulary.from_packed(arrays.text, arrays.word_ptr, arrays.counts)
         return cls(arrays.tokens, arrays.sent_ptr, arrays.doc_ptr, vocabulary)
+
+    @classmethod
+    def from_pickle(cls, arrays: Iterable[np.ndarray]) -> Content:
+        """The same for arrays that a pickle has, which may not fit each other."""
+        plain = Arrays(*map(np.asarray, arrays))  # joblib may give memory maps
+        check_arrays(plain, "The pickle of a SentenceCorpus")
+        return cls.from_arrays(plain)
 
     def take(self, rows: np.ndarray) -> Content:
         """Return the sentences `rows` in this order, with the words that occur in them.
@@ -87,11 +97,9 @@ def check_content(tokens: Any, sent_ptr: Any, doc_ptr: Any, vocabulary: Vocabula
     """Return read-only arrays of the right types, not copied if possible, or say what is wrong with them."""
     tokens = _read_only("tokens", tokens, np.int32)
     sent_ptr, doc_ptr = _read_only("sent_ptr", sent_ptr, np.int64), _read_only("doc_ptr", doc_ptr, np.int64)
-    for name, ptr, size in (("sent_ptr", sent_ptr, len(tokens)), ("doc_ptr", doc_ptr, len(sent_ptr) - 1)):
-        if not len(ptr) or ptr[0] != 0 or ptr[-1] != size:
-            raise ValueError(f"{name} must run from 0 to {size}.")
-    check_contents(tokens, sent_ptr, doc_ptr, vocabulary.counts, name="SentenceCorpus")
-    return Content(tokens, sent_ptr, doc_ptr, vocabulary)
+    content = Content(tokens, sent_ptr, doc_ptr, vocabulary)
+    check_arrays(content.arrays(), "SentenceCorpus")
+    return content
 
 
 def _read_only(name: str, array: Any, dtype: type) -> np.ndarray:
@@ -117,6 +125,7 @@ def open_content(
     tokenizer: Tokenizer | None = None,
     analyzer: Callable[[Any], Iterable[str]] | None = None,
     stemmer: Callable[[str], str] | None = None,
+    token_pattern: str | None = None,
 ) -> tuple[Content, Tokenizer, dict[str, Any], str | None, str]:
     """Read a saved corpus: content, tokenizer, settings, absolute path of a memory map, and digest.
 
@@ -125,7 +134,7 @@ def open_content(
     arrays, settings, digest = read_folder(path, mmap=mmap, verify=verify)
     try:
         check_limits(settings["min_count"], settings["max_features"])
-        tokenizer = tokenizer or Tokenizer.from_options(settings["options"], analyzer, stemmer)
+        tokenizer = tokenizer or Tokenizer.from_options(settings["options"], analyzer, stemmer, token_pattern)
         content = Content.from_arrays(arrays)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{user_path(path)}: {error}") from error
@@ -144,6 +153,18 @@ def read_handle(path: str, digest: str, tokenizer: Tokenizer) -> Content:
     if found != digest:
         raise ValueError(f"The corpus in the folder {path} was replaced by another. Open it with SentenceCorpus.load.")
     return content
+
+
+def save_content(
+    path: PathLike, content: Content, settings: dict[str, Any], *, own_path: str | None, own_digest: str | None
+) -> None:
+    """Save a corpus, unless it is a memory map of that very folder, which still holds it."""
+    if own_path is not None and os.path.realpath(user_path(path)) == os.path.realpath(own_path):
+        with suppress(OSError, ValueError):
+            if read_folder(path, mmap=True, verify=False)[2] == own_digest:
+                return
+    with new_folder(path, CORPUS_FOLDER) as folder:
+        write_folder(folder, content.arrays(), settings)
 
 
 def _row_blocks(ptr: np.ndarray) -> Iterator[tuple[int, int]]:

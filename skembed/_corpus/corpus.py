@@ -13,10 +13,10 @@ from .._text.files import iter_text
 from .._text.sources import advising, iter_batches
 from .._text.tokenizer import TOKEN_PATTERN, Tokenizer
 from .._text.vocabulary import Vocabulary
-from .._validation.paths import PathLike, user_path
+from .._validation.paths import PathLike
 from .build import build
-from .content import Content, as_rows, check_content, make_settings, open_content, read_handle
-from .storage import Arrays, digest_of, new_folder, write_folder
+from .content import Content, as_rows, check_content, make_settings, open_content, read_handle, save_content
+from .storage import digest_of
 
 
 class SentenceCorpus:
@@ -53,8 +53,6 @@ class SentenceCorpus:
     SentenceCorpus(n_documents=2, n_sentences=3, n_tokens=7, n_words=6)
     >>> corpus[1]
     ['the', 'cat', 'slept']
-    >>> corpus[1:]
-    SentenceCorpus(n_documents=2, n_sentences=2, n_tokens=4, n_words=4)
     """
 
     ndim = 0  # for pandas: a scalar, not a column of sentences
@@ -321,11 +319,7 @@ class SentenceCorpus:
         OSError
             If `path` exists and is not a corpus, or cannot be written; names path and reason. No files are left.
         """
-        path = user_path(path)
-        if self._path is not None and path.exists() and path.samefile(self._path):
-            return  # it is there already
-        with new_folder(path) as folder:
-            write_folder(folder, self._content.arrays(), self._settings)
+        save_content(path, self._content, self._settings, own_path=self._path, own_digest=self._digest)
 
     @classmethod
     def load(
@@ -336,6 +330,7 @@ class SentenceCorpus:
         verify: bool = True,
         analyzer: Callable[[Any], Iterable[str]] | None = None,
         stemmer: Callable[[str], str] | None = None,
+        token_pattern: str | None = None,
     ) -> SentenceCorpus:
         """Open a corpus that :meth:`save` or ``to=`` wrote.
 
@@ -346,9 +341,10 @@ class SentenceCorpus:
         mmap : bool, default=True
             Memory-map the arrays instead of reading them.
         verify : bool, default=True
-            Check the contents against the digest. This reads the files once; not needed on a disk that you trust.
-        analyzer, stemmer : callable or None, default=None
-            The callables that the corpus was built with, if any: they are not stored.
+            Check the contents against the digest. Not needed on a disk that you trust. Offsets and ids are checked in
+            any case, which reads the files once in a process: compiled code relies on them.
+        analyzer, stemmer, token_pattern : callable, callable, str or None, default=None
+            What the corpus was built with: callables, which are not stored, and a special pattern (see :func:`load`).
 
         Returns
         -------
@@ -361,7 +357,8 @@ class SentenceCorpus:
         ValueError
             If a file is missing, damaged, or from another version (names the file), or a callable is missing.
         """
-        return _make(*open_content(path, mmap=mmap, verify=verify, analyzer=analyzer, stemmer=stemmer))
+        options: dict[str, Any] = {"analyzer": analyzer, "stemmer": stemmer, "token_pattern": token_pattern}
+        return _make(*open_content(path, mmap=mmap, verify=verify, **options))
 
     def __copy__(self) -> SentenceCorpus:
         return self
@@ -371,6 +368,9 @@ class SentenceCorpus:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_loaded": self._content, "_path": None}  # for skops, which stores all arrays
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _loaded=check_content(*state["_loaded"]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is not None:
@@ -396,4 +396,4 @@ def _make(
 
 
 def _from_arrays(arrays: tuple[np.ndarray, ...], *others: Any) -> SentenceCorpus:
-    return _make(Content.from_arrays(Arrays(*map(np.asarray, arrays))), *others)  # joblib may give memory maps
+    return _make(Content.from_pickle(arrays), *others)

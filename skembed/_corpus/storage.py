@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import shutil
-import uuid
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from .._validation.messages import brief
-from .._validation.paths import PathLike, naming, user_path
+from .._validation.paths import naming
+from .folders import FolderKind
 
 HEADER = "corpus.json"
 FORMAT = "skembed corpus"
@@ -43,15 +40,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "word_ptr": np.dtype("<i8"),
     "text": np.dtype("u1"),
 }
-_STEP = 1 << 22  # entries of an array that are worked on at a time
-
-
-class FolderKind(NamedTuple):
-    """What a folder holds."""
-
-    name: str  # for messages
-    header: str
-    files: frozenset[str]  # all that may be in it
+STEP = 1 << 22  # entries of an array that are worked on at a time
 
 
 CORPUS_FOLDER = FolderKind("corpus", HEADER, frozenset([HEADER, *(f"{name}.npy" for name in Arrays._fields)]))
@@ -62,68 +51,10 @@ def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
     for name, array in arrays._asdict().items():
         digest.update(f"{name} {len(array)};".encode())
-        for start in range(0, len(array), _STEP):  # in pieces, so that a memory map need not be in memory at once
-            piece = np.ascontiguousarray(array[start : start + _STEP], dtype=DTYPES[name])
+        for start in range(0, len(array), STEP):  # in pieces, so that a memory map need not be in memory at once
+            piece = np.ascontiguousarray(array[start : start + STEP], dtype=DTYPES[name])
             digest.update(piece.data)
     return digest.hexdigest()
-
-
-@contextmanager
-def new_folder(path: PathLike, kind: FolderKind = CORPUS_FOLDER) -> Iterator[Path]:
-    """Give a temporary folder to write to; rename it to `path` if all goes well, and remove it if not.
-
-    What stands at `path` must be a saved folder of the same kind or an empty folder. Errors name path and reason.
-    """
-    target = Path(os.path.realpath(user_path(path)))
-    _check_replaceable(target, kind)
-    mark = uuid.uuid4().hex
-    folder, old = target.with_name(f".{target.name}.{mark}.new"), target.with_name(f".{target.name}.{mark}.old")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir()
-        yield folder
-        _check_replaceable(target, kind)
-        try:
-            if target.exists():
-                target.rename(old)
-            folder.rename(target)
-        except PermissionError as error:  # Windows does not rename a folder while a file in it is memory-mapped
-            if old.exists() and not target.exists():
-                old.rename(target)
-            raise PermissionError(f"{target} is in use and cannot be replaced. Save under another name.") from error
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        at = None if error.filename is None else Path(error.filename)
-        if at is None or not (folder == at or folder in at.parents or at in folder.parents):
-            raise  # an error of a source file, not of this folder
-        raise OSError(error.errno, f"The {kind.name} cannot be saved to {target}: {error.strerror}") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _check_replaceable(target: Path, kind: FolderKind) -> None:
-    if not target.exists():
-        return
-    if target.is_dir():
-        names = {entry.name for entry in target.iterdir()}
-        if not names or (kind.header in names and names <= kind.files):
-            return
-    raise FileExistsError(
-        f"{target} exists and is not a saved {kind.name} (or holds other files too). Choose another name."
-    )
-
-
-def sync_folder(folder: Path) -> None:
-    """Write the files of a folder through to the disk, and the folder itself where the system can."""
-    for file in folder.iterdir():
-        with file.open("rb+") as opened:
-            os.fsync(opened.fileno())
-    if os.name == "posix":  # Windows opens no folders
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 class _NamedFile(io.FileIO):
@@ -192,39 +123,38 @@ class GrowingArray:
         return self._file.tell()
 
 
-def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> None:
+def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> str:
     """Write the arrays that no :class:`GrowingArray` has written there yet, then the header."""
     for name, array in arrays._asdict().items():
         if not (folder / f"{name}.npy").exists():
             with closing(GrowingArray(name, folder)) as file:
                 file.append(array)
                 file.finish()
+    digest = digest_of(arrays, settings)
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "digest": digest_of(arrays, settings),
+        "digest": digest,
         "sizes": {name: len(array) for name, array in arrays._asdict().items()},
         "settings": settings,
     }
     with io.BufferedWriter(_NamedFile(folder / HEADER, "w")) as raw:
         raw.write(json.dumps(header, indent=1).encode("ascii"))
+    return digest
 
 
-def read_folder(path: PathLike, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
+def read_arrays(folder: Path, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
     """Read what :func:`write_folder` wrote: read-only arrays, settings and digest; a ValueError names a damaged file.
 
-    `verify` also checks the contents of the arrays against the digest, which reads them once.
+    The arrays are as long as the header says, and nothing else is known of them: a digest that fits, which `verify`
+    checks, does not say that they are sound.
     """
-    folder = user_path(path)
     if not folder.exists():
         raise FileNotFoundError(f"There is no saved corpus at {folder}.")
     header = _read_header(folder / HEADER)
     arrays = Arrays(*(_read_array(folder, name, header["sizes"][name], mmap) for name in Arrays._fields))
-    _check_ends(folder, arrays)
-    if verify:
-        if digest_of(arrays, header["settings"]) != header["digest"]:
-            raise ValueError(f"{folder} is damaged: the arrays do not fit the digest in {HEADER}.")
-        check_contents(*arrays[:4], name=str(folder))
+    if verify and digest_of(arrays, header["settings"]) != header["digest"]:
+        raise ValueError(f"{folder} is damaged: the arrays do not fit the digest in {HEADER}.")
     return arrays, header["settings"], header["digest"]
 
 
@@ -270,27 +200,3 @@ def _read_array(folder: Path, name: str, size: int, mmap: bool) -> np.ndarray:
     plain = plain.astype(dtype.newbyteorder("="), copy=False)
     plain.flags.writeable = False
     return plain
-
-
-def _check_ends(folder: Path, arrays: Arrays) -> None:
-    lengths = {"sent_ptr": len(arrays.tokens), "doc_ptr": len(arrays.sent_ptr) - 1, "word_ptr": len(arrays.text)}
-    for name, length in lengths.items():
-        ptr = getattr(arrays, name)
-        if not len(ptr) or ptr[0] != 0 or ptr[-1] != length:
-            raise ValueError(f"{folder / name}.npy does not run from 0 to {length}, as it must.")
-    if len(arrays.word_ptr) != len(arrays.counts) + 1:
-        raise ValueError(f"{folder}: {len(arrays.counts)} counts for {len(arrays.word_ptr) - 1} words.")
-
-
-def check_contents(
-    tokens: np.ndarray, sent_ptr: np.ndarray, doc_ptr: np.ndarray, counts: np.ndarray, *, name: str
-) -> None:
-    """Check that every offset and word id is valid as an index; `name` is for the messages."""
-    for pointer, ptr, smallest in (("sent_ptr", sent_ptr, 0), ("doc_ptr", doc_ptr, 1)):
-        for start in range(0, len(ptr) - 1, _STEP):
-            if np.diff(ptr[start : start + _STEP + 1]).min() < smallest:
-                raise ValueError(f"{name}: {pointer} must rise by at least {smallest} at each step.")
-    if len(tokens) and not 0 <= tokens.min() <= tokens.max() < len(counts):
-        raise ValueError(f"{name}: tokens must be from 0 to {len(counts) - 1}, the ids of the words.")
-    if len(counts) and (counts[-1] < 0 or np.diff(counts).max(initial=0) > 0):
-        raise ValueError(f"{name}: counts must fall, as ids are given by falling count.")

@@ -43,6 +43,12 @@ class Shape(NamedTuple):
     wide: bool  # whether windows reach over both ends of the sentence
     tanh: bool
 
+    @classmethod
+    def of(cls, windows: tuple[Any, ...]) -> Shape:
+        """The same from widths, whether windows are wide, and whether there is tanh."""
+        widths, is_wide, is_tanh = windows
+        return cls(np.array(widths, np.int64), is_wide, is_tanh)
+
     @property
     def is_bag(self) -> bool:
         """Whether a sentence is a matrix times the sum of its words."""
@@ -55,6 +61,16 @@ class LearnedFilters(NamedTuple):
     filters: np.ndarray  # (n_positions, n_filters, n_components) float32
     intercept: np.ndarray  # (n_widths, n_filters) float32
     windows: tuple[Any, ...]  # widths, whether they are wide, whether there is tanh
+
+
+def shapes_of_filters(
+    widths: tuple[int, ...], n_words: int, n_components: int, n_features: int
+) -> dict[str, tuple[int, ...]]:
+    """Shapes of the fitted attributes that encode a sentence."""
+    n_filters, rest = divmod(n_features, len(widths))
+    n_filters = -1 if rest else n_filters  # which no array has
+    of_words: dict[str, tuple[int, ...]] = {"word_weights_": (n_words,), "word_vectors_": (n_words, n_components)}
+    return of_words | {"filters_": (sum(widths), n_filters, n_components), "intercept_": (len(widths), n_filters)}
 
 
 @njit(**INLINE)

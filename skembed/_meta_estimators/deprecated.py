@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from .._base.coverage import warn_at_user
 from .._methods.word2vec import Word2VecVectorizer
+from .._training.learned_arrays import FOR_INFERENCE
 from .._word_vectors.sources import is_list
 from .meta_embedding import MetaEmbeddingVectorizer
 
@@ -150,12 +151,17 @@ class DeprecatedLearning(BaseEstimator):
         options |= {name: getattr(self, name) for name in (*_OF_TEXT, "random_state", "n_jobs")}
         if is_first:
             learner = Word2VecVectorizer(**options)
+        elif "word2vec_" not in vars(self):
+            raise ValueError(FOR_INFERENCE)
         elif self.word2vec_ is None:
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         else:
             learner = copy(self.word2vec_).set_params(**options)
         _warn(self, f"method {method} for learning on", _fit_first(self, learner, method))
-        getattr(learner, method)(corpus)
+        if method == "fit":
+            learner.fit(corpus)
+        else:
+            learner.partial_fit(corpus, new_words="ignore")  # as before it was deprecated
         model.word2vec_, model.word_vectors_ = learner, learner.word_vectors_
         if is_first:
             model._take(corpus, list(learner.vocabulary_), learner.word_vectors_)

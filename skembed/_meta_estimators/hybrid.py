@@ -20,6 +20,7 @@ from .._base.pooled import SIF_A, PooledVectorizer, read_only
 from .._base.queries import WordVectorInspection
 from .._base.scikit_learn import fit_context
 from .._base.sharing import of_one_state
+from .._base.state import Shaped
 from .._base.text import TextVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
@@ -266,7 +267,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         self, at_hand: SentenceCorpus, text: SentenceCorpus, words: list[str], vectors: np.ndarray
     ) -> dict[str, Any]:
         names = list(dict.fromkeys([*words, *text.vocabulary.words, *at_hand.vocabulary.words]))
-        counts = _looked_up(text.vocabulary.counts, text, names)
+        counts = text.vocabulary.look_up(text.vocabulary.counts, names)
         sif = SIF_A / (SIF_A + counts / max(1, text.n_tokens))
         weights = np.sqrt(_idf(at_hand, names) * _idf(text, names)) * sif**self.sif_power
         units = unit_rows(np.array(vectors, np.float32))
@@ -285,6 +286,11 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             "_own_lengths": np.sqrt(1 - learned).astype(np.float32),
             "_tokenizer": text.tokenizer,
         }
+
+    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
+        learned = self.learned_vectors_, (None, self.n_features_out_ - n_words)
+        weights, lengths = (self.word_weights_, (n_words,)), (self._own_lengths, (n_words,))
+        return {"word_weights_": weights, "_own_lengths": lengths, "learned_vectors_": learned}
 
     @of_one_state
     def transform(self, X: Any) -> csr_array:
@@ -388,11 +394,6 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         return np.array([*self.vocabulary_, *numbered], dtype=object)
 
 
-def _looked_up(values: np.ndarray, corpus: SentenceCorpus, words: list[str]) -> np.ndarray:
-    """Return the values, one for each id of a corpus, of some words; 0 of those that it does not have."""
-    return np.append(values, 0)[corpus.vocabulary.ids_of(words)]
-
-
 def _idf(corpus: SentenceCorpus, words: list[str]) -> np.ndarray:
-    frequencies = _looked_up(corpus.sentence_frequencies(), corpus, words)
+    frequencies = corpus.vocabulary.look_up(corpus.sentence_frequencies(), words)
     return np.asarray(np.log((1 + corpus.n_sentences) / (1 + frequencies)) + 1)

@@ -24,6 +24,7 @@ from .._base.coverage import check_given, check_kept
 from .._base.scikit_learn import fit_context
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
+from .._training.learned_arrays import FOR_INFERENCE
 from .._validation.limits import integers
 from .._word_vectors.common_components import find_components, remove_components
 from .._word_vectors.given import GivenVectors
@@ -305,6 +306,8 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
             return self.fit(X, y, groups=groups)
         model = self._in_current_names()
         corpus = model._corpus_to_learn_from(X, groups, y)
+        if "_moments" not in vars(self):
+            raise ValueError(FOR_INFERENCE)
         check_kept(self, corpus)
         model._process_word_vectors(corpus, self._moments)
         return self._commit_from(model)
@@ -345,14 +348,18 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
             raise ValueError(
                 f"n_removed_components={shape[0]} would leave nothing of vectors with {shape[1]} components."
             )
-        self._hash_numbers, self._spelling_weight = self.hash_numbers, self.spelling_weight  # until the next fit
+        self._hash_numbers, self._spelling_weight = bool(self.hash_numbers), float(self.spelling_weight)
         self.components_, self._moments = np.zeros((0, shape[1]), np.float32), moments
         self._processed_vectors = self._make_processed_vectors()
         if self.n_removed_components:
-            self.components_, self._moments = find_components(corpus, self._embed_corpus, shape, moments)
+            embed: Any = lambda some: self._pool(self._encoded_corpus(some))  # noqa: E731
+            self.components_, self._moments = find_components(corpus, embed, shape, moments)
             if self._processed_vectors is self.word_vectors_:
                 self._processed_vectors = self.word_vectors_.copy()
             remove_components(self._processed_vectors, self.components_)
+
+    def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
+        return super()._shapes_of_state(n_words) | {"components_": (self.components_, (None, self.n_features_out_))}
 
     def _make_processed_vectors(self) -> np.ndarray:
         """Return `word_vectors_` after all steps; itself if no step changes it."""
@@ -371,9 +378,6 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
 
     def _unknown_vectors(self, words: list[str]) -> np.ndarray:
         return self._spelled_without_components(super()._unknown_vectors(words), words)
-
-    def _embed_corpus(self, corpus: SentenceCorpus) -> np.ndarray:
-        return self._pool(self._encoded_corpus(corpus))
 
     @property
     def _summed_vectors(self) -> np.ndarray:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.coverage import Tally, check_kept
 from .._base.scikit_learn import fit_context
 from .._base.sharing import of_one_state
+from .._base.state import Shaped
 from .._base.text import TextVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
@@ -255,6 +256,14 @@ class BOWPCA(TextVectorizer):
             model.__dict__.update(_fitted_attributes(pca))
         self._commit(model.__dict__)
         return self
+
+    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
+        if self._pca is None:
+            return {}
+        return {
+            "components_": (self.components_, (self.n_features_out_, n_words)),
+            "mean_": (self.mean_, (n_words,)),
+        }
 
     def _counts(self, sentences: EncodedSentences) -> csr_array:
         columns = sentences.rows[sentences.ids]

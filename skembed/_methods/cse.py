@@ -23,6 +23,7 @@ from .._encoders.convolution import (
     Shape,
     embed_bags,
     embed_windows,
+    shapes_of_filters,
     start_filters,
 )
 from .._text.batches import offsets
@@ -349,7 +350,7 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
         return self.word_vectors_
 
     def _make_encoder(self, fitted: dict[str, Any]) -> Filters:
-        words, shape = self._encoder_of_words(fitted), _shape_of(self._windows_of_options)
+        words, shape = self._encoder_of_words(fitted), Shape.of(self._windows_of_options)
         encoder = LinearFilters if shape.is_bag else Convolution
         return encoder(words, fitted, shape, self.filter_alpha, self.word_dropout)
 
@@ -364,6 +365,10 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
         fitted = super()._finish_fit(fitted | words, corpus)
         return fitted | {"filters_": filters, "intercept_": intercept, "_unknown_length": length}
 
+    def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
+        shapes = shapes_of_filters(self._windows[0], n_words, self.word_vectors_.shape[-1], self.n_features_out_)
+        return {name: (getattr(self, name), shape) for name, shape in shapes.items()}
+
     def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         self._check_transform_parameters()
         ids, ptr = sentences.ids, sentences.ptr
@@ -373,7 +378,7 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
         found = IndexedSentences.of(ids, ptr, np.zeros(ids.max(initial=0) + 1, np.int32))
         rows = sentences.rows[found.distinct]
         vectors = self._vectors_of_words(rows, sentences.words_of(found.distinct[rows < 0]))
-        shape = _shape_of(self._windows)
+        shape = Shape.of(self._windows)
         if shape.is_bag:
             sums = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
             vectors = read_only(vectors)
@@ -392,8 +397,3 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
         if unknown:
             vectors[rows < 0] = self._unknown_length * hash_vectors(unknown, vectors.shape[1])
         return vectors
-
-
-def _shape_of(windows: tuple[Any, ...]) -> Shape:
-    widths, is_wide, is_tanh = windows
-    return Shape(np.array(widths, np.int64), is_wide, is_tanh)

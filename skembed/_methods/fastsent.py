@@ -251,7 +251,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         shape = (len(fitted["word_counts_"]), self.n_components)
         return [
-            LearnedArray("word_vectors_", shape, start_uniform(0.5 / self.n_components)),
+            LearnedArray("word_vectors_", shape, start_uniform(0.5 / self.n_components), is_source=True),
             LearnedArray("target_vectors_", shape, kept=False),
         ]
 

@@ -304,11 +304,10 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         return super().fit(X, y, groups=groups)
 
     @fit_context
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
         """Make one pass over some more sentences and their targets.
 
-        The first call learns the vocabulary, the word counts and the word weights; later calls keep them, so that
-        a word that was not in the first batch stays unknown. The learning rate does not fall.
+        The first call learns the vocabulary, the word counts and the word weights. The learning rate does not fall.
 
         Parameters
         ----------
@@ -318,6 +317,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             A vector for each sentence.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence.
+        new_words : {"append", "ignore"}, default="append"
+            As in :meth:`CBOSVectorizer.partial_fit`.
 
         Returns
         -------
@@ -329,7 +330,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         UserWarning
             As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
-        return super().partial_fit(X, y, groups=groups)
+        return super().partial_fit(X, y, groups=groups, new_words=new_words)
 
     @of_one_state
     def predict(self, X: Any) -> NDArray[np.float32]:
@@ -388,7 +389,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         words = len(fitted["word_counts_"]), width
         start = self._start_of_words(fitted, start_uniform(np.sqrt(3 / width)))  # lengths of about one
         return [
-            LearnedArray("word_vectors_", words, start, options=options),
+            LearnedArray("word_vectors_", words, start, options=options, is_source=True),
             LearnedArray("coef_", (fitted["_n_targets"], width), start_uniform(width**-0.5), "dense", options),
         ]
 

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from .._base.trained import TrainedVectorizer
-from .._training.learned_arrays import shapes_of
+from .._training.learned_arrays import check_shapes
 from .._validation.limits import INT64_MAX
 from .._validation.messages import brief
 from .schema import SCHEMAS, Array, Schema
 
-_MAY_BE_NONE = {"_interpolated_vectors", "_start_vectors", "_length_of_new_words", "_tfidf", "_pca"}
+_MAY_BE_NONE = {
+    *("_interpolated_vectors", "_start_vectors", "_length_of_new_words", "_tfidf", "_pca", "_moments", "word2vec_"),
+    "training_vectors_",
+}
 _ONE_SIZE_IS_WORDS = "mean_", "var_", "idf_", "components_"  # of the steps of scikit-learn; the last of their sizes
 
 
@@ -31,14 +34,29 @@ def check_model(model: Any, *, inference_only: bool) -> None:
     for name in sorted(names):
         if fitted[name] is not None or name not in _MAY_BE_NONE:
             _check_value(name, fitted[name], known[name], sizes)
+    _check_learner(model)
+    if not 0 <= fitted.get("_spelling_weight", 0) <= 1:
+        raise ValueError(f"_spelling_weight is {fitted['_spelling_weight']}, which is not from 0 to 1.")
     if not 0 < model.n_features_out_ == _n_features_out(sizes):
         raise ValueError(f"n_features_out_ is {model.n_features_out_}, but the arrays have {_n_features_out(sizes)}.")
+    if fitted.get("_n_learned", 0) > sizes["words"]:
+        raise ValueError(f"_n_learned is {fitted['_n_learned']}, but there are {sizes['words']} words.")
     if "_layout" in schema.needed:
         for size, n in _sizes_of_layout(model, fitted, inference_only=inference_only).items():
             if sizes.get(size) != n:
                 raise ValueError(f"the arrays have {sizes.get(size)} {size}, but the parameters of the fit give {n}.")
-    elif ("components_" in names and "mean_" in names) != (fitted.get("_pca") is not None):
+    elif "_pca" in schema.needed and ("components_" in names and "mean_" in names) != (fitted.get("_pca") is not None):
         raise ValueError("_pca, components_ and mean_ must be there together.")
+
+
+def _check_learner(model: Any) -> None:
+    """The word2vec model that learned the vectors of this one, if there is one."""
+    learner = vars(model).get("word2vec_")
+    if learner is None:
+        return
+    check_model(learner, inference_only=False)
+    if learner.n_features_out_ != model.n_features_out_ or list(learner.vocabulary_) != list(model.vocabulary_):
+        raise ValueError("word2vec_ has other words or columns than the model that holds it.")
 
 
 def _check_value(name: str, value: Any, wanted: Any, sizes: dict[str, int]) -> None:
@@ -76,10 +94,12 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
     if as_fitted._layout_of_options(arrays) != layout:
         raise ValueError(f"_layout is {brief(layout)}, which is not that of {type(model).__name__}.")
     if not inference_only:
-        for name, shape in shapes_of(arrays, as_fitted.solver).items():
-            array = fitted.get(name)
-            if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
-                raise ValueError(f"{name} is {brief(array)}, expected float32 of shape {shape}.")
+        check_shapes(arrays, as_fitted.solver, fitted)
+    schema = SCHEMAS[type(model)]
+    for array in arrays:
+        found = fitted.get(array.name)
+        if array.name in schema.needed | schema.optional and getattr(found, "shape", None) != array.shape:
+            raise ValueError(f"{array.name} is {brief(found)}, expected the shape {array.shape}.")
     windows = getattr(as_fitted, "_windows_of_options", None)
     if windows != fitted.get("_windows"):
         raise ValueError(f"_windows is {brief(fitted.get('_windows'))}, expected {brief(windows)}.")
@@ -87,15 +107,21 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
     found = {"rows": sizes["_source_vectors"][0]} if "_source_vectors" in sizes else {}
     if "_filters" in sizes:
         found |= dict(zip(("positions", "filters"), sizes["_filters"])) | {"widths": sizes["_intercept"][0]}
+    if "_noise" in fitted:
+        found["joined"] = sizes["target_vectors_"][1]
+        if "word_vectors_" in sizes:
+            found["columns"] = sizes["word_vectors_"][1]
     return found
 
 
 def _n_features_out(sizes: dict[str, int]) -> int:
     if "filters" in sizes:
         return sizes["filters"] * sizes["widths"]
+    if units := [n for size, n in sizes.items() if size.startswith("units")]:
+        return sum(units)
     if "added" in sizes:
         return sizes["words"] + sizes["added"]
-    return sizes.get("components", sizes.get("columns", sizes["words"]))
+    return sizes.get("components", sizes.get("columns", sizes.get("joined", sizes["words"])))
 
 
 def training_only(model: Any) -> set[str]:

@@ -10,14 +10,18 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from .._base.text import TextVectorizer
 from .._meta_estimators.hybrid import HybridVectorizer
+from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
 from .._methods.cse import CSEVectorizer
+from .._methods.denoising_autoencoder import SequentialDenoisingAutoencoder
 from .._methods.fastsent import FastSentVectorizer
+from .._methods.paragraph import ParagraphVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
+from .._methods.skip_thought import SkipThoughtVectorizer
 from .._methods.target import TargetVectorizer
 from .._methods.word2vec import Word2VecVectorizer
 
@@ -27,6 +31,12 @@ class Array(NamedTuple):
 
     sizes: tuple[str, ...]
     dtype: str = "float32"
+
+    @property
+    def axis_of_words(self) -> int | None:
+        """Axis of a matrix that has a row for each word, or word n-gram; None if it is no such matrix."""
+        found = [axis for axis, size in enumerate(self.sizes) if size in ("words", "rows", "learned")]
+        return found[0] if found and len(self.sizes) == 2 else None
 
 
 class Schema(NamedTuple):
@@ -66,6 +76,12 @@ _TWO_MATRICES = Schema(
 )
 _START_OF_WORDS = {"_directions": _WORDS, "_scales": Array(("words",)), "_start_vectors": _WORDS, "_n_steps": int}
 _FILTERS, _INTERCEPT = Array(("positions", "filters", "columns")), Array(("widths", "filters"))
+
+
+def _unit(name: str) -> Array:
+    return Array(("gates", f"units {name}", f"inputs {name}"))
+
+
 _PAIRED = {"word_vectors_": _WORDS, "_length_of_new_words": float}
 
 SCHEMAS: dict[type[TextVectorizer], Schema] = {
@@ -84,11 +100,39 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         training={"target_vectors_": _WORDS} | _accumulators("source_vectors", "target_vectors"),
     ),
     FastSentVectorizer: _TWO_MATRICES,
+    SequentialDenoisingAutoencoder: Schema(
+        _OF_TRAINED | {"word_vectors_": _WORDS, "encoder_weights_": _unit("one way")},
+        {"_n_steps": int},
+        {"decoder_weights_": None, "target_vectors_": None}
+        | _accumulators("word_vectors", "encoder_weights", "decoder_weights", "target_vectors"),
+    ),
+    SkipThoughtVectorizer: Schema(
+        _OF_TRAINED | {"word_vectors_": _WORDS, "_n_learned": int},
+        {
+            "_n_steps": int,
+            "encoder_weights_": _unit("one way"),
+            "forward_weights_": _unit("forward"),
+            "backward_weights_": _unit("backward"),
+        },
+        dict.fromkeys(("decoder_weights_", "target_vectors_", "bi_decoder_weights_", "bi_target_vectors_"))
+        | _accumulators("word_vectors", "encoder_weights", "decoder_weights", "target_vectors")
+        | _accumulators("forward_weights", "backward_weights", "bi_decoder_weights", "bi_target_vectors"),
+    ),
     Word2VecVectorizer: _TWO_MATRICES,
     TargetVectorizer: Schema(
         _OF_TRAINED | _OF_POOLED | {"word_vectors_": _WORDS, "coef_": Array(("targets", "columns")), "_n_targets": int},
         {"_n_steps": int},
         _accumulators("word_vectors", "coef"),
+    ),
+    ParagraphVectorizer: Schema(
+        _OF_TRAINED
+        | {
+            "word_weights_": Array(("words",)),
+            "target_vectors_": Array(("words", "joined")),
+            "_noise": Array(("noise",), "int64"),
+        },
+        {"word_vectors_": _WORDS, "training_vectors_": Array(("sentences", "columns"))},
+        _accumulators("word_vectors", "target_vectors"),
     ),
     ParaphraseVectorizer: Schema(
         _OF_TRAINED | _OF_POOLED | _PAIRED,
@@ -109,6 +153,19 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         | _accumulators("directions", "scales", "filters", "intercept"),
     ),
     MetaEmbeddingVectorizer: Schema(_OF_TEXT | _OF_POOLED | {"word_vectors_": _WORDS, "_n_tokens": int}),
+    MeanEmbeddingVectorizer: Schema(
+        _OF_TEXT
+        | _OF_POOLED
+        | {
+            "word_vectors_": _WORDS,
+            "_processed_vectors": _WORDS,
+            "components_": Array(("removed", "columns")),
+            "_n_tokens": int,
+            "_hash_numbers": bool,
+            "_spelling_weight": float,
+        },
+        training={"word2vec_": Word2VecVectorizer, "_moments": Array(("columns", "columns"), "float64")},
+    ),
     HybridVectorizer: Schema(
         _OF_TEXT
         | {

@@ -25,18 +25,19 @@ _STEP_ATTRIBUTES = {
 
 
 class ArrayStore:
-    """Arrays by name; one that several attributes share is stored once."""
+    """Arrays by name, row after row in memory; one that several attributes share is stored once."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self._names: dict[int, str] = {}
 
-    def add(self, array: np.ndarray, name: str) -> str:
-        """Store an array, unless it is stored already; return the name that it has."""
+    def add(self, array: np.ndarray, name: str) -> dict[str, str]:
+        """Store an array, or its transpose, unless it is stored already; return the value that stands for it."""
         known = self._names.setdefault(id(array), name)
+        is_transposed = array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous
         if known == name:
-            self.arrays[name] = array
-        return known
+            self.arrays[name] = np.ascontiguousarray(array.T if is_transposed else array)
+        return {"transposed" if is_transposed else "array": known}
 
 
 def to_json(value: Any, name: str, store: ArrayStore) -> Any:
@@ -48,8 +49,7 @@ def to_json(value: Any, name: str, store: ArrayStore) -> Any:
     if isinstance(value, np.generic) and value.dtype.name in _SCALARS:
         return {value.dtype.name: to_json(value.item(), name, store)}
     if isinstance(value, np.ndarray) and value.dtype.name in _ARRAYS and value.ndim:
-        is_transposed = value.ndim == 2 and value.flags.f_contiguous and not value.flags.c_contiguous
-        return {"transposed" if is_transposed else "array": store.add(value, name)}
+        return store.add(value, name)
     if type(value) is list:
         return [to_json(item, name, store) for item in value]
     for tag, kind in _SEQUENCES.items():

@@ -19,6 +19,8 @@ import numpy as np
 from .._validation.messages import brief
 
 TOKEN_PATTERN = r"(?u)\b\w+\b"
+# Patterns of a file that need no consent, as each takes a time in proportion to the text.
+_HARMLESS_PATTERNS = {TOKEN_PATTERN, r"(?u)\b\w\w+\b", r"\b\w+\b", r"\b\w\w+\b", r"(?u)\w+", r"\w+", r"\S+"}
 
 _Analyzer = Callable[[Any], Iterable[str]]
 _Stemmer = Callable[[str], str]
@@ -193,9 +195,14 @@ class Tokenizer:
         options: Mapping[str, Any],
         analyzer: _Analyzer | None = None,
         stemmer: _Stemmer | None = None,
+        token_pattern: str | None = None,
     ) -> Tokenizer:
-        """Build a tokenizer from what :meth:`options` returned and from the callables, which that does not hold."""
+        """Build a tokenizer from what :meth:`options` returned and from the callables, which that does not hold.
+
+        A pattern that is not known to be harmless is an error, unless `token_pattern` repeats it.
+        """
         known = dict(options)
+        check_pattern(known.get("token_pattern"), token_pattern)
         for name, given in (("analyzer", analyzer), ("stemmer", stemmer)):
             saved = known.get(name)
             if isinstance(saved, Mapping):
@@ -212,6 +219,19 @@ class Tokenizer:
         if set(known) != set(cls.__dataclass_fields__):
             raise ValueError(f"Expected the options {sorted(cls.__dataclass_fields__)}, got {brief(sorted(known))}.")
         return cls(**known)
+
+
+def check_pattern(saved: Any, given: str | None) -> None:
+    """Raise a ValueError for a pattern that comes from a file, unless it is harmless or the user gives it too."""
+    if given is not None and given != saved:
+        raise ValueError(
+            f"The text was tokenized with token_pattern={brief(saved)}; token_pattern={brief(given)} does not fit it."
+        )
+    if given is None and saved not in _HARMLESS_PATTERNS:
+        raise ValueError(
+            f"The text was tokenized with token_pattern={saved!r:.500}. A pattern can be made so that it takes very "
+            "long. If you trust it, pass it again: token_pattern=..."
+        )
 
 
 def _c_stemmer(language: str, in_python: _Stemmer) -> _Stemmer | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,6 +133,10 @@ class Vocabulary:
         """Return the id of each word, ndarray of int64; -1 where it has none."""
         return np.fromiter((self.index.get(word, -1) for word in words), np.int64, len(words))
 
+    def look_up(self, values: np.ndarray, words: Collection[str]) -> np.ndarray:
+        """Return the value of each word, of `values` by id; 0 where it has none."""
+        return np.asarray(np.append(values, 0)[self.ids_of(words)])  # the id -1 is the last one
+
     def __len__(self) -> int:
         return len(self.counts)
 
@@ -146,9 +150,9 @@ class Vocabulary:
     def __getstate__(self) -> dict[str, object]:
         return {"packed": self.packed, "counts": self.counts}
 
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-        self.counts.flags.writeable = False
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.packed = state["packed"]
+        self._set_counts(state["counts"], len(self.packed[1]) - 1)
 
     def __repr__(self) -> str:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"

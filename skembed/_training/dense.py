@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from .._compiled.threads import Threads
@@ -54,6 +55,7 @@ class DenseObjective:
 
     blocks: SentenceBlocks | WordBlocks
     chunk_length = 64  # sentences
+    largest_norm: float | None = None  # of the gradient of a block, which is scaled down where it is longer
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
         """Loss and gradients of a chunk. No thread writes to the weights meanwhile."""
@@ -124,19 +126,25 @@ class DenseTrainer(BlockLoop):
     def _step(self, of_block: Gradients, rate: float) -> None:
         """One step of each array, along the gradient of the mean loss of the block."""
         self.fitted["_n_steps"] = n_steps = self.fitted.get("_n_steps", 0) + 1
-        for array in self.arrays:
-            found = of_block.of.get(array.name)
-            if found is None:
-                continue
+        moved = [array for array in self.arrays if array.name in of_block.of]
+        found = [_rows_and_gradient(of_block.of[array.name]) for array in moved]
+        divisor = float(of_block.n_targets)
+        if self.objective.largest_norm is not None:
+            norm = np.sqrt(sum(float(np.vdot(gradient, gradient)) for _, gradient in found)) / divisor
+            divisor *= max(1.0, norm / self.objective.largest_norm)
+        for array, (rows, gradient) in zip(moved, found):
             weights, accumulator = self.fitted[array.name], self.fitted[array.accumulator]
-            rows, gradient = (found.rows, found.vectors) if isinstance(found, RowGradients) else (..., found)
-            gradient = gradient / np.float32(of_block.n_targets)
+            gradient = gradient / np.float32(divisor)
             if self.solver == "adam":
                 weights[rows] -= adam_step(accumulator, rows, gradient, rate, n_steps)
             elif self.solver == "adagrad":
                 weights[rows] -= adagrad_step(accumulator, rows, gradient, rate)
             else:
                 weights[rows] -= np.float32(rate) * gradient
+
+
+def _rows_and_gradient(found: np.ndarray | RowGradients) -> tuple[Any, np.ndarray]:
+    return (found.rows, found.vectors) if isinstance(found, RowGradients) else (..., found)
 
 
 def add_up(chunks: Iterator[Gradients]) -> Gradients:
@@ -159,9 +167,10 @@ def add_up(chunks: Iterator[Gradients]) -> Gradients:
 def _sum_by_row(found: list[RowGradients]) -> RowGradients:
     rows, index = np.unique(np.concatenate([gradient.rows for gradient in found]), return_inverse=True)
     vectors = np.concatenate([gradient.vectors for gradient in found])
-    sums = np.zeros((len(rows), *vectors.shape[1:]), np.float32)
-    np.add.at(sums, index, vectors)  # adds in the order of the block, so the sums do not depend on the threads
-    return RowGradients(rows, sums)
+    order = np.argsort(index, kind="stable")  # of the block, so that the sums do not depend on the threads
+    ptr = np.searchsorted(index[order], np.arange(len(rows) + 1))
+    of_each = csr_array((np.ones(len(order), np.float32), order, ptr), (len(rows), len(order)))
+    return RowGradients(rows, of_each @ vectors)
 
 
 def adam_step(moments: np.ndarray, rows: Any, gradient: np.ndarray, rate: float, n_steps: int) -> np.ndarray:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from .._compiled.buffers import ALLOCATOR
 from .._compiled.random import fill_uniform
+from .._validation.messages import brief
 
 FOR_INFERENCE = (
     "This model was saved for inference only, without what training needs. Save it with inference_only=False, or fit "
@@ -41,7 +42,7 @@ class LearnedArray(NamedTuple):
     """One array of float32 that a method learns.
 
     "rows" are updated where a block touches them, "dense" arrays as a whole. A frozen array keeps its start values. An
-    array that is not kept serves training alone.
+    array that is not kept serves training alone. The first rows of a source are the words that a sentence is made of.
     """
 
     name: str  # of the fitted attribute
@@ -51,6 +52,7 @@ class LearnedArray(NamedTuple):
     options: tuple[str, ...] = ("n_components",)  # parameters of the estimator that fix the shape and its meaning
     frozen: bool = False
     kept: bool = True
+    is_source: bool = False
 
     @property
     def accumulator(self) -> str:
@@ -92,6 +94,14 @@ def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str
     return started
 
 
+def check_shapes(arrays: list[LearnedArray], solver: str, fitted: Mapping[str, Any]) -> None:
+    """Raise a ValueError if training would go past the end of an array."""
+    for name, shape in shapes_of(arrays, solver).items():
+        array = fitted.get(name)
+        if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
+            raise ValueError(f"{name} is {brief(array)}, expected float32 of shape {shape}.")
+
+
 def copies_of(arrays: list[LearnedArray], fitted: dict[str, Any]) -> dict[str, np.ndarray]:
     """Copies of all that training will change, and of memory-mapped arrays, which kernels take as writable ones.
 
@@ -105,6 +115,39 @@ def copies_of(arrays: list[LearnedArray], fitted: dict[str, Any]) -> dict[str, n
     mapped = {array.name for array in arrays if not fitted[array.name].flags.writeable}
     changed = {name for array in moving(arrays) for name in (array.name, array.accumulator)}
     return {name: fitted[name].copy() for name in mapped | changed}
+
+
+class WordRows(NamedTuple):
+    """The words of a model that gets new ones, by row."""
+
+    n_words: int
+    old: np.ndarray  # rows of the words that stay
+    new: np.ndarray  # rows of the new words
+    vectors: np.ndarray | None  # (n_new, n_components): where a source starts the new words
+
+
+def with_new_rows(
+    arrays: list[LearnedArray], solver: str, fitted: dict[str, Any], words: WordRows
+) -> dict[str, np.ndarray]:
+    """The arrays and accumulators of a model that gets new words: `arrays` are records of the larger ones.
+
+    The words come first in each array of rows. Those that stay keep their numbers, as do the rows after the words. New
+    words start at the vectors given in a source, and in other arrays at the start of the array.
+    """
+    larger = start_arrays(arrays, solver, fitted["_seed"])
+    for array in arrays:
+        names = [array.name] if array.frozen else [array.name, array.accumulator]
+        if array.update == "dense":
+            larger |= {name: fitted[name] for name in names}
+            continue
+        if array.is_source:
+            larger[array.name][words.new] = words.vectors
+        for new, old in ((larger[name], fitted[name]) for name in names):
+            if solver == "adam" and new is not larger[array.name]:  # its moments are the first dimension
+                new, old = new.swapaxes(0, 1), old.swapaxes(0, 1)
+            new[words.old] = old[words.old]
+            new[words.n_words :] = old[words.n_words - len(new) + len(old) :]
+    return larger
 
 
 def accumulator_bytes(arrays: list[LearnedArray], solver: str) -> int:

@@ -36,9 +36,6 @@ def estimate(
     """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one."""
     fitted = {"n_features_out_": vectorizer.n_components} | vectorizer._settings(annotations, classes)
     fitted = dict(vars(vectorizer)) if keep else fitted | vectorizer._learn_vocabulary(corpus, fitted)
-    arrays, solver = vectorizer._learned_arrays(fitted), vectorizer.solver
-    weights = sum(array.n_bytes for array in arrays)
-    accumulators = accumulator_bytes(arrays, solver)
     # With early stopping, those of the sentences to learn from and of those held out.
     of_annotations = sum(values.nbytes for values in annotations) if vectorizer.early_stopping else 0
     of_start = fitted.get("_bytes_to_start", 0)
@@ -47,8 +44,12 @@ def estimate(
         corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32), annotations
     )
     split = split_long_sentences(text, vectorizer.max_sentence_length)
+    arrays, solver = vectorizer._learned_arrays(fitted), vectorizer.solver
+    of_text = vectorizer._arrays_of_text(fitted, split)
+    weights = sum(array.n_bytes for array in arrays + of_text)
+    accumulators = accumulator_bytes(arrays + of_text, solver)
     fitted |= {"_n_tokens": corpus.n_tokens, "_seed": 0, "_from_labels": classes is not None}
-    fitted |= {name: ShapeOnly(shape) for name, shape in shapes_of(arrays, solver).items()}
+    fitted |= {name: ShapeOnly(shape) for name, shape in shapes_of(arrays + of_text, solver).items()}
     trainer = vectorizer._make_trainer(fitted)
     scratch = trainer.scratch_bytes(split) + (0 if split.sent_ptr is text.sent_ptr else split.sent_ptr.nbytes)
     memory = {

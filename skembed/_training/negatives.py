@@ -29,6 +29,15 @@ class Negatives(NamedTuple):
     first: float  # fraction of all draws that are from the first half
 
 
+def noise_weights(counts: np.ndarray) -> np.ndarray:
+    """Probability of each word as a negative: by ``counts**0.75``, as in word2vec.
+
+    Square roots are rounded alike on every processor.
+    """
+    drawn = np.sqrt(counts) * np.sqrt(np.sqrt(counts))
+    return drawn / max(drawn.sum(), 1e-300)
+
+
 def make_negatives(weight: np.ndarray, half: np.ndarray) -> Negatives:
     """Tables for probabilities in proportion to ``weight``, (n_words,) float64, and the half of each word, 0 or 1."""
     word = np.argsort(half, kind="stable").astype(np.int32)

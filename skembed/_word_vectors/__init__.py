@@ -11,6 +11,7 @@ __all__ = [
     "join",
     "paired_words",
     "read",
+    "recurrent",
     "sources",
     "spelling",
     "start",

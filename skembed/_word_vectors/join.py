@@ -105,8 +105,7 @@ def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
 
 def counts_of(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
     """Return how often each word occurs in the text, (n_words,) int64."""
-    ids = corpus.vocabulary.ids_of(words)
-    return np.asarray(np.where(ids >= 0, np.append(corpus.vocabulary.counts, 0)[ids], 0))
+    return corpus.vocabulary.look_up(corpus.vocabulary.counts, words)
 
 
 def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:

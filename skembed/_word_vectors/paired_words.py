@@ -63,11 +63,11 @@ class PairedWords(StartsFromInit, PairedVectorizer):
         start = self._start_of_words(fitted, lambda array, _: uniform(array, fitted["_seed"]))
         moves, options = MOVES[self.learn], ("n_components", "learn")
         return [
-            LearnedArray("_directions", shape, start, options=options, frozen=not moves.directions),
+            LearnedArray("_directions", shape, start, options=options, frozen=not moves.directions, is_source=True),
             LearnedArray(
                 "_scales", shape[:1], lambda array, seed: array.fill(1), options=options, frozen=not moves.scales
             ),
-            LearnedArray("_start_vectors", shape, start, options=(), frozen=True),
+            LearnedArray("_start_vectors", shape, start, options=(), frozen=True, is_source=True),
         ]
 
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:

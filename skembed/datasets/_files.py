@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import zipfile
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -98,34 +99,34 @@ def read_gzip_lines(path: Path) -> list[str]:
 
 
 class Archive:
-    """The text files of a zip archive."""
+    """The text files of a zip archive, each unpacked when it is read."""
 
     def __init__(self, path: PathLike) -> None:
-        self.path = one_file(path)
+        self.path, self._n_bytes = one_file(path), 0
+        with self._opened() as archive:
+            self.files = {info.filename: info for info in archive.infolist() if not info.is_dir()}
+
+    @contextmanager
+    def _opened(self) -> Iterator[zipfile.ZipFile]:
         try:
             with zipfile.ZipFile(self.path) as archive:
-                members = [info for info in archive.infolist() if not info.is_dir()]
-                self._check_size(members)
-                self.files = {info.filename: self._read(archive, info) for info in members}
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+                yield archive
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+            if isinstance(error, OSError) and error.filename is not None:
+                raise
             raise ValueError(f"{self.path} is no complete zip archive: {error}; get it again") from None
 
-    def _check_size(self, members: list[zipfile.ZipInfo]) -> None:
-        n_bytes = sum(info.file_size for info in members)
-        if n_bytes > _MOST_BYTES:
-            raise ValueError(f"{self.path} unpacks to {n_bytes:,} bytes, more than the limit of {_MOST_BYTES:,}")
-
-    def _read(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-        """Unpack a member, at most to the size declared in the archive."""
-        is_encrypted = info.flag_bits & 1
-        if is_encrypted or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ValueError(f"{self.path / info.filename} is encrypted or not compressed with deflate")
-        with archive.open(info) as member:
-            return member.read(info.file_size)
-
     def lines(self, name: str, *, cp1252: bool = False) -> list[str]:
-        """Return the lines of the member `name`."""
-        return decode_lines(self.files[name], self.path / name, cp1252=cp1252)
+        """Return the lines of the member `name`, which is unpacked at most to the size declared in the archive."""
+        info = self.files[name]
+        if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"{self.path / name} is encrypted or not compressed with deflate")
+        self._n_bytes += info.file_size
+        if self._n_bytes > _MOST_BYTES:
+            n_bytes = f"{self._n_bytes:,} bytes, more than the limit of {_MOST_BYTES:,}"
+            raise ValueError(f"{self.path} unpacks to {n_bytes}")
+        with self._opened() as archive, archive.open(info) as member:
+            return decode_lines(member.read(info.file_size), self.path / name, cp1252=cp1252)
 
 
 def read_table(path: Path, header: str = "", *, columns: tuple[int, int]) -> list[tuple[int, list[str]]]:

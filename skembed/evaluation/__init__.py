@@ -1,5 +1,6 @@
 """The protocols of the papers: estimators in, tidy results out."""
 
+from skembed.evaluation._baselines import make_baseline
 from skembed.evaluation._classification import nested_classification, pair_classification, split_classification
 from skembed.evaluation._documents import document_comparison, document_scores
 from skembed.evaluation._mteb import MTEBEncoder
@@ -18,6 +19,7 @@ __all__ = [
     "document_comparison",
     "document_scores",
     "error_agreement",
+    "make_baseline",
     "nested_classification",
     "pair_classification",
     "pair_features",

@@ -1,10 +1,11 @@
 """Print the tables of the papers for methods that learn from a corpus, or for saved models.
 
-    python -m skembed.evaluation --corpus books.txt.gz --out results
+    python -m skembed.evaluation --corpus books.txt.gz --preset quick --out results
     python -m skembed.evaluation --corpus books.txt.gz --methods "CBOS, defaults" model.joblib --tables sts,sick
 
-The tables go to standard output and, as Markdown and CSV, to the folder --out; progress goes to standard error. Each
-result is kept in results.jsonl in that folder: started again with the same options, a stopped run goes on.
+The tables go to standard output and, as Markdown, CSV and one page of HTML, to the folder --out; progress goes to
+standard error. Each result is kept in results.jsonl in that folder: started again with the same options, a stopped run
+goes on.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from .. import __version__
 from .._corpus.corpus import SentenceCorpus
 from .._validation.messages import brief
 from .._validation.paths import user_path
+from ._candidates import Candidate, report
 from ._data import EvaluationData
 from ._methods import ALL, DEFAULT_METHODS, METHODS
 from ._report import REMARK, Report
-from ._run import Candidate, Evaluation, report
+from ._run import Evaluation
+from ._sources import PRESETS, Sources
 from ._store import ResultStore
 
 DEFAULT_BASELINE = "CBOW mean, as published"
@@ -52,16 +55,32 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--methods",
         nargs="+",
-        default=DEFAULT_METHODS,
         metavar="METHOD",
-        help="names of methods, or paths of saved models (.joblib, .pkl, .pickle; load only files that you trust)",
+        help="names of methods, or paths of saved models (.joblib, .pkl, .pickle; load only files that you trust); "
+        "default: all that learn from what is given",
     )
+    parser.add_argument(
+        "--preset",
+        choices=list(PRESETS),
+        default="full",
+        help="quick learns from the first 2 million words, slow methods from 100 thousand, and from the first 20 "
+        "thousand pairs, and takes fewer folds and penalties (full)",
+    )
+    for kind, examples in (("phrase", "PPDB"), ("sentence", "two Wikipedias")):
+        parser.add_argument(
+            f"--{kind}-pairs",
+            nargs="+",
+            type=user_path,
+            metavar="FILE",
+            help=f"pairs of {kind}s that mean the same, of {examples} for example: a pair a line with a tab between, "
+            ".gz too",
+        )
     parser.add_argument("--tables", default=",".join(ALL), help="comma-separated, default: %(default)s")
     parser.add_argument(
         "--out", type=user_path, default=Path("skembed-evaluation"), help="folder of results (%(default)s)"
     )
     parser.add_argument("--baseline", help=f"one of the methods, for the Wilcoxon tests ({DEFAULT_BASELINE})")
-    parser.add_argument("--folds", type=int, default=10, help="of the nested cross-validation (%(default)s)")
+    parser.add_argument("--folds", type=int, help="of the nested cross-validation (10, or 3 in the preset quick)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--n-jobs", type=int, help="threads of the training and of the search of penalties (1)")
     parser.add_argument(
@@ -96,6 +115,16 @@ def check_methods(candidates: Sequence[Candidate], tables: Sequence[str]) -> lis
     return filled
 
 
+def choose_methods(names: Sequence[str] | None, sources: Sources) -> list[str]:
+    """Return the methods that were named, or all that learn from what was given."""
+    chosen = list(dict.fromkeys(DEFAULT_METHODS if names is None else names))
+    lacking = {name: sources.lacking_options(name) for name in chosen}
+    for name, needed in lacking.items():
+        if needed and names is not None:
+            raise ValueError(f"{name!r} learns from pairs: give {' and '.join(needed)}.")
+    return [name for name in chosen if not lacking[name]]
+
+
 def find_baseline(baseline: str | None, candidates: Sequence[Candidate], tables: Sequence[str]) -> str:
     """Give the baseline of the Wilcoxon tests, which are those of the table sts."""
     names = [candidate.name for candidate in candidates if "sts" in candidate.tables]
@@ -109,8 +138,15 @@ def find_baseline(baseline: str | None, candidates: Sequence[Candidate], tables:
     return DEFAULT_BASELINE if baseline is None else baseline
 
 
+def make_sources(options: argparse.Namespace) -> Sources:
+    """Read nothing yet."""
+    pairs = {"phrases": options.phrase_pairs, "sentences": options.sentence_pairs}
+    return Sources(lambda: load_corpus(options.corpus), pairs, PRESETS[options.preset])
+
+
 def load_corpus(path: Path) -> SentenceCorpus:
     """Load a saved corpus, or encode text."""
+    report(f"reading {path}")
     return SentenceCorpus.load(path) if (path / "corpus.json").is_file() else SentenceCorpus.from_file(path)
 
 
@@ -134,6 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = [table for table in tables if table not in ALL]
     if unknown or not tables:
         parser.error(f"--tables {options.tables}: choose from {', '.join(ALL)}")
+    options.folds = PRESETS[options.preset].n_folds if options.folds is None else options.folds
     if options.folds < 2:
         parser.error("--folds must be 2 or more")
     if options.n_jobs == 0:
@@ -157,38 +194,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace, tables: Sequence[str]) -> None:
     """Evaluate, then print and write the tables."""
-
-    @cache
-    def corpus() -> SentenceCorpus:
-        report(f"reading {options.corpus}")
-        return load_corpus(options.corpus)
-
-    candidates = [Candidate(name, corpus, options.seed, options.n_jobs) for name in dict.fromkeys(options.methods)]
+    sources = make_sources(options)
+    names = choose_methods(options.methods, sources)
+    candidates = [Candidate(name, sources, options.seed, options.n_jobs) for name in names]
     tables = check_methods(candidates, tables)
     baseline = find_baseline(options.baseline, candidates, tables)
     data = EvaluationData(options.data, complete=not options.incomplete)
+    corpus = sources.corpus()
     settings = {
         "version": __version__,
-        "corpus": {"digest": corpus().digest, "sentences": corpus().n_sentences, "words": corpus().n_tokens},
+        "corpus": {"digest": corpus.digest, "sentences": corpus.n_sentences, "words": corpus.n_tokens},
         "data": "downloaded" if options.data is None else str(options.data.resolve()),
         "complete": not options.incomplete,
         "seed": options.seed,
         "folds": options.folds,
+        "alphas": list(sources.preset.alphas),
     }
     store = ResultStore(options.out / "results.jsonl", settings)
     if store.records:
         report(f"{store.path}: {len(store.records)} results are there already")
-    evaluation = Evaluation(data, store, n_folds=options.folds, n_jobs=options.n_jobs)
+    evaluation = Evaluation(data, store, n_folds=options.folds, alphas=sources.preset.alphas, n_jobs=options.n_jobs)
+    began = time.perf_counter()
     for number, candidate in enumerate(candidates, start=1):
-        report(f"[{number}/{len(candidates)}] {candidate.name}")
-        for table in tables:
+        report(f"[{number}/{len(candidates)}, {(time.perf_counter() - began) / 60:.1f} min] {candidate.name}")
+        for table in sorted(tables, key=lambda table: table != "training"):  # before anything can stop the run
             if table in candidate.tables:
                 evaluation.run(candidate, table)
         candidate.forget()
-    remark = REMARK.format(sentences=corpus().n_sentences, words=corpus().n_tokens)
-    names = [candidate.name for candidate in candidates]
-    writer = Report(store, data, options.out, names, baseline, options.seed)
-    written = [writer.write(table, remark) for table in tables]  # before printing, which may fail
+    writer = Report(store, data, options.out, [candidate.name for candidate in candidates], baseline, options.seed)
+    about = REMARK.format(sentences=corpus.n_sentences, words=corpus.n_tokens)
+    fewer = {candidate.name: candidate.fewer() for candidate in candidates}
+    written = writer.write_all(tables, about, fewer, sources.lacking_options)  # before printing, which may fail
     report(f"tables are in {options.out}")
     print(*written, sep="\n", flush=True)
 

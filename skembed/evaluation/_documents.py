@@ -19,12 +19,10 @@ from .._corpus.input import as_sentences, iter_texts, take_rows, takes_corpus
 from .._validation.columns import as_labels, as_named, check_same_length, describe
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
-from ._compared import tfidf_of_compared
+from ._baselines import TFIDF, make_baseline
 from ._pairs import embed
 
 __all__ = ["document_comparison", "document_scores"]
-
-BASELINE = "tf-idf of the compared sentences"
 
 
 def document_scores(
@@ -163,7 +161,7 @@ def document_comparison(
     for name, estimator in zip(names, estimators):
         learned = _learn(estimator, text, documents[train])
         rows.append({"method": name, **_score(learned, kept_aside, questions)})
-    return [*rows, {"method": BASELINE, **_score(tfidf_of_compared(stemmer), kept_aside, questions)}]
+    return [*rows, {"method": TFIDF, **_score(make_baseline(TFIDF, stemmer=stemmer), kept_aside, questions)}]
 
 
 def _read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, NDArray[np.int64]]:

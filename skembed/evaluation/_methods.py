@@ -8,20 +8,16 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import _methods
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import iter_texts, takes_corpus
-from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
-from .._methods.fastsent import FastSentVectorizer
-from .._methods.sent2vec import Sent2VecVectorizer
-from .._methods.word2vec import Word2VecVectorizer
-from ._compared import tfidf_of_compared
+from ._baselines import TFIDF, make_baseline
 
-ALL = ("sts", "sick", "senteval", "semantic")
+ALL = ("sts", "sick", "senteval", "semantic", "training")
+SIMILARITY = ("sts", "sick", "training")
+PAIRS = ("phrases", "sentences")
 
 
 Maker = Callable[[SentenceCorpus, Any, int | None], Any]
@@ -34,12 +30,9 @@ class Method(NamedTuple):
     tables: tuple[str, ...] = ALL
     make_in_fold: Maker | None = None
     by_default: bool = True  # whether it is evaluated if no method is named
-
-
-def random_vectors(corpus: SentenceCorpus, seed: Any = 0, n_components: int = 100) -> dict[str, np.ndarray]:
-    """Normally distributed vectors of all words that occur five times or more."""
-    words = corpus.vocabulary.prune(5).words
-    return dict(zip(words, np.random.default_rng(seed).standard_normal((len(words), n_components))))
+    pairs: tuple[str, ...] = ()  # the kinds of pairs that it learns from, one after the other; else from the corpus
+    from_words: bool = False  # whether it starts from word vectors learned from the corpus
+    is_slow: bool = False  # whether the quick preset lets it learn from fewer words than the others
 
 
 def _tfidf(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
@@ -48,13 +41,9 @@ def _tfidf(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
     return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b")
 
 
-def _tfidf_of_stems(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-    return tfidf_of_compared("english")
-
-
-def _random(**settings: Any) -> Maker:
+def _baseline(name: str, **settings: Any) -> Maker:
     def make(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
-        return MeanEmbeddingVectorizer(word_vectors=random_vectors(corpus, seed), unknown="zero", **settings)
+        return make_baseline(name, random_state=seed, n_jobs=n_jobs, **settings)
 
     return make
 
@@ -82,41 +71,66 @@ def _bag(n_components: int | None, **settings: Any) -> Maker:
 _TOKENS = r"(?u)\w+(?:[.,']\w+)*|[^\w\s]"
 # At the length of the default vectors, and with blocks of the default size.
 _AS_HERE: dict[str, Any] = {"n_components": 100, "batch_size": "auto"}
-# Classes whose rows are not just "X, defaults" and "X, paper".
-_ROWS: dict[Any, dict[str, Method]] = {
-    Sent2VecVectorizer: {
-        "Sent2Vec, defaults": Method(_trained(Sent2VecVectorizer)),
-        "Sent2Vec, paper (wiki unigrams, d=100)": Method(
-            _trained(Sent2VecVectorizer, "Sent2Vec, Wikipedia", **_AS_HERE)
-        ),
-        "Sent2Vec, paper (wiki uni+bi, d=100)": Method(
-            _trained(Sent2VecVectorizer, "Sent2Vec, Wikipedia, bigrams", n_buckets=500_000, **_AS_HERE),
-            by_default=False,
-        ),
+_RECURRENT: dict[str, Any] = {**_AS_HERE, "word_components": 100, "negative": 512}
+_EMBEDDED: dict[str, Any] = {"is_slow": True, "from_words": True}
+
+
+class Row(NamedTuple):
+    """A row of a class: its defaults or a paper's setting, parameters that differ, and other fields of `Method`."""
+
+    paper: str | None = None
+    changes: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+
+
+# Rows of classes that have others than "X, defaults" and "X, paper".
+_ROWS: dict[str, dict[str, Row]] = {
+    "Sent2VecVectorizer": {
+        "Sent2Vec, defaults": Row(),
+        "Sent2Vec, paper (wiki unigrams, d=100)": Row("Sent2Vec, Wikipedia", _AS_HERE),
+        "Sent2Vec, paper (wiki uni+bi, d=100)": Row("Sent2Vec, Wikipedia, bigrams", {**_AS_HERE, "n_buckets": 500_000}),
     },
-    FastSentVectorizer: {
-        "FastSent, defaults": Method(_trained(FastSentVectorizer)),
-        "FastSent+AE, defaults": Method(_trained(FastSentVectorizer, autoencode=True)),
-        "FastSent, paper": Method(_trained(FastSentVectorizer, "FastSent", **_AS_HERE)),
-        "FastSent+AE, paper": Method(_trained(FastSentVectorizer, "FastSent+AE", **_AS_HERE)),
+    "FastSentVectorizer": {
+        "FastSent, defaults": Row(),
+        "FastSent+AE, defaults": Row(changes={"autoencode": True}),
+        "FastSent, paper": Row("FastSent", _AS_HERE),
+        "FastSent+AE, paper": Row("FastSent+AE", _AS_HERE),
     },
-    Word2VecVectorizer: {
-        "skip-gram mean, defaults": Method(_trained(Word2VecVectorizer)),
-        "skip-gram sum, defaults": Method(_trained(Word2VecVectorizer, pooling="sum"), tables=("semantic",)),
-        "CBOW mean, defaults": Method(_trained(Word2VecVectorizer, algorithm="cbow")),
-        "skip-gram mean, as published": Method(_trained(Word2VecVectorizer, "skip-gram", **_AS_HERE)),
-        "CBOW mean, as published": Method(_trained(Word2VecVectorizer, "CBOW", **_AS_HERE)),
+    "Word2VecVectorizer": {
+        "skip-gram mean, defaults": Row(),
+        "skip-gram sum, defaults": Row(changes={"pooling": "sum"}, fields={"tables": ("semantic", "training")}),
+        "CBOW mean, defaults": Row(changes={"algorithm": "cbow"}),
+        "skip-gram mean, as published": Row("skip-gram", _AS_HERE),
+        "CBOW mean, as published": Row("CBOW", _AS_HERE),
     },
-    BOWPCA: {
-        "BOW": Method(_bag(None), ("sts", "sick", "semantic"), _bag(None, token_pattern=_TOKENS)),
-        "BOWPCA, 100 components": Method(_bag(100, min_count=5), ("sts", "sick"), by_default=False),
-        "BOWPCA": Method(_bag(300), ("semantic",), _bag(300, token_pattern=_TOKENS)),
+    "ParagraphVectorizer": {
+        "PV-DBOW, defaults": Row(),
+        "PV-DM, defaults": Row(changes={"algorithm": "dm"}),
+        "PV-DBOW, paper": Row("PV-DBOW", _AS_HERE),
+        "PV-DM, paper": Row("PV-DM", _AS_HERE),
     },
+    "SequentialDenoisingAutoencoder": {
+        "SDAE, defaults": Row(fields={"is_slow": True}),
+        "SAE, paper": Row("SAE", _RECURRENT, {"is_slow": True}),
+        "SAE + embs., paper": Row("SAE + embs.", _RECURRENT, _EMBEDDED),
+        "SDAE, paper": Row("SDAE", _RECURRENT, {"is_slow": True}),
+        "SDAE + embs., paper": Row("SDAE + embs.", _RECURRENT, _EMBEDDED),
+    },
+    "SkipThoughtVectorizer": {
+        "SkipThought, defaults": Row(fields={"is_slow": True}),
+        "SkipThought, paper": Row("combine-skip", _RECURRENT, {"is_slow": True}),
+    },
+}
+# Rates and passes at which pairs of each kind do not undo what the vectors knew before.
+_OF_PAIRS: dict[tuple[str, ...], dict[str, Any]] = {
+    ("phrases",): {"learn": "directions", "learning_rate": 3e-4, "max_iter": 12},
+    ("sentences",): {"learning_rate": 3e-4, "max_iter": 4},
+    ("phrases", "sentences"): {"learning_rate": 3e-4, "max_iter": 4},
 }
 
 
-def _classes() -> Iterator[Any]:
-    """The estimators in the files of `skembed._methods` that learn from text alone: a new file needs no line here."""
+def _classes(learns_from: str) -> Iterator[Any]:
+    """The estimators in `skembed._methods` that learn from text, or pairs: a new file needs no line here."""
     for file in iter_modules(_methods.__path__):
         module = import_module(f"{_methods.__name__}.{file.name}")
         yield from (
@@ -125,34 +139,60 @@ def _classes() -> Iterator[Any]:
             if hasattr(value, "fit")
             and value.__module__ == module.__name__
             and not name.startswith("_")
-            and value._learns_from == "text"
+            and value._learns_from == learns_from
         )
 
 
 def _rows_of(cls: Any) -> dict[str, Method]:
-    """The defaults and the papers' settings of a class; the corpora of the tables are not stemmed."""
+    """The rows of a class: those listed above, or its defaults and its papers' settings."""
     title = next(iter(cls._paper_settings), cls.__name__)
-    rows = {f"{title}, defaults": Method(_trained(cls))}
-    for paper, settings in cls._paper_settings.items():
-        unstemmed = {"stemmer": None} if "stemmer" in settings else {}
-        rows[f"{paper}, paper"] = Method(_trained(cls, paper, **unstemmed))
+    rows = {f"{title}, defaults": Row()}
+    # The corpora of the tables are not stemmed.
+    stemmed = {paper for paper, settings in cls._paper_settings.items() if "stemmer" in settings}
+    rows |= {
+        f"{paper}, paper": Row(paper, {"stemmer": None} if paper in stemmed else {}) for paper in cls._paper_settings
+    }
+    return {
+        name: Method(_trained(cls, row.paper, **row.changes), **row.fields)
+        for name, row in _ROWS.get(cls.__name__, rows).items()
+    }
+
+
+def _rows_of_pairs(cls: Any) -> dict[str, Method]:
+    """The paper's setting, and one for a start that knows words already, for each order of the kinds of pairs."""
+    title = next(iter(cls._paper_settings), cls.__name__)
+    rows = {}
+    for kinds, settings in _OF_PAIRS.items():
+        offered = {name: value for name, value in settings.items() if name in cls().get_params()}
+        learned_from = ", then ".join(kinds)
+        rows[f"{title} from {learned_from}"] = Method(
+            _trained(cls, **offered), SIMILARITY, pairs=kinds, from_words=True
+        )
+        if cls._paper_settings:  # vectors of the length of the start
+            make = _trained(cls, title, n_components=cls().n_components)
+            rows[f"{title} from {learned_from}, paper"] = Method(make, SIMILARITY, pairs=kinds, from_words=True)
     return rows
 
 
 METHODS: dict[str, Method] = {
     "tf-idf cosine": Method(_tfidf, make_in_fold=_tfidf),
+    TFIDF: Method(_baseline(TFIDF), SIMILARITY),
     "tf-idf on stems of the compared sentences": Method(
-        _tfidf_of_stems, ("sts", "sick"), by_default=find_spec("snowballstemmer") is not None
+        _baseline(TFIDF, stemmer="english"), SIMILARITY, by_default=find_spec("snowballstemmer") is not None
     ),
-    "random vectors": Method(_random(), by_default=False),
-    "random vectors, SIF": Method(_random(weighting="sif"), by_default=False),
-    **{name: row for cls in _classes() for name, row in (_ROWS.get(cls) or _rows_of(cls)).items()},
-    "skip-gram mean, SIF weights, 1 removed": Method(
-        _trained(MeanEmbeddingVectorizer, weighting="sif", n_removed_components=1), by_default=False
-    ),
+    "LSA": Method(_baseline("LSA")),
+    "random vectors": Method(_baseline("random vectors")),
+    "SIF": Method(_baseline("SIF")),
+    "uSIF": Method(_baseline("uSIF")),
+    "BOW": Method(_bag(None), ("sts", "sick", "semantic", "training"), _bag(None, token_pattern=_TOKENS)),
+    "BOWPCA, 100 components": Method(_bag(100, min_count=5), SIMILARITY, by_default=False),
+    "BOWPCA": Method(_bag(300), ("semantic", "training"), _bag(300, token_pattern=_TOKENS)),
+    **{name: row for cls in _classes("text") if cls is not BOWPCA for name, row in _rows_of(cls).items()},
     "CBOS, SIF weights": Method(_trained(CBOSVectorizer, weighting="sif"), by_default=False),
+    **{name: row for cls in _classes("pairs") for name, row in _rows_of_pairs(cls).items()},
 }
 DEFAULT_METHODS = [name for name, method in METHODS.items() if method.by_default]
+START = "CBOS, defaults"  # whose word vectors are those of methods with `from_words`
 
 
 def learn(model: Any, corpus: SentenceCorpus) -> Any:

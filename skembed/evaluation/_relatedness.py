@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base.parameters import validate_parameters
 from .._base.scikit_learn import fit_context
+from .._training.dense import ONE_BLAS_THREAD
 from .._validation.messages import brief
 
 __all__ = ["RelatednessRegressor"]
@@ -175,14 +176,15 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         targets = sparse_targets(y, self.grades_)
         shapes = shapes_of_layers(X.shape[1], self.n_hidden, len(self.grades_))
         start = np.concatenate([layer.ravel() for layer in start_layers(shapes, check_random_state(self.random_state))])
-        found = minimize(
-            divergence,
-            start,
-            args=(X, targets, shapes, float(self.alpha)),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": self.max_iter, "gtol": self.tol, "ftol": 64 * np.finfo(float).eps},
-        )
+        with ONE_BLAS_THREAD:  # many small products, for which threads wait longer than they work
+            found = minimize(
+                divergence,
+                start,
+                args=(X, targets, shapes, float(self.alpha)),
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxiter": self.max_iter, "gtol": self.tol, "ftol": 64 * np.finfo(float).eps},
+            )
         self.n_iter_ = int(found.nit)
         if not found.success:
             warnings.warn(

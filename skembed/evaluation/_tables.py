@@ -28,9 +28,12 @@ SICK_COLUMNS = [
     ("test, trained", "pearson"),
     ("test, trained", "spearman"),
     ("test, trained", "mse"),
+    ("test, universal fine-tuned", "pearson"),
+    ("test, random fine-tuned", "pearson"),
 ]
 SEMANTIC_COLUMNS = [("msrp", "accuracy"), ("opinosis", "accuracy")]
-METRICS = ("pearson", "spearman", "mse", "accuracy", "f1")
+TRAINING_COLUMNS = [("corpus", "seconds"), ("corpus", "sentences_per_second")]
+METRICS = ("pearson", "spearman", "mse", "accuracy", "f1", "seconds", "sentences_per_second")
 
 
 def published_results(table: str | None = None) -> list[dict[str, Any]]:
@@ -38,7 +41,7 @@ def published_results(table: str | None = None) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    table : {"sts", "sick", "senteval", "semantic"}, default=None
+    table : {"sts", "sick", "senteval", "semantic", "training"}, default=None
         One table. None is for all.
 
     Returns
@@ -64,9 +67,9 @@ def published_results(table: str | None = None) -> list[dict[str, Any]]:
     .. [2] T. Kenter, A. Borisov and M. de Rijke, "Siamese CBOW: Optimizing Word Embeddings for Sentence
        Representations", ACL 2016. Table 1.
     .. [3] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
-       n-Gram Features", NAACL 2018. Tables 1 and 2.
+       n-Gram Features", NAACL 2018. Tables 1 to 3.
     .. [4] X. Jiao, F. Wang and D. Feng, "Convolutional Neural Network for Universal Sentence Embeddings", COLING 2018.
-       Tables 1 to 3.
+       Tables 1 to 4.
     .. [5] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning", Australasian
        Document Computing Symposium, 2015. Table 1.
 
@@ -134,6 +137,13 @@ def with_sts_means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return extended
 
 
+def formatted(value: float, metric: str) -> str:
+    """Write a figure with the digits that its kind needs."""
+    if metric in ("seconds", "sentences_per_second"):
+        return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+    return f"{value:.{3 if metric in ('mse', 'hours') else 2}f}"
+
+
 def column_name(source: str, method: str) -> str:
     """Name a method of a paper with the paper."""
     return method if source == OURS else f"{method} ({source})"
@@ -145,13 +155,13 @@ def by_method(rows: Sequence[Mapping[str, Any]], columns: Sequence[tuple[str, st
     shown = [column for column in columns if any(key[2:] == column for key in values)]
     methods = dict.fromkeys(key[:2] for key in values if key[2:] in shown)
     names = {"accuracy": "", "pearson": " r", "spearman": " rho", "mse": " MSE", "f1": " F1"}
-    table = [["method", *(f"{set_}{names[metric]}" for set_, metric in shown)]]
+    table = [["method", *(f"{set_}{names.get(metric, f' {metric}')}" for set_, metric in shown)]]
     for source, method in sorted(methods, key=lambda key: key[0] != OURS):  # ours first, else as they come
         cells = [values.get((source, method, *column)) for column in shown]
         table.append(
             [
                 column_name(source, method),
-                *(("" if v is None else f"{v:.3f}" if m == "mse" else f"{v:.2f}") for v, (_, m) in zip(cells, shown)),
+                *("" if v is None else formatted(v, metric) for v, (_, metric) in zip(cells, shown)),
             ]
         )
     return table
@@ -169,17 +179,6 @@ def by_set(rows: Sequence[Mapping[str, Any]], metric: str, marked: Iterable[tupl
         daggers = ["†" if key[0] == OURS and (key[1], name) in marks else "" for key in methods]
         table.append([name, *("" if v is None else f"{v:.2f}{d}" for v, d in zip(cells, daggers))])
     return table
-
-
-def markdown(table: Sequence[Sequence[str]]) -> str:
-    """Write a table in Markdown, its columns aligned."""
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    lines = [
-        "| " + " | ".join(f"{c:{'<' if i == 0 else '>'}{w}}" for i, (c, w) in enumerate(zip(row, widths))) + " |"
-        for row in table
-    ]
-    rule = "|" + "|".join("-" * (w + 1) + ("-" if i == 0 else ":") for i, w in enumerate(widths)) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]]) + "\n"
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

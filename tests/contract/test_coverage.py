@@ -52,8 +52,10 @@ def test_coverage_counts_the_known_words_of_each_sentence(name):
 def test_coverage_is_of_the_text_of_the_vocabulary():
     model = CBOSVectorizer(5, min_count=2, max_iter=1).partial_fit(["a b a", "b c"] * 2 + ["zebra"])
     assert model.coverage_ == 10 / 11
-    model.partial_fit(["zebra a"])
+    model.partial_fit(["zebra a"], new_words="ignore")
     assert model.coverage_ == 10 / 11
+    model.partial_fit(["zebra a"])  # counts and coverage follow, but "zebra" is too rare to be appended
+    assert model.coverage_ == 11 / 13
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -225,12 +227,15 @@ def test_a_tally_looks_at_a_sample():
 @pytest.mark.filterwarnings("ignore:.*found nothing to predict")
 def test_partial_fit_of_another_language_warns(estimator):
     expected = rf"of the words of this text are in the vocabulary of {type(estimator).__name__}; .* 100% are.* language"
+    keep = {"new_words": "ignore"} if isinstance(estimator, CBOSVectorizer) else {}
     model = estimator.partial_fit(TEXT)
     with pytest.warns(UserWarning, match=expected):
-        model.partial_fit(FRENCH)
+        model.partial_fit(FRENCH, **keep)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        model.partial_fit(TEXT)
+        model.partial_fit(TEXT, **keep)
+        if keep:
+            model.partial_fit(FRENCH)  # its words are appended
 
 
 @pytest.mark.filterwarnings("ignore:.*found nothing to predict")

@@ -142,7 +142,11 @@ WRONG = [
 @pytest.mark.parametrize("name", TRAINED_CLASSES)
 def test_kernels_meet_no_value_that_they_were_not_written_for(name, method):
     wrong = [options for options in WRONG if set(options) <= set(make(name).get_params())]
-    if "window" not in make(name).get_params() or name in ("FastSentVectorizer", "Word2VecVectorizer"):
+    if "window" not in make(name).get_params() or name in (
+        "FastSentVectorizer",
+        "ParagraphVectorizer",
+        "Word2VecVectorizer",
+    ):
         wrong.remove({"batch_size": 2})
     for options in wrong:
         estimator = make(name)
@@ -199,7 +203,8 @@ def test_what_the_text_does_not_need_takes_no_memory_and_changes_no_bit(name, op
     beyond, enough = (make(name, **{option: value}) for value in LARGEST[option])
     memory = beyond.estimate_memory(text)
     assert memory["scratch"] <= 2 * enough.estimate_memory(text)["scratch"] < 2**27
-    rows = [estimator.fit(TEXT, groups=GROUPS).word_vectors_ for estimator in (beyond, enough)]
+    learned_rows = "target_vectors_" if name == "ParagraphVectorizer" else "word_vectors_"
+    rows = [getattr(estimator.fit(TEXT, groups=GROUPS), learned_rows) for estimator in (beyond, enough)]
     # Word2vec draws the size of each window, so there a larger one is another model.
     assert (bits(rows[0]) == bits(rows[1])) != (option == "window" and name.startswith("Word2Vec"))
 

@@ -81,8 +81,8 @@ def test_numbers_that_look_like_zero_keep_their_bits(monkeypatch):
     model.full_ = np.ones((30_000, 3), np.float32)
     model.whole_, model.labels_ = matrix.view(np.int32), np.full((9000, 2), "", object)
     taken = []
-    original = saving_module._rows_with_values
-    monkeypatch.setattr(saving_module, "_rows_with_values", lambda value: taken.append(value) or original(value))
+    original = saving_module.rows_with_values
+    monkeypatch.setattr(saving_module, "rows_with_values", lambda value: taken.append(value) or original(value))
     back = pickle.loads(pickle.dumps(model))
     assert [value.dtype for value in taken] == [np.float32, np.int32]
     assert learned(back) == learned(model)

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -16,9 +17,12 @@ from estimators import as_is
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import skembed._corpus.corpus as corpus_module
 import skembed._text.files as text_files_module
+from skembed._corpus.content import Content
 from skembed._corpus.corpus import SentenceCorpus
-from skembed._corpus.storage import Arrays, GrowingArray
+from skembed._corpus.storage import Arrays, GrowingArray, digest_of
+from skembed._text.vocabulary import Vocabulary
 
 TEXT = ["The cat sat.", "The cat slept!", "", "A dog", "Rain, rain, rain.", "the end"]
 GROUPS = [0, 0, 0, 1, 1, 2]
@@ -258,14 +262,14 @@ def test_missing_short_long_and_wrong_arrays(corpus, tmp_path, name, verify):
 
 
 @pytest.mark.parametrize("name", ["sent_ptr", "doc_ptr", "word_ptr"])
-def test_pointers_are_checked_without_reading_everything(corpus, tmp_path, name):
+def test_ends_of_pointers_are_checked(corpus, tmp_path, name):
     corpus.save(tmp_path / "c")
     file = tmp_path / "c" / f"{name}.npy"
     for i in (0, -1):
         array = np.load(file)
         array[i] += 1
         np.save(file, array)
-        with pytest.raises(ValueError, match=rf"{name}\.npy does not run from 0 to"):
+        with pytest.raises(ValueError, match=rf"{name} must run from 0 to"):
             SentenceCorpus.load(tmp_path / "c", verify=False)
         array[i] -= 1
         np.save(file, array)
@@ -278,6 +282,53 @@ def test_a_wrong_word_id_is_found(corpus, tmp_path):
     np.save(tmp_path / "c" / "tokens.npy", array)
     with pytest.raises(ValueError, match="c is damaged"):
         SentenceCorpus.load(tmp_path / "c")
+
+
+FORGED = {
+    "tokens": [(0, 10**9), (1, -1), (2, 0), (slice(None), 3)],
+    "sent_ptr": [(1, 2**62), (2, -(2**62)), (slice(1, 3), [5, 4])],
+    "doc_ptr": [(1, 2**62), (1, 0)],
+    "word_ptr": [(3, 2**62), (3, 10**6), (3, -5), (slice(None), 0)],
+    "counts": [(slice(None), 2**62), (0, 99), (-1, -1)],
+    "text": [(slice(None), ord("a")), (0, 0xFF), (0, 0x80)],
+}
+
+
+@pytest.mark.parametrize("mmap", [True, False])
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_arrays_are_refused_on_every_path(corpus, tmp_path, name, mmap):
+    path = tmp_path / "c"
+    corpus.save(path)
+    handle = pickle.dumps(SentenceCorpus.load(path))
+    arrays = corpus._content.arrays()
+    for index, value in FORGED[name]:
+        forged = arrays._replace(**{name: getattr(arrays, name).copy()})
+        getattr(forged, name)[index] = value
+        options = corpus._settings
+        for array in Arrays._fields:
+            np.save(path / f"{array}.npy", getattr(forged, array))
+        header = json.loads((path / "corpus.json").read_text())
+        digest = digest_of(forged, options)
+        (path / "corpus.json").write_text(json.dumps(header | {"digest": digest}))
+        for verify in (True, False):
+            with pytest.raises(ValueError, match=rf"c: .*({name}|counts|tokens|word)"):
+                SentenceCorpus.load(path, mmap=mmap, verify=verify)
+        sent = pickle.loads(handle.replace(corpus.digest.encode(), digest.encode()))
+        with pytest.raises(ValueError, match=r"c: .*"):
+            len(sent)
+        with pytest.raises(ValueError, match=r"The pickle of a SentenceCorpus: .*"):
+            corpus_module._from_arrays(tuple(forged), corpus.tokenizer, options, None, None)
+        content = Content.from_arrays(forged)
+        with pytest.raises(ValueError, match="SentenceCorpus: "):
+            SentenceCorpus.__new__(SentenceCorpus).__setstate__({**corpus.__getstate__(), "_loaded": content})
+        with pytest.raises(ValueError, match="SentenceCorpus: "):
+            SentenceCorpus(*content)
+
+
+def test_word_borders_within_a_character_are_refused():
+    vocabulary = Vocabulary.from_packed(np.frombuffer("äö".encode(), np.uint8), np.array([0, 1, 4]), np.array([1, 1]))
+    with pytest.raises(ValueError, match="word_ptr cuts a character"):
+        SentenceCorpus([0, 1], [0, 2], [0, 1], vocabulary)
 
 
 @pytest.fixture(scope="module")

@@ -302,6 +302,27 @@ def test_damaged_archives(tmp_path, how):
         read_opinosis(path, complete=False)
 
 
+def test_archives_that_python_cannot_unpack_or_that_are_too_large(tmp_path, monkeypatch):
+    files = {"topics/a.txt.data": "The room was small .\n" * 9, "else.bin": "x" * 1000}
+    path = pack(tmp_path / "a.zip", files)
+    content = path.read_bytes()
+    first = content.index(b"PK\x01\x02")
+    for at, value, message in (
+        (first + 10, 99, "is encrypted or not compressed with deflate"),  # the method
+        (first + 8, 1, "is encrypted or not compressed with deflate"),  # a flag
+        (first + 6, 99, "no complete zip archive: zip file version 9.9"),  # the version that it needs
+    ):
+        path.write_bytes(content[:at] + bytes([value]) + content[at + 1 :])
+        with pytest.raises(ValueError, match=rf"a\.zip.*({message})"):
+            read_opinosis(path, complete=False)
+    path.write_bytes(content)
+    monkeypatch.setattr("skembed.datasets._files._MOST_BYTES", 500)
+    assert len(read_opinosis(path, complete=False).data) == 9  # what is not read may be large
+    monkeypatch.setattr("skembed.datasets._files._MOST_BYTES", 100)
+    with pytest.raises(ValueError, match=r"a\.zip unpacks to 189 bytes, more than the limit of 100"):
+        read_opinosis(path, complete=False)
+
+
 @pytest.mark.parametrize(
     ("read", "files", "source"),
     [

@@ -8,109 +8,41 @@ import re
 import signal
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import joblib
-import numpy as np
 import pytest
+from evaluation_sets import STS_2012, STS_2013, TOPICS, make_folder, options, write
 
 from skembed import BOWPCA, SentenceCorpus, datasets
-from skembed.evaluation import published_results
 from skembed.evaluation.__main__ import main, make_parser
+from skembed.evaluation._candidates import Candidate
 from skembed.evaluation._data import EvaluationData
 from skembed.evaluation._report import Report
-from skembed.evaluation._run import Candidate
-from skembed.evaluation._store import ResultStore
-from skembed.evaluation._tables import by_method, by_set, markdown, tidy, with_sts_means, write_csv
+from skembed.evaluation._store import ResultStore, _checksum_of
+from skembed.evaluation._tables import write_csv
 
 ROOT = Path(__file__).resolve().parents[2]
-TOPICS = [
-    "cat dog mouse purr bark tail whisker kitten",
-    "rain snow storm wind cloud thunder frost hail",
-    "bread butter oven flour cheese soup recipe spoon",
-]
-STS_2012 = ["MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"]
-STS_2013 = ["headlines", "OnWN", "FNWN"]
-
-
-def draw(generator, topic, n=4):
-    return " ".join(generator.choice(TOPICS[topic].split(), n)) + "."
-
-
-def draw_pairs(generator, n):
-    """Pairs and how alike they are: the same sentence, the same topic, other topics."""
-    rows = []
-    for i in range(n):
-        first = draw(generator, i % 3)
-        second = [first, draw(generator, i % 3), draw(generator, (i + 1) % 3)][i % 4 if i % 4 < 3 else 1]
-        rows.append((first, second, {0: 5.0, 1: 3.0, 2: 1.0, 3: 3.5}[i % 4]))
-    return rows
-
-
-def write(path, lines, encoding="utf-8"):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A corpus, and sets as they are published."""
-    folder = tmp_path_factory.mktemp("evaluation")
-    generator = np.random.default_rng(0)
-    write(folder / "corpus.txt", [draw(generator, d % 3, 6) if s else "" for d in range(60) for s in range(6)])
-    data = folder / "data"
-    for year, names in ((2012, STS_2012), (2013, STS_2013)):
-        for name in names:
-            rows = draw_pairs(generator, 12)
-            write(data / f"sts{year}" / f"STS.input.{name}.txt", [f"{a}\t{b}" for a, b, _ in rows])
-            write(data / f"sts{year}" / f"STS.gs.{name}.txt", [score for _, _, score in rows])
-    for name in ("SICK_train", "SICK_trial", "SICK_test_annotated"):
-        header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
-        rows = draw_pairs(generator, 24)
-        write(
-            data / "sick" / f"{name}.txt",
-            [header, *(f"{i}\t{a}\t{b}\t{s}\tNEUTRAL" for i, (a, b, s) in enumerate(rows))],
-        )
-    for part, n in (("train", 24), ("val", 12), ("test", 16)):
-        header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
-        rows = [f"{int(s > 2)}\t{i}\t{i}1\t{a}\t{b}" for i, (a, b, s) in enumerate(draw_pairs(generator, n))]
-        write(data / "msrp" / f"msr-para-{part}.tsv", [header, *rows])
-    for name in ("rt-polarity.neg", "custrev.neg", "subj.objective", "mpqa.neg"):
-        write(data / "senteval" / name, [draw(generator, 0) for _ in range(12)])
-    for name in ("rt-polarity.pos", "custrev.pos", "subj.subjective", "mpqa.pos"):
-        write(data / "senteval" / name, [draw(generator, 1) for _ in range(12)])
-    labels = ["NUM:date", "LOC:city", "HUM:ind"]
-    for part in ("train", "test"):
-        write(data / "senteval" / f"TREC.{part}", [f"{labels[i % 3]} {draw(generator, i % 3)}" for i in range(18)])
-    (data / "semantic").mkdir()
-    for name in ("msrp", "opinosis"):
-        with zipfile.ZipFile(data / "semantic" / f"{name}_paraphrase_grouped.zip", "w") as archive:
-            archive.writestr("x/phrases.txt", "".join(f"{draw(generator, i % 3)} {i}\n" for i in range(18)))
-            archive.writestr(
-                "x/phrase_groups.csv",
-                "\n".join(["phrase_index,paraphrase_group_index", *(f"{i},{i % 3}" for i in range(18))]),
-            )
-    return folder
-
-
-def options(folder, out, *more, tables="sts,sick,senteval,semantic"):
-    paths = ["--corpus", folder / "corpus.txt", "--data", folder / "data", "--out", out]
-    return [str(option) for option in [*paths, "--incomplete", "--folds", 2, "--tables", tables, *more]]
+    return make_folder(tmp_path_factory.mktemp("evaluation"))
 
 
 def results(out):
+    """The settings, and the results but for the times, which are never the same."""
     lines = [json.loads(line) for line in (out / "results.jsonl").read_text(encoding="utf-8").splitlines()]
-    return lines[0], {(row["method"], row["table"], row["set"]): row for row in lines[1:]}
+    return lines[0], {(r["method"], r["table"], r["set"]): r for r in lines[1:] if r["table"] != "training"}
 
 
-METHODS = ["--methods", "CBOS, defaults", "BOW", "tf-idf cosine"]
+THREE = ["--methods", "CBOS, defaults", "BOW", "tf-idf cosine"]
 
 
 @pytest.fixture(scope="module")
 def finished(folder, tmp_path_factory):
     out = tmp_path_factory.mktemp("finished")
-    assert main(options(folder, out, *METHODS, "--baseline", "BOW")) == 0
+    assert main(options(folder, out, *THREE, "--baseline", "BOW")) == 0
     return out
 
 
@@ -151,14 +83,14 @@ def test_tables_have_the_published_figures_beside_ours(finished):
     with open(finished / "sts.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     ours = [row for row in rows if row["source"] == "this run" and row["set"] == "2012/MSRpar"]
-    assert {row["method"] for row in ours} == {"CBOS, defaults", "BOW", "tf-idf cosine"} and ours[0]["n_pairs"] == "12"
+    assert {row["method"] for row in ours} == {"CBOS, defaults", "BOW", "tf-idf cosine"} and ours[0]["n_pairs"] == "16"
     for name in ("sts_intervals.csv", "sts_wilcoxon.csv", "semantic_agreement_msrp.csv"):
         assert (finished / name).stat().st_size > 100
 
 
 def test_a_finished_run_is_not_run_again(folder, finished, capsys):
     before = (finished / "results.jsonl").read_bytes()
-    assert main(options(folder, finished, *METHODS, "--baseline", "BOW")) == 0
+    assert main(options(folder, finished, *THREE, "--baseline", "BOW")) == 0
     shown = capsys.readouterr()
     assert "learned" not in shown.err and "results are there already" in shown.err
     assert (finished / "results.jsonl").read_bytes() == before
@@ -177,12 +109,12 @@ def test_a_run_that_was_stopped_goes_on(folder, finished, tmp_path, capsys, monk
 
     with monkeypatch.context() as patch:
         patch.setattr(ResultStore, "add", stop_after_12)
-        assert main(options(folder, tmp_path, *METHODS)) == 130
+        assert main(options(folder, tmp_path, *THREE)) == 130
     assert "goes on from" in capsys.readouterr().err
     assert len(results(tmp_path)[1]) == 12
     with open(tmp_path / "results.jsonl", "ab") as file:
         file.write(b'{"method": "CBOS, defaults", "tab')  # what a kill in the middle of writing leaves
-    assert main(options(folder, tmp_path, *METHODS, "--baseline", "BOW")) == 0
+    assert main(options(folder, tmp_path, *THREE, "--baseline", "BOW")) == 0
     assert capsys.readouterr().err.count("CBOS, defaults: sts") == 0  # those eight were there
     assert results(tmp_path) == results(finished)
     assert (tmp_path / "sts.md").read_text() == (finished / "sts.md").read_text()
@@ -242,7 +174,7 @@ def test_a_killed_process_goes_on(folder, tmp_path, monkeypatch):
 
 
 def test_other_settings_are_refused(folder, finished, capsys, tmp_path):
-    assert main(options(folder, finished, *METHODS, "--seed", 1)) == 1
+    assert main(options(folder, finished, *THREE, "--seed", 1)) == 1
     message = capsys.readouterr().err
     assert "seed was 0, is 1" in message and "results.jsonl" in message and "--out" in message
     out = tmp_path / "out"
@@ -283,7 +215,7 @@ def test_what_cannot_be_run_is_said_before(folder, tmp_path, capsys, monkeypatch
 def test_what_is_left_out_is_said(folder, tmp_path, capsys):
     assert main(options(folder, tmp_path, "--methods", "BOW", tables="sts,senteval")) == 0
     shown = capsys.readouterr()
-    assert "BOW: not made for senteval, only for sts, sick, semantic" in shown.err
+    assert "BOW: not made for senteval, only for sts, sick, semantic, training" in shown.err
     assert "no table senteval: none of the methods is made for it" in shown.err
     assert "no Wilcoxon tests: 'CBOW mean, as published' is not among --methods" in shown.err
     assert shown.out.startswith("# Semantic textual similarity") and not shown.out.endswith("\n\n\n")
@@ -293,7 +225,7 @@ def test_what_is_left_out_is_said(folder, tmp_path, capsys):
 def test_a_table_without_results_is_refused(tmp_path):
     store = ResultStore(tmp_path / "results.jsonl", {"seed": 0})
     with pytest.raises(ValueError, match="no result for the table senteval: none of the methods 'BOW'"):
-        Report(store, EvaluationData(), tmp_path, ["BOW"], "BOW", 0).write("senteval", "")
+        Report(store, EvaluationData(), tmp_path, ["BOW"], "BOW", 0).section("senteval", "")
 
 
 def test_without_a_folder_the_sets_are_downloaded(monkeypatch):
@@ -363,8 +295,9 @@ def test_home_folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full disk to try")
-def test_a_full_disk_is_named(tmp_path):
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
     store = ResultStore(tmp_path / "results.jsonl", {})
+    monkeypatch.setattr(ResultStore, "_read_on", lambda store, file: None)  # that device never ends
     store.path = Path("/dev/full")
     with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
         write_csv(Path("/dev/full"), [{"a": 1}])
@@ -379,8 +312,8 @@ def test_a_full_disk_is_named(tmp_path):
     [
         ('{"format": "other"}\n', "is not a file of results"),
         ("[1, 2]\n", "line 1: not an object"),
-        ('{"format": "skembed evaluation", "seed": 0}\n{"method": "a"}\n', "line 2: no 'table'"),
-        ('{"format": "skembed evaluation", "seed": 0}\nhalf\n{}\n', "line 2: not JSON"),
+        ("[" * 100_000 + "\n", "line 1: not JSON"),
+        ('{"format": "skembed evaluation", "seed": 0}\n', "line 1: changed since it was written, or by an older"),
     ],
 )
 def test_files_that_hold_no_results(tmp_path, content, message):
@@ -392,6 +325,34 @@ def test_files_that_hold_no_results(tmp_path, content, message):
     assert path.read_text() == content  # nothing is lost
 
 
+def test_changed_results_are_refused(tmp_path):
+    path = tmp_path / "results.jsonl"
+    ResultStore(path, {"seed": 0}).add("m", "sts", "2012/x", "made", pearson=77.25)
+    text = path.read_text()
+    no_key = json.dumps({"method": "a", "checksum": _checksum_of({"method": "a"})})
+    for changed, message in (
+        (text.replace("77.25", "88.25"), "line 2: changed since it was written"),
+        (text.replace('"m"', "[]"), "line 2: changed since it was written"),
+        (text + no_key + "\n", "line 3: no 'table'"),
+        (text + "half\n{}\n", "line 3: not JSON"),
+        (text + "[" * 100_000 + "\n", "line 3: not JSON"),
+    ):
+        path.write_text(changed)
+        with pytest.raises(ValueError, match=message):
+            ResultStore(path, {"seed": 0})
+        assert path.read_text() == changed
+
+
+def test_processes_share_their_results(tmp_path):
+    path = tmp_path / "results.jsonl"
+    stores = [ResultStore(path, {"seed": 0}) for _ in range(3)]
+    for store in stores:
+        store.add("m", "sts", "2012/x", "made", pearson=0.5)
+    stores[0].add("m", "sts", "2012/y", "made", pearson=0.25)
+    assert all(store.get("m", "sts", "2012/y", "made")["pearson"] == 0.25 for store in stores)
+    assert len(path.read_text().splitlines()) == 3 and ResultStore(path, {"seed": 0}).records == stores[1].records
+
+
 def test_results_round_trip(tmp_path):
     store = ResultStore(tmp_path / "new" / "results.jsonl", {"seed": 0})
     store.add("m", "sts", "2012/x", "made", cosine=[0.1 + 0.2], pearson=1 / 3)
@@ -399,59 +360,3 @@ def test_results_round_trip(tmp_path):
     assert again["cosine"] == [0.1 + 0.2] and again["pearson"] == 1 / 3
     with pytest.raises(ValueError, match="JSON"):
         store.add("m", "sts", "2012/y", "made", pearson=float("nan"))
-
-
-def test_published_figures_are_those_of_the_papers():
-    rows = published_results()
-    figures = {(row["source"], row["method"], row["set"], row["metric"]): row["value"] for row in rows}
-    assert len(figures) == len(rows)
-    assert figures["Yuan and Zhang 2017", "CBOS", "2014/images", "pearson"] == 77.22
-    assert figures["Kenter et al. 2016", "CBOW", "2014/tweet-news", "spearman"] == 66.15
-    assert figures["Pagliardini et al. 2018", "Sent2Vec uni. + bi.", "TREC", "accuracy"] == 86.4
-    assert figures["Jiao et al. 2018", "CSE universal", "test, trained", "mse"] == 0.248
-    # The means that the papers print are those of their rows.
-    cbos = [
-        figures["Yuan and Zhang 2017", "CBOS", f"2014/{name}", "pearson"]
-        for name in ("OnWN", "deft-forum", "deft-news", "headlines", "images", "tweet-news")
-    ]
-    assert np.mean(cbos) == pytest.approx(66.14, abs=0.01)
-    sent2vec = [
-        figures["Pagliardini et al. 2018", "Sent2Vec uni. + bi.", name, "accuracy"]
-        for name in ("MSRP", "MR", "CR", "SUBJ", "MPQA", "TREC")
-    ]
-    assert np.mean(sent2vec) == pytest.approx(82.0, abs=0.05)
-
-
-def test_published_figures_of_no_table():
-    with pytest.raises(ValueError, match="one of 'sts', 'sick', 'senteval', 'semantic', got 'typo'"):
-        published_results("typo")
-
-
-def record(method, name, pearson, n_pairs=10):
-    return {"method": method, "table": "sts", "set": name, "pearson": pearson, "n_pairs": n_pairs, "n_unknown": 1}
-
-
-def test_means_compare_over_the_same_sets():
-    """A published column is averaged over the sets that we have, and left out where it lacks one."""
-    ours = tidy(
-        [record("m", "2013/OnWN", 50.0, 30), record("m", "2013/headlines", 60.0, 10), record("n", "2013/OnWN", 1.0, 30)]
-    )
-    rows = with_sts_means([*ours, *published_results("sts")])
-    means = {(row["source"], row["method"], row["set"]): row["value"] for row in rows if row["metric"] == "pearson"}
-    assert means["this run", "m", "2013 mean"] == 55 and means["this run", "m", "2013 weighted mean"] == 52.5
-    assert ("this run", "n", "2013 mean") not in means
-    assert means["Yuan and Zhang 2017", "CBOS", "all mean"] == pytest.approx((63.47 + 64.86) / 2)
-    assert not any(name.startswith("2014") or name == "2013/SMT" for _, _, name in means)
-
-
-def test_layouts():
-    rows = [
-        {"source": "paper", "method": "p", "set": "a", "metric": "pearson", "value": 2.0},
-        {"source": "this run", "method": "m", "set": "a", "metric": "pearson", "value": 1.0},
-        {"source": "this run", "method": "m", "set": "b", "metric": "mse", "value": 0.5},
-    ]
-    columns = [("a", "pearson"), ("b", "mse"), ("c", "pearson")]
-    assert by_method(rows, columns) == [["method", "a r", "b MSE"], ["m", "1.00", "0.500"], ["p (paper)", "2.00", ""]]
-    table = by_set(rows, "pearson", [("m", "a")])
-    assert table[:2] == [["set", "m", "p (paper)"], ["a", "1.00†", "2.00"]]
-    assert markdown([["x", "yy"], ["long", "1"]]) == "| x    | yy |\n|------|---:|\n| long |  1 |\n"

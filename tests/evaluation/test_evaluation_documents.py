@@ -13,8 +13,9 @@ from sklearn.pipeline import make_pipeline
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 from skembed.evaluation import document_comparison, document_scores
+from skembed.evaluation._baselines import TFIDF
 from skembed.evaluation._compared import FittedOnCompared, tfidf_of_compared
-from skembed.evaluation._documents import BASELINE, _draw
+from skembed.evaluation._documents import _draw
 
 RNG = np.random.default_rng(0)
 SIZES = [1, 5, 2, 9, 3, 1, 6, 4]
@@ -135,7 +136,7 @@ def test_estimators_of_the_package_learn_the_documents(wrap, monkeypatch):
     assert set(groups) < set(GROUPS) and len(set(groups)) == len(SIZES) - 4
     corpus = SentenceCorpus.from_sentences(TEXT, GROUPS)
     assert document_comparison({"CBOS": model}, corpus, test_size=4, **OPTIONS) == rows
-    assert [row["method"] for row in rows] == ["CBOS", BASELINE]
+    assert [row["method"] for row in rows] == ["CBOS", TFIDF]
     assert not hasattr(model, "vocabulary_")
 
 
@@ -154,7 +155,7 @@ def test_models_of_other_text_are_used_as_they_are():
     rows = document_comparison(
         {"fixed": Fixed(), "frozen": FrozenEstimator(model), "anew": model}, TEXT, groups=GROUPS, test_size=4, **OPTIONS
     )
-    assert [row["method"] for row in rows] == ["fixed", "frozen", "anew", BASELINE]
+    assert [row["method"] for row in rows] == ["fixed", "frozen", "anew", TFIDF]
     assert rows[1] != rows[2] | {"method": "frozen"}
 
 

@@ -141,7 +141,7 @@ def test_partial_fit_learns():
     assert bits(mean.word_vectors_) == bits(by_itself.word_vectors_)
     with pytest.warns(FutureWarning, match=LEARNING_ON.format("partial_fit", "partial_fit")):
         mean.partial_fit(TEXT[half:])
-    by_itself.partial_fit(TEXT[half:])
+    by_itself.partial_fit(TEXT[half:], new_words="ignore")
     assert bits(mean.word_vectors_) == bits(by_itself.word_vectors_)
     assert bits(mean.components_) != bits(components)
     assert mean.vocabulary_ == by_itself.vocabulary_ and mean.word2vec_.n_iter_ == 2

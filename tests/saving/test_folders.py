@@ -8,15 +8,15 @@ import warnings
 
 import numpy as np
 import pytest
-from estimators import NAMES, OTHER_TEXT, TEXT, bits, fitted, learned, make, published
+from estimators import NAMES, OTHER_TEXT, TEXT, bits, dense, fitted, learned, make, published
 from safetensors.numpy import load_file, save_file
 from sklearn.exceptions import NotFittedError
 
 import skembed
+from skembed._corpus import folders
 from skembed._saving import folder as folder_module
-from skembed._saving.schema import CLASSES
 
-SAVED = [name for name in NAMES if name.partition("-")[0] in CLASSES and not name.endswith("-stem")]
+SAVED = [name for name in NAMES if not name.endswith("-stem")]  # a stemmer that is a function is refused
 TRAINING = [name for name in SAVED if hasattr(make(name), "warm_start")]
 
 
@@ -51,7 +51,7 @@ def test_what_comes_back_is_the_same(name, mmap, tmp_path):
     assert type(back) is type(model) and learned(model) == before
     assert bits(back.transform(OTHER_TEXT)) == bits(model.transform(OTHER_TEXT))
     assert without_steps(back) == without_steps(model)
-    given = {"init", "corpus", "embedding", "word_vectors"}
+    given = {"init", "corpus", "embedding", "expand_with", "word_vectors"}
     params, expected = back.get_params(deep=False), model.get_params(deep=False)
     changed = {key for key in params if bits(params[key]) != bits(expected[key])}
     assert changed <= given | {"stop_words"} and list(params["stop_words"] or ()) == list(expected["stop_words"] or ())
@@ -62,6 +62,8 @@ def test_what_comes_back_is_the_same(name, mmap, tmp_path):
 def test_training_goes_on_with_the_same_bits(name, mmap, tmp_path):
     back = fed(skembed.load(saved(name, tmp_path / "model"), mmap=mmap), name)
     straight_on = copy.deepcopy(fitted(name))
+    if "expand_with" in back.get_params():
+        back.set_params(expand_with=straight_on.expand_with)
     assert learned(back.partial_fit(TEXT)) == learned(straight_on.partial_fit(TEXT))
     assert learned(back.set_params(warm_start=True).fit(TEXT)) == learned(
         straight_on.set_params(warm_start=True).fit(TEXT)
@@ -99,6 +101,45 @@ def test_inference_only_principal_components_learn_no_more(tmp_path):
         skembed.load(tmp_path / "model").partial_fit(TEXT)
 
 
+@pytest.mark.parametrize("name", ["MeanEmbeddingVectorizer-joined", "MeanEmbeddingVectorizer-given-hash"])
+def test_common_components_go_on_with_the_same_bits(name, tmp_path):
+    back = skembed.load(saved(name, tmp_path / "model"))
+    straight_on = copy.deepcopy(fitted(name)).partial_fit(TEXT[::-1])
+    assert learned(back.partial_fit(TEXT[::-1])) == learned(straight_on)
+    back = skembed.load(saved(name, tmp_path / "model", inference_only=True))
+    with pytest.raises(ValueError, match="saved for inference only"):
+        back.partial_fit(TEXT)
+
+
+@pytest.mark.filterwarnings("ignore:The method partial_fit:FutureWarning")
+def test_learning_on_within_a_mean_has_the_same_bits(tmp_path):
+    name = "MeanEmbeddingVectorizer-removed"
+    back = skembed.load(saved(name, tmp_path / "model"))
+    assert back.word2vec_.word_vectors_ is back.word_vectors_
+    straight_on = copy.deepcopy(fitted(name)).partial_fit(TEXT[::-1])
+    assert learned(back.partial_fit(TEXT[::-1])) == learned(straight_on)
+    back = skembed.load(saved(name, tmp_path / "model", inference_only=True))
+    with pytest.raises(ValueError, match="saved for inference only"):
+        back.partial_fit(TEXT)
+
+
+def test_a_forged_model_within_a_model_is_refused(tmp_path):
+    inner = "attributes", "word2vec_", "model"
+    for change, match in (
+        (set_in(*inner, "class", "os.system"), "'os.system' is no class"),
+        (set_in(*inner, "parameters", "window", 0), "'window' parameter"),
+        (set_in(*inner, "attributes", "_seed", None), "_seed is None"),
+        (set_in(*inner, "attributes", "word2vec_", {"model": {}}), "holds a model itself"),
+        (set_in("attributes", "word2vec_", {"model": {}}), "word2vec_ is no model"),
+        (set_in("attributes", "_spelling_weight", 2.0), "_spelling_weight is 2.0"),
+        (set_in("attributes", "_processed_vectors", {"array": "word_weights_"}), "_processed_vectors is"),
+    ):
+        path = saved("MeanEmbeddingVectorizer-spelled", tmp_path / "model")
+        forge(path, change_header=change)
+        with pytest.raises(ValueError, match=match):
+            skembed.load(path)
+
+
 def test_the_tokenizer_of_init_and_corpus_stays(tmp_path):
     start = skembed.CBOSVectorizer(6, min_count=1, stop_words=["the"]).fit(TEXT)
     model = skembed.SiameseCBOWVectorizer(init=start, max_iter=1, random_state=0).fit(TEXT)
@@ -106,6 +147,94 @@ def test_the_tokenizer_of_init_and_corpus_stays(tmp_path):
     back = skembed.load(tmp_path / "model")
     assert back.init is None and back.stop_words == ("the",)
     assert learned(back.partial_fit(TEXT)) == learned(model.partial_fit(TEXT))
+
+
+@pytest.mark.parametrize(("dtype", "largest"), [("float16", 1e-3), ("int8", 1 / 127)])
+@pytest.mark.parametrize("name", SAVED)
+def test_rounded_vectors_are_nearly_the_same(name, dtype, largest, tmp_path):
+    model = of_skembed(name)
+    sizes = skembed.save(model, tmp_path / "model", inference_only=True, dtype=dtype)
+    assert sizes["written"] == sum(file.stat().st_size for file in (tmp_path / "model").iterdir())
+    back = skembed.load(tmp_path / "model", mmap=dtype == "int8")
+    assert learned(back).keys() <= learned(model).keys()
+    found, expected = dense(back.transform(OTHER_TEXT)), dense(model.transform(OTHER_TEXT))
+    scale = np.abs(expected).max(axis=1, keepdims=True)
+    assert (np.abs(found - expected) <= 4 * largest * scale + 1e-6).all()
+    again = skembed.save(back, tmp_path / "again", inference_only=True, dtype=dtype)
+    assert again["written"] == sizes["written"]
+    assert learned(skembed.load(tmp_path / "again")) == learned(back)
+
+
+def test_rounded_vectors_are_a_half_and_a_quarter_of_the_bytes(tmp_path):
+    words = [f"w{i}" for i in range(500)]
+    rows = np.random.default_rng(0).normal(size=(500, 200)) * np.logspace(-6, 3, 500)[:, None]
+    model = skembed.MeanEmbeddingVectorizer(word_vectors=(words, rows)).fit([" ".join(words)])
+    written = {
+        dtype: skembed.save(model, tmp_path / dtype, inference_only=True, dtype=dtype)["written"]
+        for dtype in ("float32", "float16", "int8")
+    }
+    overhead = written["float32"] - 4 * rows.size
+    assert written["float16"] < 2 * rows.size + overhead + 100
+    assert written["int8"] < rows.size + 4 * 500 + overhead + 200
+    whole = skembed.load(tmp_path / "int8").word_vectors_
+    assert (np.abs(whole - rows).max(axis=1) <= np.abs(rows).max(axis=1) / 127 / 2 * 1.001).all()
+    model.word_vectors_[3, 4] = 1e5
+    with pytest.raises(ValueError, match="word_vectors_ has numbers that are too large for float16"):
+        skembed.save(model, tmp_path / "float16", inference_only=True, dtype="float16")
+    model.word_vectors_[3, 4] = np.nan
+    with pytest.raises(ValueError, match="word_vectors_ has numbers that are not finite"):
+        skembed.save(model, tmp_path / "float32")
+    for dtype, match in (("int8", "Set inference_only=True"), ("float64", "dtype must be one of float32")):
+        with pytest.raises(ValueError, match=match):
+            skembed.save(model, tmp_path / "model", dtype=dtype)
+
+
+def test_rows_of_zeros_are_not_written(tmp_path):
+    model = make("Sent2VecVectorizer-bigrams", n_buckets=100_000).fit(TEXT)
+    sizes = skembed.save(model, tmp_path / "model")
+    assert sizes["written"] < 200_000 and not sizes["left_out"]
+    for mmap in (False, True):
+        assert learned(skembed.load(tmp_path / "model", mmap=mmap)) == learned(model)
+    small = skembed.save(model, tmp_path / "small", inference_only=True)
+    training = ("target_vectors_", "_source_vectors_accumulator", "_target_vectors_accumulator")
+    assert small["left_out"] == sum(vars(model)[array].nbytes for array in training)
+
+
+def test_the_card_says_what_the_model_is(tmp_path):
+    model = of_skembed("Sent2VecVectorizer-bigrams")
+    sizes = skembed.save(model, tmp_path / "model", inference_only=True, dtype="int8")
+    card = (tmp_path / "model" / "README.md").read_text()
+    for fact in (
+        "# Sent2VecVectorizer",
+        f"8 numbers a sentence, {len(model.vocabulary_)} words in the vocabulary",
+        f"a text of {model._n_tokens} words",
+        f"{100 * model.coverage_:.1f} % of the words",
+        f"{sizes['left_out'] / 1e6:,.1f} MB that only training needs",
+        "stored as int8",
+        "- `ngram_range=(1, 2)`",
+        "- `random_state=0`",
+    ):
+        assert fact in card, fact
+    assert "learning_rate" not in card and "n_jobs" not in card
+    (tmp_path / "model" / "README.md").write_text("edited")
+    skembed.load(tmp_path / "model")
+
+
+def test_a_special_pattern_comes_from_the_user_alone(tmp_path):
+    pattern = r"[a-z]+|\d"
+    model = make("CBOSVectorizer", token_pattern=pattern).fit(TEXT)
+    skembed.save(model, tmp_path / "model")
+    with pytest.raises(ValueError, match=r"token_pattern='\[a-z\]\+\|.*pass it again"):
+        skembed.load(tmp_path / "model")
+    with pytest.raises(ValueError, match="does not fit it"):
+        skembed.load(tmp_path / "model", token_pattern=r"\w+")
+    back = skembed.load(tmp_path / "model", token_pattern=pattern)
+    assert learned(back) == learned(model)
+    corpus = skembed.SentenceCorpus.from_sentences(TEXT, token_pattern=pattern)
+    corpus.save(tmp_path / "corpus")
+    with pytest.raises(ValueError, match="pass it again"):
+        skembed.SentenceCorpus.load(tmp_path / "corpus")
+    assert skembed.SentenceCorpus.load(tmp_path / "corpus", token_pattern=pattern) == corpus
 
 
 def test_a_model_is_replaced_and_other_folders_are_not(tmp_path):
@@ -124,7 +253,7 @@ def test_a_failed_save_leaves_the_old_model(tmp_path, monkeypatch):
     def full(folder):
         raise OSError(28, "No space left on device", str(folder))
 
-    monkeypatch.setattr(folder_module, "sync_folder", full)
+    monkeypatch.setattr(folders, "sync_folder", full)
     with pytest.raises(OSError, match=r"The model cannot be saved to .*model: No space left"):
         saved("Word2VecVectorizer", path)
     assert type(skembed.load(path)) is skembed.CBOSVectorizer and os.listdir(tmp_path) == ["model"]
@@ -220,7 +349,7 @@ def entry(index, value):
 FORGED_HEADERS = {
     "newer": (set_in("version", 2), "format version 2; this skembed reads version 1"),
     "class": (set_in("class", "os.system"), "'os.system' is no class"),
-    "parameter": (set_in("parameters", "cmd", 1), "has no parameter 'cmd'"),
+    "parameter": (set_in("parameters", "cmd", 1), "unexpected keyword argument 'cmd'"),
     "value": (set_in("parameters", "n_buckets", 0), "n_buckets"),
     "attribute": (set_in("attributes", "transform", 1), "has no 'transform'"),
     "missing": (lambda header: header["attributes"].pop("_source_vectors"), "_source_vectors is missing"),
@@ -233,7 +362,8 @@ FORGED_HEADERS = {
     "array": (set_in("attributes", "word_weights_", {"array": "none"}), "the array 'none' is missing"),
     "other array": (set_in("attributes", "word_weights_", {"array": "word_counts_"}), "word_weights_ is ndarray"),
     "tag": (set_in("attributes", "_seed", {"pickle": "x"}), "is no value"),
-    "pattern": (set_in("tokenizer", "token_pattern", "("), "token_pattern"),
+    "pattern": (set_in("tokenizer", "token_pattern", r"(\w+\w+)+!"), "pass it again: token_pattern="),
+    "pattern of a parameter": (set_in("parameters", "token_pattern", r"(\w+\w+)+!"), "pass it again: token_pattern="),
     "callable": (set_in("tokenizer", "analyzer", {"dict": {"callable": "os:system"}}), "analyzer"),
 }
 FORGED_ARRAYS = {
@@ -308,6 +438,32 @@ def mutated(data, generator):
     else:
         del data[first:]
     return bytes(data)
+
+
+PACKED = {
+    "no scales": (lambda arrays: arrays.pop("_source_vectors.scales"), "int8, without a scale"),
+    "scales": (put("_source_vectors.scales", lambda scales: scales[:-1]), "int8, without a scale"),
+    "infinite": (put("_source_vectors.scales", entry(0, np.inf)), "not finite"),
+    "overflow": (put("_source_vectors.scales", entry(slice(None), 3e38)), "not finite"),
+    "no rows": (lambda arrays: arrays.pop("_source_vectors.rows"), "those are not named"),
+    "no number": (lambda arrays: arrays.pop("_source_vectors.n_rows"), "those are not named"),
+    "rows": (put("_source_vectors.rows", entry(0, -1)), "must rise from 0"),
+    "order": (put("_source_vectors.rows", lambda rows: rows[::-1]), "must rise from 0"),
+    "last": (put("_source_vectors.rows", entry(-1, 2**62)), "must rise from 0"),
+    "number": (put("_source_vectors.n_rows", entry(0, 2**50)), "do not fit in memory|too big|100151|rows"),
+    "negative": (put("_source_vectors.n_rows", entry(0, -1)), "must rise from 0"),
+    "other": (lambda arrays: arrays.update({"x.rows": np.zeros(1, np.int64)}), "x.rows belongs to no array"),
+}
+
+
+@pytest.mark.parametrize("case", PACKED)
+def test_forged_rounded_arrays_are_refused(case, tmp_path):
+    change, match = PACKED[case]
+    model = make("Sent2VecVectorizer-bigrams", n_buckets=100_000).fit(TEXT)
+    skembed.save(model, tmp_path / "model", inference_only=True, dtype="int8")
+    forge(tmp_path / "model", change_arrays=change)
+    with pytest.raises(ValueError, match=match):
+        skembed.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize("fits", [False, True], ids=["damaged", "forged"])

@@ -1,0 +1,236 @@
+"""What happens when folders are damaged or forged: only errors of our own, or anything else?
+
+    python benchmarks/forgeries.py [--trials 100000] [--seconds 600] [--out doc/_results/forgeries]
+
+Mutates the saved folder of a corpus and of models: bytes of a file, or numbers of an array, with all digests made to
+fit. Each is loaded and, if that goes well, used: text and a corpus are embedded, a pass of training goes on, a fit
+learns from the corpus. A process of its own does that, so that a crash or a hang is counted too. "Clear errors" are
+ValueErrors; whatever else happens is listed with the seed that repeats it.
+"""
+
+import argparse
+import hashlib
+import json
+import multiprocessing
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # the modules that all benchmarks share
+
+import numpy as np
+from reporting import report
+from safetensors.numpy import load_file, save_file
+
+import skembed
+from skembed._corpus.storage import DTYPES, Arrays, digest_of
+from skembed._saving import folder as model_folder
+
+TEXT = [
+    "The cat sat on the mat.",
+    "A dog sleeps in the sun, naïve 北京.",
+    "rain rain rain",
+    "",
+    "the end of the cat",
+] * 8
+HANG = 20  # seconds
+EXTREMES = [0, 1, -1, 2, 10**6, 2**31 - 1, -(2**31), 2**62, -(2**62), 2**63 - 1, -(2**63)]
+
+
+def models():
+    options = {"min_count": 1, "max_iter": 1, "random_state": 0}
+    yield "CBOS", skembed.CBOSVectorizer(6, **options)
+    yield "Sent2Vec, bigrams", skembed.Sent2VecVectorizer(6, ngram_range=(1, 2), n_buckets=50, **options)
+    yield "word2vec, mean", skembed.MeanEmbeddingVectorizer(6, min_count=1, n_removed_components=1, random_state=0)
+    yield "BOW-PCA", skembed.BOWPCA(3)
+    yield "hybrid", skembed.HybridVectorizer(6)
+
+
+def changed_bytes(data, random):
+    """Bytes with some of them changed, cut out, doubled or cut off."""
+    data, kind, first = bytearray(data), random.integers(4), int(random.integers(max(1, len(data))))
+    last = first + int(random.integers(1, 40))
+    if kind == 0 and data:
+        data[first] ^= int(random.integers(1, 256))
+    elif kind == 1:
+        del data[first:last]
+    elif kind == 2:
+        data[first:first] = data[first:last]
+    else:
+        del data[first:]
+    return bytes(data)
+
+
+def changed_array(array, random):
+    """An array with other numbers, another length or another order."""
+    array, kind = np.array(array), random.integers(6)
+    flat = array.reshape(-1)
+    if kind == 0 and len(flat):
+        value = EXTREMES[random.integers(len(EXTREMES))]
+        flat[random.integers(len(flat))] = np.array([value]).astype(array.dtype)[0]
+    elif kind == 1 and len(flat):
+        flat[random.integers(len(flat))] = flat[random.integers(len(flat))]
+    elif kind == 2:
+        array = array[: random.integers(len(array) + 1)]
+    elif kind == 3:
+        array = np.concatenate([array, array[: random.integers(1, 5)]])
+    elif kind == 4:
+        array = array[::-1]
+    elif len(flat):
+        with np.errstate(all="ignore"):
+            flat[:] = np.array([EXTREMES[random.integers(len(EXTREMES))]]).astype(array.dtype)[0]
+    return np.ascontiguousarray(array)
+
+
+def forge_corpus(folder, random):
+    arrays = {name: np.load(folder / f"{name}.npy") for name in Arrays._fields}
+    header = json.loads((folder / "corpus.json").read_text())
+    if random.integers(4) == 0:
+        file = sorted(folder.iterdir())[random.integers(7)]
+        file.write_bytes(changed_bytes(file.read_bytes(), random))
+        return
+    for _ in range(random.integers(1, 3)):
+        name = Arrays._fields[random.integers(6)]
+        arrays[name] = changed_array(arrays[name], random).astype(DTYPES[name])
+        np.save(folder / f"{name}.npy", arrays[name])
+    header["sizes"] = {name: len(array) for name, array in arrays.items()}
+    header["digest"] = digest_of(Arrays(**arrays), header["settings"])
+    (folder / "corpus.json").write_text(json.dumps(header))
+
+
+def forge_model(folder, random):
+    file, header_file = folder / "arrays.safetensors", folder / "model.json"
+    header = json.loads(header_file.read_text())
+    kind = random.integers(4)
+    if kind == 0:
+        file.write_bytes(changed_bytes(file.read_bytes(), random))
+    elif kind == 1:
+        text = header_file.read_bytes()
+        for _ in range(20):  # until it is JSON again
+            try:
+                header = json.loads(changed_bytes(text, random))
+                break
+            except ValueError:
+                pass
+    else:
+        arrays = load_file(file)
+        name = sorted(arrays)[random.integers(len(arrays))]
+        arrays[name] = changed_array(arrays[name], random)
+        save_file(arrays, file)
+    data = file.read_bytes()
+    if isinstance(header, dict):
+        header["arrays"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        header["digest"] = model_folder._digest_of(header)
+    header_file.write_text(json.dumps(header))
+
+
+def use_corpus(folder):
+    corpus = skembed.SentenceCorpus.load(folder, mmap=bool(folder.stat().st_mtime_ns % 2), verify=False)
+    skembed.Sent2VecVectorizer(4, min_count=1, max_iter=1, ngram_range=(1, 2), n_buckets=20).fit(corpus).transform(
+        corpus
+    )
+    list(corpus), corpus[::2].sentence_frequencies()
+
+
+def use_model(folder):
+    model = skembed.load(folder, mmap=bool(folder.stat().st_mtime_ns % 2))
+    model.transform(TEXT)
+    model.transform(skembed.SentenceCorpus.from_sentences(TEXT))
+    if hasattr(model, "_layout"):
+        model.partial_fit(TEXT)
+
+
+def worker(original, is_model, seeds, results):
+    """Mutate, load and use, one seed after the other; report each before and after."""
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    contents = {file.name: file.read_bytes() for file in original.iterdir()}
+    with tempfile.TemporaryDirectory() as parent:
+        folder = Path(parent) / "forged"
+        folder.mkdir()
+        for seed in seeds:
+            for name, data in contents.items():
+                (folder / name).write_bytes(data)
+            (forge_model if is_model else forge_corpus)(folder, np.random.default_rng(seed))
+            results.put((seed, "began"))
+            try:
+                (use_model if is_model else use_corpus)(folder)
+                results.put((seed, "works"))
+            except ValueError:
+                results.put((seed, "clear error"))
+            except BaseException as error:
+                results.put((seed, f"{type(error).__name__}: {error!s:.100}"))
+    results.put((None, "done"))
+
+
+def run(original, is_model, first, n_trials, until):
+    """Outcomes, and what is neither an error of ours nor harmless."""
+    counts, surprises, context = Counter(), [], multiprocessing.get_context("fork")
+    last = first + n_trials
+    while first < last and time.monotonic() < until:
+        results = context.SimpleQueue()
+        process = context.Process(target=worker, args=(original, is_model, range(first, last), results))
+        process.start()
+        seed = first
+        while True:
+            if not results._reader.poll(HANG) or time.monotonic() > until:
+                outcome = "hang" if time.monotonic() < until else "end"
+                process.kill()
+                process.join()
+                if process.exitcode != -9:
+                    outcome = f"crash {process.exitcode}"
+                break
+            try:
+                seed, outcome = results.get()
+            except EOFError:
+                outcome = "crash"
+                break
+            if seed is None:
+                return counts, surprises
+            if outcome != "began":
+                counts[outcome if outcome in ("works", "clear error") else "anything else"] += 1
+                if outcome not in ("works", "clear error"):
+                    surprises.append((seed, outcome))
+        if outcome == "end":
+            break
+        counts["anything else"] += 1
+        surprises.append((seed, outcome))
+        first = seed + 1
+    return counts, surprises
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=100_000)
+    parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    rows, all_surprises = [], []
+    with tempfile.TemporaryDirectory() as parent:
+        folders = [("corpus", Path(parent) / "corpus", False)]
+        skembed.SentenceCorpus.from_sentences(TEXT).save(folders[0][1])
+        for name, model in models():
+            folders.append((name, Path(parent) / name, True))
+            skembed.save(model.fit(TEXT), folders[-1][1])
+        for _, folder, is_model in folders:
+            use_model(folder) if is_model else use_corpus(folder)  # compiles, for all workers
+        for name, folder, is_model in folders:
+            until = time.monotonic() + options.seconds / len(folders)
+            counts, surprises = run(folder, is_model, options.first, options.trials // len(folders), until)
+            kinds = ("clear error", "works", "anything else")
+            rows.append({"folder of": name, "injected": sum(counts.values())} | {kind: counts[kind] for kind in kinds})
+            print(rows[-1], surprises[:5], flush=True)
+            all_surprises += [(name, *surprise) for surprise in surprises]
+    total = {key: sum(row[key] for row in rows) for key in rows[0] if key != "folder of"}
+    report(options, "forgeries", "Damaged and forged folders", [*rows, {"folder of": "all"} | total])
+    for surprise in all_surprises[:50]:
+        print(surprise)
+    return bool(all_surprises)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

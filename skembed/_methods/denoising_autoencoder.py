@@ -1,0 +1,265 @@
+"""The sequential denoising autoencoder (Hill, Cho and Korhonen, 2016): a sentence is learned by writing it again."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from .._training.dense import Chunk
+from .._word_vectors.recurrent import Network, RecurrentVectorizer, Target, Words, list_known
+
+# start of the settings
+_PAPER: dict[str, Any] = {"n_components": 2400, "word_components": 100, "learn_words": True, "negative": 512}
+_PAPER |= {"max_gradient_norm": 5.0, "learning_rate": 0.001, "max_iter": 1, "batch_size": 128}
+_PAPER |= {"max_sentence_length": None, "min_count": 5}
+PAPER_SETTINGS = {
+    "SAE": {**_PAPER, "word_drop": 0.0, "word_swap": 0.0},
+    "SDAE": {**_PAPER, "word_drop": 0.1, "word_swap": 0.1},
+    "SAE + embs.": {**_PAPER, "word_drop": 0.0, "word_swap": 0.0, "learn_words": False},
+    "SDAE + embs.": {**_PAPER, "word_drop": 0.1, "word_swap": 0.1, "learn_words": False},
+}
+# end of the settings
+
+
+class SequentialDenoisingAutoencoder(RecurrentVectorizer):
+    r"""Sentence embeddings that see word order, learned by writing a damaged sentence again: SDAE and SAE [1]_.
+
+    A gated recurrent unit reads the words of a sentence one after the other; its last state is the vector of the
+    sentence. From that vector alone a second unit writes the sentence again, word by word. Before it is read, the
+    sentence loses some words and exchanges others. It needs no order of the sentences.
+
+    It is slow: thousands of words a second, where :class:`Sent2VecVectorizer` learns hundreds of thousands, and a text
+    of some millions of words, which the others learn well from, is little for it.
+
+    Read more in the :ref:`User Guide <sdae>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors of sentences: the units of encoder and decoder. The paper has 2400.
+    word_components : int, default=100
+        Length of the word vectors, where they start at random; `init` has its own.
+    word_drop : float, default=0.1
+        Probability with which a word is left out of the sentence that is read. The paper chose it on held-out text; 0
+        in its SAE.
+    word_swap : float, default=0.1
+        Probability with which the first and the second word of that sentence are exchanged, the third and the fourth,
+        and so on. 0 in the paper's SAE.
+    init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Word vectors to start from: those of a fitted estimator of this package, its tokenizer included; or what
+        :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None starts at random.
+        Cross-validation clones an estimator, which makes it forget: keep it in a
+        :class:`~sklearn.frozen.FrozenEstimator`.
+    learn_words : bool, default=True
+        Whether the word vectors are learned. The paper's "+ embs." keeps those of `init` as they are.
+    negative : int, default=512
+        Words that each next word is compared with: a random sample, in which frequent words always are. As many as
+        there are words makes the softmax exact.
+    max_gradient_norm : float or None, default=5.0
+        Length above which the gradient of a block is scaled down to it.
+    learning_rate : float, default=0.002
+        Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
+    max_iter : int, default=5
+        Passes over the text.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, 16 to 128.
+    max_sentence_length : int or None, default=32
+        Words above which a sentence is learned from as several, parts of about equal length. None never splits.
+        `transform` never splits.
+    min_count : int, default=5
+        Words that occur less often are not learned. They are left out of a sentence.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. A block has work for two. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and all draws.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words, and those of `init`, with their row numbers.
+    word_vectors_ : ndarray of shape (n_words, word_components), dtype float32
+        Vectors of the words.
+    encoder_weights_ : ndarray of shape (3, n_components, word_components + n_components + 1), dtype float32
+        Weights of the unit that reads: of the reset gate, of the update gate and of the candidate. Each row has the
+        weights of a word vector, those of the state before, and an intercept.
+    decoder_weights_ : ndarray of shape (1, 3, n_components, word_components + 2 * n_components + 1), dtype float32
+        Weights of the unit that writes, likewise, with those of the sentence's vector before the intercept. They are
+        not used after training.
+    target_vectors_ : ndarray of shape (n_words, n_components + 1), dtype float32
+        What the states of the decoder are compared with, and an intercept. They are not used after training.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a word in each pass, and of a held-out one after it (empty without `early_stopping`). Held-out
+        sentences are read undamaged, and compared with all words: it is their mean negative log-probability.
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    Sent2VecVectorizer : Predicts words of the sentence from its other words, in any order, and much faster.
+    CSEVectorizer : Sees word order too, and learns from pairs.
+
+    Notes
+    -----
+    *Objective.* With the encoder's last state *c* of the damaged sentence and the decoder's state :math:`h_t` after
+    *c* and the words before :math:`w_t`, it minimises :math:`-\sum_t \log p(w_t)`, where :math:`p(w)` is proportional
+    to :math:`\exp(u_w \cdot h_t + b_w)`.
+
+    *Differences from the paper.* Its units are LSTMs. Here nothing is predicted for the end of a sentence, and
+    words below `min_count` are left out instead of being one word. The softmax is over a sample of words.
+
+    *The paper's own settings,* SAE and SDAE, with `init` for "+ embs.":
+    ``SequentialDenoisingAutoencoder(2400, word_components=100, word_drop=0.0, word_swap=0.0, learn_words=True,
+    negative=512, max_gradient_norm=5.0, learning_rate=0.001, max_iter=1, batch_size=128, max_sentence_length=None,
+    min_count=5)``, and the same with ``word_drop=0.1, word_swap=0.1`` and ``learn_words=False``. Of these, the
+    paper gives the length of the vectors; the others are ours.
+
+    References
+    ----------
+    .. [1] F. Hill, K. Cho and A. Korhonen, "Learning Distributed Representations of Sentences from Unlabelled Data",
+       NAACL, 2016.
+
+    Examples
+    --------
+    >>> from skembed import SequentialDenoisingAutoencoder
+    >>> sentences = ["The dog bites the man.", "The man bites the dog.", "Stocks fell.", "The market closed."] * 50
+    >>> emb = SequentialDenoisingAutoencoder(n_components=16, word_components=16, random_state=0).fit(sentences)
+    >>> dog, man = emb.transform(["The dog bites the man.", "The man bites the dog."])
+    >>> bool(abs(dog - man).max() > 0.01)
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "word_drop": [Interval(Real, 0.0, 1.0, closed="left")],
+        "word_swap": [Interval(Real, 0.0, 1.0, closed="both")],
+    }
+    encoder_weights_: NDArray[np.float32]
+    decoder_weights_: NDArray[np.float32]
+    target_vectors_: NDArray[np.float32]
+    _paper_settings = PAPER_SETTINGS
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        word_components: int = 100,
+        word_drop: float = 0.1,
+        word_swap: float = 0.1,
+        init: Any = None,
+        learn_words: bool = True,
+        negative: int = 512,
+        max_gradient_norm: float | None = 5.0,
+        learning_rate: float = 0.002,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        max_sentence_length: int | None = 32,
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.word_components = word_components
+        self.word_drop = word_drop
+        self.word_swap = word_swap
+        self.init = init
+        self.learn_words = learn_words
+        self.negative = negative
+        self.max_gradient_norm = max_gradient_norm
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.max_sentence_length = max_sentence_length
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _networks(self) -> list[tuple[Network, list[int]]]:
+        return [(Network((("encoder_weights_", False),)), [int(self.n_components)])]
+
+    def _make_examples(self) -> Any:
+        def examples(chunk: Chunk, learn: bool) -> tuple[Words, list[Target]]:
+            words, which = list_known(chunk.text, chunk.sentences)
+            source = corrupted(words, self.word_drop, self.word_swap, chunk.draws) if learn else words
+            return source, [Target(words, np.arange(len(which)))]
+
+        return examples
+
+
+def corrupted(words: Words, drop: float, swap: float, random: np.random.Generator) -> Words:
+    """Sentences with words left out and with words exchanged.
+
+    A word is left out with probability ``drop``; a sentence that would lose all its words keeps all. Of those that
+    are left, the first and second word are exchanged with probability ``swap``, the third and fourth, and so on.
+    """
+    ids, ptr = words
+    kept = random.random(len(ids)) >= drop
+    kept |= np.repeat(np.add.reduceat(kept, ptr[:-1], dtype=np.int64) == 0, np.diff(ptr))
+    ids, ptr = ids[kept], np.append(0, np.cumsum(kept))[ptr]
+    position = np.arange(len(ids)) - np.repeat(ptr[:-1], np.diff(ptr))
+    last = np.repeat(np.diff(ptr), np.diff(ptr)) - 1
+    first = np.flatnonzero((position % 2 == 0) & (position < last))
+    first = first[random.random(len(first)) < swap]
+    ids[first], ids[first + 1] = ids[first + 1], ids[first]
+    return Words(ids, ptr)

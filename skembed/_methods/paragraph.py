@@ -1,0 +1,299 @@
+"""Paragraph vectors (Le and Mikolov, 2014): each sentence has a vector that predicts its words."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._base.queries import SentenceSimilarity
+from .._base.trained import TrainedVectorizer
+from .._corpus.corpus import SentenceCorpus
+from .._encoders.paragraph_vectors import ParagraphEncoder, clear_unknown, noise_sample
+from .._objectives.paragraph_vectors import ParagraphObjective
+from .._text.known_words import EncodedSentences
+from .._training.encoded_text import EncodedText, keep_probability
+from .._training.learned_arrays import LearnedArray, start_uniform
+from .._validation.limits import integers
+
+# What `transform` reads, so that they stay as in the fit; PV-DM reads two more.
+_OPTIONS = ("n_components", "algorithm", "negative", "subsample")
+
+
+# start of the settings
+_PAPER: dict[str, Any] = {"n_components": 300, "combine": "concatenate", "window": 8, "negative": 5, "subsample": 1e-3}
+_PAPER |= {"solver": "sgd", "learning_rate": 0.025, "max_iter": 10, "batch_size": 1, "min_count": 5}
+PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, "algorithm": "dbow"}}
+# end of the settings
+
+
+class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
+    r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors [1]_.
+
+    A sentence has a vector of its own. In PV-DBOW ("dbow") it predicts the words of the sentence, in PV-DM ("dm") it
+    predicts each of them together with the words around it. `transform` finds the vector of any sentence with the words
+    frozen: it depends on the sentence and the model alone. Use it as the baseline of many papers, or for texts of more
+    than a sentence, whose vector need not be the sum of its words. The order of the sentences is not used.
+
+    Read more in the :ref:`User Guide <paragraph>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors.
+    algorithm : {"dbow", "dm"}, default="dbow"
+        Whether the vector of a sentence predicts its words alone, or joined with the words around each.
+    combine : {"concatenate", "mean", "sum"}, default="mean"
+        How "dm" joins the vector of the sentence and those of the words: side by side, so that the order of the words
+        matters and a target vector has ``(1 + 2 * window) * n_components`` numbers, or as their mean or sum.
+    window : int, default=5
+        Words on each side of a word that help "dm" to predict it. It never leaves the sentence.
+    negative : int, default=5
+        Random words to compare with, drawn by the 0.75th power of their frequency.
+    subsample : float, default=1e-3
+        Threshold t, above 0. A word of frequency f is predicted with probability ``min(1, sqrt(t / f) + t / f)``; in
+        `transform` this is the weight of its loss. Words are never taken out of a window.
+    solver : {"adagrad", "sgd"}, default="adagrad"
+        "adagrad" divides the steps of a row by the root of its summed squared gradients, one sum a row. "sgd", the
+        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.1
+        Size of the steps, above 0. The two solvers need different values; for "sgd" begin with 0.05.
+    max_iter : int, default=10
+        Passes over the text. A sentence takes one step a pass, so short texts need more.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64 (112 if
+        they are very short).
+    store_training_vectors : bool, default=False
+        Whether to keep the vectors of the sentences that were learned from, as `training_vectors_`. They take
+        ``4 * n_components`` bytes a sentence, during the fit in any case.
+    min_count : int, default=5
+        Words that occur less often are not learned.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, instead of the `X` given to `fit`.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights: the loss of every
+        second word of a sentence, which a vector that `transform` would find from the other words predicts.
+    validation_fraction : float, default=0.1
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the words of the last fit. The sentences then start at the vectors
+        that `transform` finds, as they do in a second `partial_fit`.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and the draws of training.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words that are learned, and their row numbers.
+    target_vectors_ : ndarray of shape (n_words, n_joined), dtype float32
+        Target vectors of the words. ``n_joined`` is `n_components`, or more if `combine` is "concatenate".
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Vectors of the words as context, of "dm" only.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of the loss of each word in `transform`, by `subsample`.
+    training_vectors_ : ndarray of shape (n_sentences, n_components), dtype float32, or None
+        The vectors of the sentences of the last fit, in their order, without those that were held out; None unless
+        `store_training_vectors`.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Fraction of the words of that text that are in the vocabulary.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a predicted word in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    Sent2VecVectorizer : Predicts a word from the mean of the others.
+    FastSentVectorizer : Predicts the words of the neighbouring sentences from the sum of the sentence's own.
+
+    Notes
+    -----
+    *Objective.* With the vector :math:`d_i` of sentence i, the target vectors *u* and the vectors *v* of the words,
+    :math:`\ell(x) = \log(1 + e^{-x})` and the negatives :math:`N_i` of the sentence, training minimises
+
+    .. math::
+
+        L = \sum_i \sum_{t \in S_i}
+        \Big( \ell(u_{w_t} \cdot h_t) + \sum_{n \in N_i, n \neq w_t} \ell(-u_n \cdot h_t) \Big)
+
+    where :math:`h_t` is :math:`d_i` in PV-DBOW, and in PV-DM :math:`d_i` joined with the vectors of the words at most
+    `window` positions from t.
+
+    *Differences from the paper.* It has a hierarchical softmax; here negatives are sampled, once for a sentence and
+    from one half of the words. Its PV-DM predicts a word from those before it; here the window has both sides. All
+    gradients of a block come from the same weights. The vector of a sentence takes one step a pass, along the sum of
+    its words' gradients. A row with c > 8 updates in one block takes steps of 8/c the size, and with "sgd" so does the
+    vector of a sentence of c > 8 predicted words.
+
+    *Memory.* The vectors of the training sentences and their sums of squares take ``4 * n_components + 8`` bytes a
+    sentence during the fit: 408 MB for a million sentences and 100 numbers. :meth:`estimate_memory` counts them as
+    weights and accumulators.
+
+    *The papers' own settings* are, for PV-DM, ``ParagraphVectorizer(300, algorithm="dm", combine="concatenate",
+    window=8, negative=5, subsample=1e-3, solver="sgd", learning_rate=0.025, max_iter=10, batch_size=1, min_count=5)``,
+    and the same with ``algorithm="dbow"``. Window and dimensions are the papers'; the rest, which they do not give, is
+    that of the program that they name.
+
+    References
+    ----------
+    .. [1] Quoc Le and Tomas Mikolov, "Distributed Representations of Sentences and Documents", ICML, 2014.
+
+    Examples
+    --------
+    >>> from skembed import ParagraphVectorizer
+    >>> sentences = ["The cat drinks milk.", "The cat sleeps.", "The bank lends money.", "The bank takes money."] * 50
+    >>> emb = ParagraphVectorizer(n_components=16, random_state=0).fit(sentences)
+    >>> emb.transform(["The cat drinks."]).shape
+    (1, 16)
+    >>> emb.similarity("cat drinks milk", "cat sleeps") > emb.similarity("cat drinks milk", "bank lends money")
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "algorithm": [StrOptions({"dbow", "dm"})],
+        "combine": [StrOptions({"concatenate", "mean", "sum"})],
+        "window": [integers(1)],
+        "negative": [integers(1)],
+        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        "store_training_vectors": ["boolean"],
+    }
+    _paper_settings = PAPER_SETTINGS
+    target_vectors_: NDArray[np.float32]
+    training_vectors_: NDArray[np.float32] | None
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        algorithm: str = "dbow",
+        combine: str = "mean",
+        window: int = 5,
+        negative: int = 5,
+        subsample: float = 1e-3,
+        solver: str = "adagrad",
+        learning_rate: float = 0.1,
+        max_iter: int = 10,
+        batch_size: int | str = "auto",
+        store_training_vectors: bool = False,
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.combine = combine
+        self.window = window
+        self.negative = negative
+        self.subsample = subsample
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.store_training_vectors = store_training_vectors
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _text_statistics(
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        counts = fitted["word_counts_"]
+        n_tokens = corpus.n_tokens + (earlier["_n_tokens"] if earlier else 0)
+        weights = keep_probability(counts, n_tokens, self.subsample)
+        return super()._text_statistics(corpus, fitted, earlier) | {
+            "word_weights_": weights,
+            "_noise": noise_sample(counts),
+        }
+
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        n_words, n_components = len(fitted["word_counts_"]), int(self.n_components)
+        is_bag, is_joined = self.algorithm == "dbow", self.combine == "concatenate"
+        n_slots = 1 + 2 * int(self.window) if is_joined and not is_bag else 1
+        options = _OPTIONS if is_bag else (*_OPTIONS, "combine", "window")
+        target = LearnedArray("target_vectors_", (n_words, n_slots * n_components), options=options)
+        start = start_uniform(0.5 / n_components)
+        words = LearnedArray("word_vectors_", (n_words, n_components), start, options=options, is_source=True)
+        return [target] if is_bag else [words, target]
+
+    def _arrays_of_text(self, fitted: dict[str, Any], text: EncodedText) -> list[LearnedArray]:
+        """The vectors of the sentences: at random in a new model, otherwise as `transform` would find them."""
+
+        def fill(array: np.ndarray, seed: int) -> None:
+            if fitted["n_iter_"] > 0:
+                ParagraphEncoder(fitted, fitted["_layout"]).write_vectors_of(text, array)
+            else:
+                start_uniform(0.5 / len(array[0]))(array, seed)
+                clear_unknown(text, array)  # which no step will change
+
+        return [LearnedArray("training_vectors_", (len(text.document), int(self.n_components)), fill)]
+
+    def _make_objective(self, fitted: dict[str, Any]) -> ParagraphObjective:
+        def losses_of(text: EncodedText, sentences: np.ndarray) -> np.ndarray:
+            return ParagraphEncoder(fitted, fitted["_layout"]).losses_of(text, sentences)
+
+        return ParagraphObjective(self, fitted, losses_of)
+
+    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
+        fitted = super()._finish_fit(fitted, corpus)
+        of_sentences = fitted["training_vectors_"] if self.store_training_vectors else None
+        del fitted["_training_vectors_accumulator"]
+        return fitted | {"training_vectors_": of_sentences}
+
+    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+        if out is None:
+            out = np.empty((len(sentences.ptr) - 1, self.n_features_out_), np.float32)
+        return ParagraphEncoder(vars(self), self._layout).vectors(sentences.rows[sentences.ids], sentences.ptr, out)

@@ -1,0 +1,335 @@
+"""Skip-thought vectors (Kiros et al., 2015): from its vector, a sentence's neighbours are written word by word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
+
+from .._base.coverage import known_share
+from .._corpus.corpus import SentenceCorpus
+from .._training.dense import ONE_BLAS_THREAD, Chunk
+from .._word_vectors.join import counts_of
+from .._word_vectors.read import read_source
+from .._word_vectors.recurrent import Network, RecurrentVectorizer, Target, Words, list_known
+
+# start of the settings
+_PAPER: dict[str, Any] = {"word_components": 620, "learn_words": True, "negative": 1_000_000, "max_gradient_norm": 10.0}
+_PAPER |= {"learning_rate": 0.001, "max_iter": 1, "batch_size": 128, "max_sentence_length": 30, "min_count": 1}
+_PAPER |= {"max_features": 20_000}
+PAPER_SETTINGS = {
+    "uni-skip": {**_PAPER, "n_components": 2400, "direction": "uni"},
+    "bi-skip": {**_PAPER, "n_components": 2400, "direction": "bi"},
+    "combine-skip": {**_PAPER, "n_components": 4800, "direction": "combine"},
+}
+# end of the settings
+
+_ONE_WAY = Network((("encoder_weights_", False),))
+_BOTH_WAYS = Network(
+    (("forward_weights_", False), ("backward_weights_", True)), "bi_decoder_weights_", "bi_target_vectors_"
+)
+
+
+class SkipThoughtVectorizer(RecurrentVectorizer):
+    r"""Sentence embeddings that see word order, learned by writing the neighbouring sentences: skip-thought [1]_.
+
+    A gated recurrent unit reads the words of a sentence one after the other; its last state is the vector of the
+    sentence. From that vector alone two other units write the sentence before and the sentence after it, word by
+    word. The text must be in reading order.
+
+    It is slow: thousands of words a second, where :class:`FastSentVectorizer` learns millions, and a text of some
+    millions of words, which the others learn well from, is little for it.
+
+    Read more in the :ref:`User Guide <skip_thought>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors of sentences, and units of a decoder. The paper has 2400, and 4800 for "combine".
+    direction : {"uni", "bi", "combine"}, default="uni"
+        "uni" reads the words in their order. "bi" has two units of half the length, one of which reads the sentence
+        from its end; a vector is both last states. "combine" is one half of "uni" and one of "bi", each with decoders
+        of its own.
+    word_components : int, default=100
+        Length of the word vectors, where they start at random; `init` has its own. The paper has 620.
+    init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Word vectors to start from: those of a fitted estimator of this package, its tokenizer included; or what
+        :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None, as in the paper, starts
+        at random. Cross-validation clones an estimator, which makes it forget: keep it in a
+        :class:`~sklearn.frozen.FrozenEstimator`.
+    learn_words : bool, default=True
+        Whether the word vectors are learned, or stay as they start.
+    expand_with : dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Vectors of more words than the text has. After each fit they are mapped to the learned word vectors by the
+        linear map that fits the words of both best, so that `transform` knows all these words. Then `partial_fit`
+        appends no words.
+    negative : int, default=512
+        Words that each next word is compared with: a random sample, in which frequent words always are. As many as
+        there are words makes the softmax exact, as in the paper.
+    max_gradient_norm : float or None, default=5.0
+        Length above which the gradient of a block is scaled down to it. That of the paper is of a sentence's loss,
+        this one of a word's.
+    learning_rate : float, default=0.002
+        Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
+    max_iter : int, default=5
+        Passes over the text.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, 16 to 128.
+    max_sentence_length : int or None, default=32
+        Words above which a sentence is learned from as several, parts of about equal length, which are neighbours.
+        None never splits. The paper leaves out sentences of more than 30 words. `transform` never splits.
+    min_count : int, default=5
+        Words that occur less often are not learned. They are left out of a sentence.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, whatever `X` is given to `fit`. Use it in cross-validation, which takes sentences out of
+        their order.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. A block has work for two. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and all draws.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words, and those of `init` and `expand_with`, with their row numbers.
+    word_vectors_ : ndarray of shape (n_words, word_components), dtype float32
+        Vectors of the words.
+    encoder_weights_ : ndarray of shape (3, n_units, word_components + n_units + 1), dtype float32
+        Weights of the unit that reads, for "uni" and "combine": of the reset gate, of the update gate and of the
+        candidate. Each row has the weights of a word vector, those of the state before, and an intercept.
+    forward_weights_, backward_weights_ : ndarrays of the same form
+        Those of the two units of "bi" and "combine".
+    decoder_weights_, bi_decoder_weights_ : ndarrays of shape (2, 3, n_units, n_columns), dtype float32
+        Weights of the units that write the sentence before and the sentence after, likewise, with those of the
+        sentence's vector before the intercept. They are not used after training.
+    target_vectors_, bi_target_vectors_ : ndarrays of shape (n_learned_words, n_units + 1), dtype float32
+        What the states of the decoders are compared with, and an intercept. They are not used after training.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Share of the words of that text that are in the vocabulary.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a written word in each pass, and of a held-out one after it (empty without `early_stopping`).
+        Held-out words are compared with all words: it is their mean negative log-probability.
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    FastSentVectorizer : Predicts the words of the neighbours in any order, and much faster.
+    SequentialDenoisingAutoencoder : Writes the sentence itself, and needs no order of the sentences.
+
+    Notes
+    -----
+    *Objective.* With the vector *c* of a sentence, it minimises :math:`-\sum_t \log p(w_t)` over the words of the
+    sentence before and of the sentence after it. The decoder's state :math:`h_t` depends on *c* and on the words before
+    :math:`w_t`, and :math:`p(w)` is proportional to :math:`\exp(u_w \cdot h_t + b_w)`.
+
+    *Differences from the paper.* Its softmax is over all words. Both parts of "combine" share their word vectors.
+    Nothing is predicted for the end of a sentence, and words that are not learned are left out.
+
+    *The paper's own settings,* each with `expand_with`: ``SkipThoughtVectorizer(2400, direction="uni",
+    word_components=620, learn_words=True, negative=1_000_000, max_gradient_norm=10.0, learning_rate=0.001, max_iter=1,
+    batch_size=128, max_sentence_length=30, min_count=1, max_features=20_000)``, the same with ``direction="bi"``, and
+    with 4800 and ``direction="combine"``.
+
+    References
+    ----------
+    .. [1] R. Kiros, Y. Zhu, R. Salakhutdinov, R. S. Zemel, A. Torralba, R. Urtasun and S. Fidler, "Skip-Thought
+       Vectors", NIPS, 2015.
+
+    Examples
+    --------
+    >>> from skembed import SkipThoughtVectorizer
+    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> documents = [i // 2 for i in range(200)]
+    >>> emb = SkipThoughtVectorizer(16, word_components=16, random_state=0).fit(sentences, groups=documents)
+    >>> emb.transform(["The cat drinks."]).shape
+    (1, 16)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "direction": [StrOptions({"uni", "bi", "combine"})],
+        "expand_with": "no_validation",  # checked when it is read
+    }
+    _needs_order = True
+    _n_decoders = 2
+    _options_of_shape = "n_components", "word_components", "learn_words", "direction"
+    encoder_weights_: NDArray[np.float32]
+    forward_weights_: NDArray[np.float32]
+    backward_weights_: NDArray[np.float32]
+    _paper_settings = PAPER_SETTINGS
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        direction: str = "uni",
+        word_components: int = 100,
+        init: Any = None,
+        learn_words: bool = True,
+        expand_with: Any = None,
+        negative: int = 512,
+        max_gradient_norm: float | None = 5.0,
+        learning_rate: float = 0.002,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        max_sentence_length: int | None = 32,
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.direction = direction
+        self.word_components = word_components
+        self.init = init
+        self.learn_words = learn_words
+        self.expand_with = expand_with
+        self.negative = negative
+        self.max_gradient_norm = max_gradient_norm
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.max_sentence_length = max_sentence_length
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        smallest = {"uni": 1, "bi": 2, "combine": 3}[self.direction]
+        if self.n_components < smallest:
+            raise ValueError(f"direction={self.direction!r} needs at least {smallest} components.")
+
+    def _networks(self) -> list[tuple[Network, list[int]]]:
+        n = int(self.n_components)
+        n_one_way = {"uni": n, "bi": 0, "combine": n // 2}[self.direction]
+        n_both = n - n_one_way
+        found = [(_ONE_WAY, [n_one_way]), (_BOTH_WAYS, [n_both - n_both // 2, n_both // 2])]
+        return [(network, units) for network, units in found if sum(units)]
+
+    def _make_examples(self) -> Any:
+        return neighbouring
+
+    def _learn_vocabulary(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
+        fitted = super()._learn_vocabulary(corpus, *others)
+        n_learned = len(fitted["vocabulary_"])
+        if self.expand_with is not None:
+            words = list(dict.fromkeys([*fitted["vocabulary_"], *self._given()[0]]))
+            fitted |= {
+                "vocabulary_": {word: row for row, word in enumerate(words)},
+                "word_counts_": counts_of(words, corpus),
+                "coverage_": known_share(corpus, words),
+            }
+        return fitted | {"_n_learned": n_learned}
+
+    def _text_statistics(
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        statistics = super()._text_statistics(corpus, fitted, earlier)
+        return statistics | ({"_n_learned": len(fitted["word_counts_"])} if earlier else {})
+
+    @property
+    def _appends_words(self) -> bool:
+        # Words of `expand_with` come after the learned ones.
+        return self.expand_with is None and vars(self).get("_n_learned") == len(self.vocabulary_)
+
+    def _given(self) -> tuple[list[str], np.ndarray]:
+        """The words and vectors of `expand_with`."""
+        try:
+            words, vectors, _ = read_source(self.expand_with)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"expand_with: {error}") from None
+        return words, vectors
+
+    def _counts_of_learned(self, fitted: dict[str, Any]) -> np.ndarray:
+        return np.asarray(fitted["word_counts_"][: fitted["_n_learned"]])
+
+    def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:
+        return np.ones(fitted["_n_learned"], np.float32)  # the others are unknown in training
+
+    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
+        fitted = super()._finish_fit(fitted, corpus)
+        if self.expand_with is not None:
+            self._expand(fitted)
+        return fitted
+
+    def _expand(self, fitted: dict[str, Any]) -> None:
+        """Map the given vectors of words that were not learned to the learned ones, by least squares."""
+        words, given = self._given()
+        rows = np.array([fitted["vocabulary_"].get(word, -1) for word in words])
+        learned, n_learned = fitted["word_vectors_"], fitted["_n_learned"]
+        shared, new = (rows >= 0) & (rows < n_learned), rows >= n_learned
+        if not shared.any():
+            raise ValueError("expand_with has none of the learned words, so its vectors cannot be mapped to theirs.")
+        with ONE_BLAS_THREAD:
+            to_learned = np.linalg.lstsq(given[shared].astype(np.float64), learned[rows[shared]], rcond=None)[0]
+            learned[rows[new]] = given[new] @ to_learned.astype(np.float32)
+
+
+def neighbouring(chunk: Chunk, learn: bool) -> tuple[Words, list[Target]]:
+    """The sentences of a chunk, and of each the sentence before and the sentence after it in its document."""
+    text = chunk.text
+    source, has_words = list_known(text, chunk.sentences)
+    sentences, targets = chunk.sentences[has_words], []
+    for distance in (-1, 1):
+        others = np.clip(sentences + distance, 0, len(text.document) - 1)
+        beside = np.flatnonzero((others != sentences) & (text.document[others] == text.document[sentences]))
+        words, which = list_known(text, others[beside])
+        targets.append(Target(words, beside[which]))
+    return source, targets

@@ -1,0 +1,61 @@
+"""A card for people: what a folder holds, in Markdown. Loading does not read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import __version__
+from .._validation.messages import brief
+
+# What a folder does not keep, or what does not change the model.
+_OF_THE_FIT = {"init", "corpus", "embedding", "word_vectors", "n_jobs", "verbose"}
+
+
+def card_of(estimator: Any, *, inference_only: bool, dtype: str, left_out: int) -> str:
+    """Return the text of the card of a fitted estimator."""
+    name, fitted = type(estimator).__name__, vars(estimator)
+    facts = [
+        f"{estimator.n_features_out_:,} numbers a sentence, {len(estimator.vocabulary_):,} words in the vocabulary."
+    ]
+    if "_n_tokens" in fitted:
+        facts.append(f"Fitted on a text of {fitted['_n_tokens']:,} words.")
+    facts.append(f"{100 * estimator.coverage_:.1f} % of the words of that text are in the vocabulary.")
+    if inference_only:
+        facts.append(
+            f"It transforms, and does not learn on: {left_out / 1e6:,.1f} MB that only training needs are left out."
+        )
+    if dtype != "float32":
+        facts.append(f"The vectors are stored as {dtype}.")
+    default = {key: type(estimator)._default_of(key) for key in estimator.get_params(deep=False)}
+    settings = [
+        f"- `{key}={brief(value)}`"
+        for key, value in sorted(estimator.get_params(deep=False).items())
+        if key not in _OF_THE_FIT and not _is_same(value, default[key])
+    ]
+    return "\n".join(
+        [
+            f"# {name}",
+            "",
+            f"A model of sentences, written by skembed {__version__}. Edit this file as you like; loading ignores it.",
+            "",
+            *(f"- {fact}" for fact in facts),
+            "",
+            "## Settings",
+            "",
+            *(settings or ["The defaults."]),
+            "",
+            "## Use",
+            "",
+            "```python",
+            "import skembed",
+            "",
+            'model = skembed.load("this folder")',
+            'rows = model.transform(["A sentence."])',
+            "```",
+            "",
+        ]
+    )
+
+
+def _is_same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(value == default)

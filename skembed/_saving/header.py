@@ -1,0 +1,200 @@
+"""A fitted estimator as what JSON can hold, with its arrays beside it; and back."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from .._base.text import TextVectorizer, tokenizer_options
+from .._text.batches import decode_words, encode_words
+from .._text.tokenizer import Tokenizer, check_pattern
+from .._validation.messages import brief
+from .checks import check_model, training_only
+from .schema import CLASSES, SCHEMAS, Array
+from .values import ArrayStore, from_json, to_json
+
+_WORDS, _OFFSETS = "vocabulary_.text", "vocabulary_.offsets"
+_LEARNER = "word2vec_"  # a model within a model, of the same words
+# What only a new fit reads, and what is saved instead.
+_NOT_NEEDED: dict[str, Any] = dict.fromkeys(("init", "corpus", "embedding", "expand_with")) | {"word_vectors": []}
+_OF_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")  # settings of a pipeline, not of the model
+# The entries of a header that describe the model.
+ENTRIES = {"class": str, "inference_only": bool, "parameters": dict, "tokenizer": dict, "attributes": dict}
+
+
+class Description(NamedTuple):
+    """A fitted estimator as it is saved."""
+
+    entries: dict[str, Any]  # of the header
+    arrays: dict[str, np.ndarray]  # that the entries name
+    axes: dict[str, int]  # the matrices with a row for each word, and the axis of the rows
+    left_out: int  # bytes of the arrays that only training needs
+
+
+def describe(estimator: Any, *, inference_only: bool) -> Description:
+    """Return what is saved of an estimator."""
+    model, store = _as_saved(estimator, inference_only=inference_only), ArrayStore()
+    try:
+        check_model(model, inference_only=inference_only)
+    except ValueError as error:
+        raise ValueError(f"This {type(model).__name__} cannot be saved: {error}") from None
+    words = model.vocabulary_
+    if list(words.values()) != list(range(len(words))):
+        raise ValueError("vocabulary_ must number its words from 0 in their order. Fit the estimator again.")
+    entries = _entries_of(model, "", store)
+    arrays = store.arrays | dict(zip((_WORDS, _OFFSETS), encode_words(list(words))))
+    all_arrays, kept = _arrays_within(estimator), _arrays_within(model)
+    left_out = sum(all_arrays[key] for key in set(all_arrays) - set(kept)) if inference_only else 0
+    axes = _axes_of_words(model, entries["attributes"])
+    return Description(entries | {"inference_only": bool(inference_only)}, arrays, axes, left_out)
+
+
+def _arrays_within(estimator: Any) -> dict[int, int]:
+    """Bytes of each fitted array of an estimator, and of those that it holds; one that several share counts once."""
+    params, found = estimator.get_params(deep=False), {}
+    for name, value in vars(estimator).items():
+        if isinstance(value, np.ndarray):
+            found[id(value)] = value.nbytes
+        elif hasattr(value, "get_params") and name not in params:
+            found |= _arrays_within(value)
+    return found
+
+
+def _axes_of_words(model: Any, attributes: dict[str, Any]) -> dict[str, int]:
+    schema, axes = SCHEMAS[type(model)], {}
+    for name, wanted in (schema.needed | schema.optional).items():
+        axis = wanted.axis_of_words if isinstance(wanted, Array) else None
+        if axis is not None and isinstance(vars(model).get(name), np.ndarray):
+            ((tag, stored),) = attributes[name].items()
+            axes[stored] = 1 - axis if tag == "transposed" else axis
+    return axes
+
+
+def _as_saved(estimator: Any, *, inference_only: bool) -> Any:
+    """A copy with all that is saved, and nothing else."""
+    model = copy(estimator)
+    for name in _OF_SCIKIT_LEARN:
+        vars(model).pop(name, None)
+    if inference_only:
+        for name in training_only(model):
+            vars(model).pop(name, None)
+        if getattr(model, "_pca", None) is not None:
+            model._pca = clone(model._pca)
+    _drop_what_a_fit_reads(model)
+    if vars(model).get(_LEARNER) is not None:
+        model.word2vec_ = _as_saved(model.word2vec_, inference_only=False)
+    return model
+
+
+def _drop_what_a_fit_reads(model: TextVectorizer) -> None:
+    params = model.get_params(deep=False)
+    dropped = [name for name in _NOT_NEEDED if params.get(name) is not None]
+    for name in dropped:
+        setattr(model, name, copy(_NOT_NEEDED[name]))
+    if dropped:  # more text must be split as that was
+        for name, value in tokenizer_options(model._tokenizer).items():
+            if name in params:
+                setattr(model, name, value)
+
+
+def _entries_of(model: Any, prefix: str, store: ArrayStore) -> dict[str, Any]:
+    params, tokenizer = model.get_params(deep=False), tokenizer_options(model._tokenizer)
+    fitted = {name: value for name, value in vars(model).items() if name not in {*params, "vocabulary_", "_tokenizer"}}
+    attributes = {}
+    for name, value in fitted.items():
+        if name == _LEARNER and value is not None:
+            attributes[name] = {"model": _entries_of(value, f"{name}.", store)}
+        else:
+            attributes[name] = to_json(value, prefix + name, store)
+    return {
+        "class": type(model).__name__,
+        "parameters": {name: _parameter_to_json(name, value, store) for name, value in params.items()},
+        "tokenizer": {name: _parameter_to_json(name, value, store) for name, value in tokenizer.items()},
+        "attributes": attributes,
+    }
+
+
+def _parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
+    if name == "random_state" and isinstance(value, np.random.RandomState):
+        raise TypeError(
+            "random_state is a RandomState, which a folder cannot hold. Set it to None or an int: a fitted model does "
+            "not need it."
+        )
+    if callable(value):
+        raise TypeError(
+            f"{name}={brief(value)} is code, which a folder does not hold. Use an option that is a string, such as "
+            'token_pattern or stemmer="english", or save the model with joblib.'
+        )
+    if name == "stop_words" and value is not None and not isinstance(value, str):
+        value = tuple(value)  # an array, a set or a Series of words
+    held, before = to_json(value, name, store), len(store.arrays)
+    if len(store.arrays) > before:
+        raise TypeError(f"{name} is an array.")
+    return held
+
+
+def model_of(entries: dict[str, Any], arrays: dict[str, np.ndarray], token_pattern: str | None) -> Any:
+    """Undo :func:`describe`; a ValueError or TypeError says what is wrong."""
+    model = _model_of(entries, arrays, _words_of(arrays), token_pattern)
+    check_model(model, inference_only=entries["inference_only"])
+    return model
+
+
+def _model_of(
+    entries: dict[str, Any], arrays: dict[str, np.ndarray], vocabulary: dict[str, int], token_pattern: str | None
+) -> Any:
+    cls = CLASSES.get(entries["class"])
+    if cls is None:
+        raise ValueError(f"{brief(entries['class'])} is no class that this skembed can load.")
+    params = {name: from_json(value, {}) for name, value in entries["parameters"].items()}
+    tokenizer = Tokenizer.from_options(
+        {name: from_json(value, {}) for name, value in entries["tokenizer"].items()}, token_pattern=token_pattern
+    )
+    if params.get("token_pattern") not in (None, tokenizer.token_pattern):
+        check_pattern(params["token_pattern"], None)
+    model: Any = cls(**params)  # refuses other parameters
+    attributes = dict(entries["attributes"])
+    learner = attributes.pop(_LEARNER, None)
+    fitted = {name: from_json(value, arrays) for name, value in attributes.items()}
+    if learner is not None:
+        fitted[_LEARNER] = _model_of(_inner_entries(learner), arrays, vocabulary, token_pattern)
+    elif _LEARNER in entries["attributes"]:
+        fitted[_LEARNER] = None
+    if clash := {"vocabulary_", "_tokenizer", *params} & set(fitted):
+        raise ValueError(f"{brief(min(clash))} is no fitted attribute.")
+    vars(model).update(fitted, vocabulary_=vocabulary, _tokenizer=tokenizer)
+    return model
+
+
+def _inner_entries(value: Any) -> dict[str, Any]:
+    entries = value.get("model") if isinstance(value, dict) and len(value) == 1 else None
+    if not isinstance(entries, dict) or any(
+        not isinstance(entries.get(name), kind) for name, kind in ENTRIES.items() if name != "inference_only"
+    ):
+        raise ValueError(f"{_LEARNER} is no model.")
+    if _LEARNER in entries["attributes"]:
+        raise ValueError(f"{_LEARNER} holds a model itself.")
+    return entries
+
+
+def _words_of(arrays: dict[str, np.ndarray]) -> dict[str, int]:
+    text, ptr = arrays.get(_WORDS), arrays.get(_OFFSETS)
+    if (
+        text is None
+        or ptr is None
+        or text.dtype != np.uint8
+        or ptr.dtype != np.int64
+        or text.ndim != 1
+        or ptr.ndim != 1
+    ):
+        raise ValueError("the words are missing or have the wrong type.")
+    if not len(ptr) or ptr[0] != 0 or ptr[-1] != len(text) or (ptr[1:] < ptr[:-1]).any():
+        raise ValueError(f"the offsets of the words must rise from 0 to {len(text)}.")
+    words = decode_words(text, ptr)
+    vocabulary = {word: row for row, word in enumerate(words)}
+    if len(vocabulary) < len(words):
+        raise ValueError("a word stands twice in the vocabulary.")
+    return vocabulary

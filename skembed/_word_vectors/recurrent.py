@@ -1,0 +1,281 @@
+"""Base of the methods whose sentence is the last state of a recurrent unit, from which decoders predict words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from .._base.queries import SentenceSimilarity
+from .._corpus.corpus import SentenceCorpus
+from .._encoders.gru import Gru, Steps, start_gru
+from .._objectives.next_word import Sample, Sampler, predict
+from .._text.batches import offsets
+from .._text.known_words import EncodedSentences
+from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
+from .._training.encoded_text import EncodedText
+from .._training.learned_arrays import LearnedArray, Start, start_uniform
+from .._training.plan import SentenceBlocks
+from .._validation.limits import INT64_MAX, integers
+from .start import StartsFromInit, median_length
+
+
+class Words(NamedTuple):
+    """Sentences of known words; none is empty."""
+
+    ids: np.ndarray  # (n_words,) int64
+    ptr: np.ndarray  # (n_sentences + 1,) int64, where the sentences begin
+
+
+class Target(NamedTuple):
+    """Sentences that a decoder predicts, each from the vector of another one."""
+
+    words: Words
+    source: np.ndarray  # (n_sentences,) int64, which of the encoded sentences; none twice
+
+
+Examples = Callable[[Chunk, bool], tuple[Words, list[Target]]]  # the sentences to encode; those of each decoder
+
+
+class Network(NamedTuple):
+    """Units that together make a vector, and the decoders that learn it."""
+
+    encoders: tuple[tuple[str, bool], ...]  # name of the weights, whether it reads sentences from their ends
+    decoders: str = "decoder_weights_"  # name of the weights
+    targets: str = "target_vectors_"  # name of the rows that the states of the decoders are compared with
+
+
+def list_known(text: EncodedText, sentences: np.ndarray) -> tuple[Words, np.ndarray]:
+    """The known words of some sentences, and which of the sentences have any."""
+    starts, lengths = text.sent_ptr[sentences], text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]
+    ptr = np.append(0, np.cumsum(lengths))
+    ids = text.tokens[np.arange(ptr[-1]) + np.repeat(starts - ptr[:-1], lengths)].astype(np.int64)
+    is_known = ids < len(text.word_weight)
+    ptr = offsets(is_known)[ptr]
+    which = np.flatnonzero(np.diff(ptr))
+    return Words(ids[is_known], np.append(ptr[which], ptr[-1])), which
+
+
+class SentencePrediction(DenseObjective):
+    """Loss and gradients of networks that encode sentences and predict the words of sentences, one after the other."""
+
+    chunk_length = 64
+
+    def __init__(
+        self,
+        fitted: dict[str, Any],
+        networks: list[Network],
+        examples: Examples,
+        sampler: Sampler,
+        *,
+        largest_norm: float | None,
+        longest_run: int,
+    ) -> None:
+        self.fitted, self.networks, self.examples = fitted, networks, examples
+        self.sampler, self.largest_norm = sampler, largest_norm
+        self.blocks = SentenceBlocks(border=0, largest=128, longest_run=longest_run)
+
+    def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
+        source, targets = self.examples(chunk, learn)
+        n_targets = len(self.networks) * sum(len(target.words.ids) for target in targets)
+        if not n_targets:
+            return Gradients(0.0, 0, {})
+        sample = self.sampler.draw(chunk.draws) if learn else self.sampler.all_words()
+        distinct = np.unique(np.concatenate([source.ids, *(target.words.ids for target in targets)]))
+        # Before the first word a decoder reads a vector of zeros.
+        vectors = np.concatenate([self.fitted["word_vectors_"][distinct], np.zeros((1, self._n_inputs), np.float32)])
+        of_vectors = np.zeros_like(vectors)
+        loss = 0.0
+        found: dict[str, np.ndarray | RowGradients] = {}
+        for network in self.networks:
+            of_network = _OfNetwork(network, self.fitted, distinct, vectors)
+            contexts = of_network.encode(source)
+            for target in targets:
+                loss += of_network.decode(target, contexts, sample, learn)
+            if learn:
+                found |= of_network.back(of_vectors)
+        if not learn:
+            return Gradients(loss, n_targets, {})
+        found["word_vectors_"] = RowGradients(distinct, of_vectors[:-1])
+        return Gradients(loss, n_targets, found)
+
+    @property
+    def _n_inputs(self) -> int:
+        return int(self.fitted["word_vectors_"].shape[1])
+
+
+class _OfNetwork:
+    """A network at work on the sentences of a chunk."""
+
+    def __init__(self, network: Network, fitted: dict[str, Any], distinct: np.ndarray, vectors: np.ndarray) -> None:
+        self.network, self.distinct, self.vectors, self.rows = network, distinct, vectors, fitted[network.targets]
+        n_inputs = vectors.shape[1]
+        self.encoders = [Gru(fitted[name], n_inputs) for name, _ in network.encoders]
+        self.weights_of_decoders = fitted[network.decoders]
+        self.decoders = [Gru(weights, n_inputs) for weights in self.weights_of_decoders]
+        self.of_targets: list[RowGradients] = []
+        self.of_decoders: list[np.ndarray] = []
+
+    def encode(self, source: Words) -> np.ndarray:
+        """The vectors of sentences."""
+        words = np.searchsorted(self.distinct, source.ids)
+        self.reads = [
+            encoder.read(self.vectors, words, Steps.of(source.ptr, reverse))
+            for encoder, (_, reverse) in zip(self.encoders, self.network.encoders)
+        ]
+        contexts = np.concatenate([read.last for read in self.reads], axis=1)
+        self.of_contexts, self.of_vectors = np.zeros_like(contexts), np.zeros_like(self.vectors)
+        return contexts
+
+    def decode(self, target: Target, contexts: np.ndarray, sample: Sample, learn: bool) -> float:
+        """Predict sentences by the next decoder; returns the loss."""
+        (ids, ptr), decoder = target.words, self.decoders[len(self.of_decoders)]
+        if not len(ids):
+            self.of_decoders.append(np.zeros_like(self.weights_of_decoders[0]))
+            return 0.0
+        before = np.roll(np.searchsorted(self.distinct, ids), 1)
+        before[ptr[:-1]] = len(self.distinct)  # the vector of zeros
+        steps = Steps.of(ptr)
+        read = decoder.read(self.vectors, before, steps, contexts[target.source])
+        found = predict(decoder.states_of(read), ids[steps.position], self.rows, sample, learn)
+        gradients = decoder.back(read, found.of_states, None) if learn else None
+        self.of_decoders.append(gradients.weights if gradients else np.zeros(0, np.float32))
+        if gradients:
+            self.of_targets.append(found.of_rows)
+            self.of_contexts[target.source] += gradients.contexts
+            self.of_vectors += gradients.vectors
+        return found.loss
+
+    def back(self, of_vectors: np.ndarray) -> dict[str, np.ndarray | RowGradients]:
+        """The gradients of the weights of all units; adds to those of the word vectors."""
+        found: dict[str, np.ndarray | RowGradients] = {self.network.decoders: np.stack(self.of_decoders)}
+        found[self.network.targets] = RowGradients(*map(np.concatenate, zip(*self.of_targets)))
+        of_vectors += self.of_vectors
+        ends = np.cumsum([encoder.n_units for encoder in self.encoders])
+        for (name, _), encoder, read, end in zip(self.network.encoders, self.encoders, self.reads, ends):
+            gradients = encoder.back(read, None, self.of_contexts[:, end - encoder.n_units : end])
+            found[name] = gradients.weights
+            of_vectors += gradients.vectors
+        return found
+
+
+class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
+    """Base of the estimators with recurrent encoders and decoders.
+
+    A method says which networks it has by `_networks`, and what they learn from by `_make_examples`.
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "word_components": [integers(1)],
+        "learn_words": ["boolean"],
+        "negative": [integers(1)],
+        "max_gradient_norm": [Interval(Real, 1e-12, 1e12, closed="both"), None],
+        "max_sentence_length": [integers(2, INT64_MAX), None],
+    }
+    solver = "adam"
+    word_components: int
+    learn_words: bool
+    negative: int
+    max_gradient_norm: float | None
+    word_vectors_: NDArray[np.float32]
+    _n_decoders = 1
+    _options_of_shape: tuple[str, ...] = ("n_components", "word_components", "learn_words")
+
+    def _networks(self) -> list[tuple[Network, list[int]]]:
+        """The networks, each with the units of its encoders."""
+        raise TypeError(f"{type(self).__name__} does not say which units it has.")
+
+    def _make_examples(self) -> Examples:
+        raise TypeError(f"{type(self).__name__} does not say what it predicts.")
+
+    def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
+        return super()._start(corpus, *others) | {"n_features_out_": int(self.n_components)}
+
+    def _width_of_words(self, fitted: dict[str, Any]) -> int:
+        if "_init" in fitted:
+            return int(fitted["_init"].vectors.shape[1])
+        vectors = fitted.get("word_vectors_")
+        return int(self.word_components if vectors is None else vectors.shape[1])
+
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        n_words, n_inputs = len(fitted["word_counts_"]), self._width_of_words(fitted)
+        options = self._options_of_shape
+        of_words = self._start_of_words(fitted, start_uniform((3 / n_inputs) ** 0.5))  # lengths of about one
+        arrays = [
+            LearnedArray(
+                "word_vectors_",
+                (n_words, n_inputs),
+                of_words,
+                options=options,
+                frozen=not self.learn_words,
+                is_source=True,
+            )
+        ]
+        for network, units in self._networks():
+            n_decoded = sum(units)
+            for (name, _), n in zip(network.encoders, units):
+                shape = 3, n, n_inputs + n + 1
+                arrays.append(LearnedArray(name, shape, self._start_of_unit(fitted, n_inputs), "dense", options))
+            of_all = self._n_decoders, 3, n_decoded, n_inputs + 2 * n_decoded + 1
+            start = self._start_of_unit(fitted, n_inputs)
+            arrays.append(LearnedArray(network.decoders, of_all, start, "dense", options, kept=False))
+            counts = self._counts_of_learned(fitted)
+            of_targets = len(counts), n_decoded + 1
+            arrays.append(LearnedArray(network.targets, of_targets, _as_frequent(counts), options=options, kept=False))
+        return arrays
+
+    def _counts_of_learned(self, fitted: dict[str, Any]) -> np.ndarray:
+        """How often each word occurs that is read and predicted in training."""
+        return np.asarray(fitted["word_counts_"])
+
+    def _start_of_unit(self, fitted: dict[str, Any], n_inputs: int) -> Start:
+        length = median_length(fitted["_init"].vectors) if "_init" in fitted else 1.0
+
+        def fill(array: np.ndarray, seed: int) -> None:
+            for index, unit in enumerate(array.reshape(-1, *array.shape[-3:])):
+                start_gru(unit, n_inputs, length, [seed, index])
+
+        return fill
+
+    def _make_objective(self, fitted: dict[str, Any]) -> SentencePrediction:
+        networks = [network for network, _ in self._networks()]
+        sampler = Sampler(self._counts_of_learned(fitted), int(self.negative))
+        # The neighbours of a run of sentences are mostly in the run, and each distinct word of a block is read once.
+        longest_run, largest_norm = 4 if self._needs_order else 1, self.max_gradient_norm
+        return SentencePrediction(
+            fitted, networks, self._make_examples(), sampler, largest_norm=largest_norm, longest_run=longest_run
+        )
+
+    @property
+    def _summed_vectors(self) -> np.ndarray:
+        return self.word_vectors_
+
+    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+        is_known = sentences.rows[sentences.ids] >= 0
+        ids, ptr = sentences.ids[is_known], offsets(is_known)[sentences.ptr]
+        distinct, words = np.unique(ids, return_inverse=True)
+        vectors = self.word_vectors_[sentences.rows[distinct]]
+        which = np.flatnonzero(np.diff(ptr))
+        embedded = np.zeros((len(ptr) - 1, self.n_features_out_), np.float32) if out is None else out
+        embedded[:] = 0
+        if len(which):
+            ptr, first = np.append(ptr[which], ptr[-1]), 0
+            for name, reverse in (encoder for network, _ in self._networks() for encoder in network.encoders):
+                unit = Gru(getattr(self, name), vectors.shape[1])
+                embedded[which, first : first + unit.n_units] = unit.encode(vectors, words, ptr, reverse)
+                first += unit.n_units
+        return embedded
+
+
+def _as_frequent(counts: np.ndarray) -> Start:
+    """Start of target vectors and intercepts at which each word is as probable as it is frequent."""
+
+    def fill(array: np.ndarray, seed: int) -> None:
+        frequencies = np.maximum(counts, 1)
+        array[:, -1] = np.log(frequencies / frequencies.sum())
+
+    return fill

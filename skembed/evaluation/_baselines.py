@@ -1,0 +1,151 @@
+"""The baselines that every table needs, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+from sklearn.utils import check_random_state
+
+from .._corpus.corpus import SentenceCorpus
+from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
+from .._methods.bow_pca import BOWPCA
+from .._validation.messages import brief
+from ._compared import tfidf_of_compared
+
+__all__ = ["make_baseline"]
+
+TFIDF = "tf-idf of the compared sentences"
+_RANDOM_WALK_LENGTH = 11  # words of a sentence, as in the program of Ethayarajh
+
+
+class RandomVectors(MeanEmbeddingVectorizer):
+    """Mean of random vectors of the words: what a method knows before it has learned anything."""
+
+    def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
+        words = corpus.vocabulary.prune(self.min_count).words
+        vectors = check_random_state(self.random_state).standard_normal((len(words), self.n_components))
+        self._take(corpus, words, vectors.astype(np.float32))
+        self.word2vec_ = None
+
+
+class UnsupervisedSIF(MeanEmbeddingVectorizer):
+    r"""Mean of word vectors with the weights of a random walk, and common components partly removed: uSIF [1]_.
+
+    With p the probability of a word, a vocabulary of V words and sentences of n words, the weight is
+
+    .. math::
+
+        \frac{a}{a / 2 + p}, \qquad a = \frac{1 - \alpha}{\alpha V / 2}, \qquad
+        \alpha = \frac{1}{V} \left| \{w : p(w) > 1 - (1 - 1 / V)^n \} \right|
+
+    Of the m strongest common directions of the sentences of `fit`, the i-th is removed by its part of their variance.
+    The published program also scales each component of the words of a sentence to unit length, which the paper does not
+    mention; here it does not.
+
+    References
+    ----------
+    .. [1] K. Ethayarajh, "Unsupervised Random Walk Sentence Embeddings: A Strong but Simple Baseline", RepL4NLP 2018.
+    """
+
+    def _word_weights(
+        self, corpus: SentenceCorpus, vocabulary: dict[str, int], earlier: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        counts = np.asarray(corpus.vocabulary.counts)
+        n_words = len(counts)
+        threshold = 1 - (1 - 1 / n_words) ** _RANDOM_WALK_LENGTH
+        n_frequent = max(1, int(np.sum(counts / corpus.n_tokens > threshold)))
+        a = (1 - n_frequent / n_words) / (n_frequent / 2)
+        ids = corpus.vocabulary.ids_of(vocabulary)
+        p = np.where(ids >= 0, np.append(counts, 0)[ids], 0) / corpus.n_tokens
+        return {"word_weights_": (a / (a / 2 + p)).astype(np.float32), "_unknown_weight": np.float32(2.0)}
+
+    def _process_word_vectors(self, corpus: SentenceCorpus, moments: np.ndarray | None = None) -> None:
+        super()._process_word_vectors(corpus, moments)
+        components = self.components_.astype(np.float64)
+        strengths = np.sum(components @ np.asarray(self._moments) * components, axis=1)
+        # A direction of length l is removed by l squared.
+        self.components_ = (components * np.sqrt(strengths / strengths.sum())[:, None]).astype(np.float32)
+        self._processed_vectors = self._make_processed_vectors()
+
+
+def _lsa(n_components: int, stemmer: Any, random_state: Any, n_jobs: int | None) -> BaseEstimator:
+    words = BOWPCA(n_components=None, min_count=5, stemmer=stemmer)
+    tfidf, svd = TfidfTransformer(sublinear_tf=True), TruncatedSVD(n_components, random_state=random_state)
+    return make_pipeline(words, tfidf, svd, Normalizer(copy=False))
+
+
+def _mean(cls: Any, **settings: Any) -> Callable[..., BaseEstimator]:
+    def make(n_components: int, stemmer: Any, random_state: Any, n_jobs: int | None) -> BaseEstimator:
+        return cls(n_components, stemmer=stemmer, random_state=random_state, n_jobs=n_jobs, **settings)
+
+    return make
+
+
+_BASELINES: dict[str, Callable[..., BaseEstimator]] = {
+    "BOW": lambda n_components, stemmer, *_: BOWPCA(n_components=None, stemmer=stemmer),
+    TFIDF: lambda n_components, stemmer, *_: tfidf_of_compared(stemmer),
+    "LSA": _lsa,
+    "random vectors": _mean(RandomVectors, unknown="zero"),
+    "SIF": _mean(MeanEmbeddingVectorizer, weighting="sif", n_removed_components=1),
+    "uSIF": _mean(UnsupervisedSIF, n_removed_components=5),
+}
+
+
+def make_baseline(
+    name: str,
+    n_components: int = 100,
+    *,
+    stemmer: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> BaseEstimator:
+    """Make a baseline that belongs beside every table.
+
+    Parameters
+    ----------
+    name : {"BOW", "tf-idf of the compared sentences", "LSA", "random vectors", "SIF", "uSIF"}
+        "BOW" counts words. "tf-idf of the compared sentences" counts each word of a sentence once and is fitted on the
+        sentences given to `transform`, so that it needs no other text. "LSA" is the truncated singular value
+        decomposition of tf-idf, scaled to unit length, and "random vectors" the mean of random word vectors. "SIF" [1]_
+        and "uSIF" [2]_ are weighted means of skip-gram vectors, without their first common component or with five of
+        them weakened.
+    n_components : int, default=100
+        Length of the rows, but for the first two.
+    stemmer : str, callable or None, default=None
+        Stemmer, as of the estimators of this package. A corpus given to `fit` must have the same.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Number of threads of skip-gram.
+
+    Returns
+    -------
+    model : estimator
+        Not fitted. `fit` takes an iterable of str or a :class:`~skembed.SentenceCorpus`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such baseline.
+
+    References
+    ----------
+    .. [1] S. Arora, Y. Liang and T. Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", ICLR 2017.
+    .. [2] K. Ethayarajh, "Unsupervised Random Walk Sentence Embeddings: A Strong but Simple Baseline", RepL4NLP 2018.
+
+    Examples
+    --------
+    >>> from skembed.evaluation import make_baseline
+    >>> make_baseline("tf-idf of the compared sentences").fit([]).transform(["a cat", "the cat"]).shape
+    (2, 3)
+    """
+    if name not in _BASELINES:
+        raise ValueError(f"name must be one of {', '.join(map(repr, _BASELINES))}, got {brief(name)}.")
+    return _BASELINES[name](n_components, stemmer, random_state, n_jobs)
