@@ -70,5 +70,5 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-pages_alone = ["install", "papers", "reproduction", "performance", "profiles", "extending/index", "architecture"]
+pages_alone = ["install", "getting_started", "extending/index", "architecture"]
 html_sidebars = {page: [] for page in [*pages_alone, "whats_new"]}

@@ -28,6 +28,7 @@ _HOMES = {
     "load": "_saving.folder",
     "read_word_vectors": "_word_vectors.read",
     "save": "_saving.folder",
+    "show_versions": "_validation.versions",
 }
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "load",
     "read_word_vectors",
     "save",
+    "show_versions",
 ]
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._saving.folder import load as load
     from ._saving.folder import save as save
+    from ._validation.versions import show_versions as show_versions
     from ._word_vectors.read import read_word_vectors as read_word_vectors
 
 

@@ -10,4 +10,5 @@ __all__ = [
     "messages",
     "paths",
     "targets",
+    "versions",
 ]

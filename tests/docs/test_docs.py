@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOC = ROOT / "doc"
 CLASSES = [getattr(skembed, name) for name in sorted(skembed.__all__) if inspect.isclass(getattr(skembed, name))]
 ESTIMATORS = [cls for cls in CLASSES if hasattr(cls, "fit")]
-FOLDERS = [".", "user_guide", "methods", "extending"]
+FOLDERS = [".", "tasks", "user_guide", "methods", "research", "extending"]
 PAGES = sorted(page for folder in FOLDERS for page in DOC.glob(f"{folder}/*.rst"))
 by_name = {"ids": lambda cls: cls.__name__}
 
