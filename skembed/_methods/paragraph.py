@@ -159,8 +159,8 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
 
     *The papers' own settings* are, for PV-DM, ``ParagraphVectorizer(300, algorithm="dm", combine="concatenate",
     window=8, negative=5, subsample=1e-3, solver="sgd", learning_rate=0.025, max_iter=10, batch_size=1, min_count=5)``,
-    and the same with ``algorithm="dbow"``. Window and dimensions are the papers'; the rest, which they do not give, is
-    that of the program that they name.
+    and the same with ``algorithm="dbow"``. Window and dimensions are the papers'; the rest, which they do not give, are
+    gensim's defaults.
 
     References
     ----------
