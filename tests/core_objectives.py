@@ -5,8 +5,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skembed._base.pooled import read_only
 from skembed._base.trained import TrainedVectorizer
+from skembed._compiled.buffers import read_only
 from skembed._encoders.bag import sum_rows
 from skembed._encoders.content_seeds import content_draws, content_seeds
 from skembed._training.dense import DenseObjective, Gradients, RowGradients

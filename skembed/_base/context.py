@@ -11,12 +11,12 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 
+from .._compiled.buffers import between
 from .._corpus.corpus import SentenceCorpus
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._validation.limits import INT64_MAX, integers
 from .ngrams import NgramVectorizer
-from .pooled import between
 
 
 class ContextVectorizer(NgramVectorizer):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from .._compiled.buffers import read_only
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
@@ -145,18 +146,3 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         """Length of a hashed vector: the median length of a learned row, so that it counts about as much."""
         chunks = (vectors[start : start + 10_000] for start in range(0, len(vectors), 10_000))  # norm makes a copy
         return np.float32(np.median(np.concatenate([row_norms(chunk) for chunk in chunks])))
-
-
-def read_only(rows: np.ndarray) -> np.ndarray:
-    """The same numbers in the form that the kernels take: float32, C-contiguous, read-only."""
-    view = np.ascontiguousarray(rows, np.float32).view()
-    view.flags.writeable = False
-    return view
-
-
-def between(start: np.ndarray, end: np.ndarray, share: float) -> np.ndarray:
-    """Linear interpolation: the start where `share` is 0, the end where it is 1."""
-    found = end - start
-    found *= np.float32(share)
-    found += start
-    return found

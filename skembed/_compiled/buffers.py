@@ -32,6 +32,21 @@ def unshared_width(n: int) -> int:
     return n + -n % (_GAP // 4)
 
 
+def read_only(rows: np.ndarray) -> np.ndarray:
+    """The same numbers in the form that most kernels take: float32, C-contiguous, read-only."""
+    view = np.ascontiguousarray(rows, np.float32).view()
+    view.flags.writeable = False
+    return view
+
+
+def between(start: np.ndarray, end: np.ndarray, share: float) -> np.ndarray:
+    """Linear interpolation: the start where `share` is 0, the end where it is 1."""
+    found = end - start
+    found *= np.float32(share)
+    found += start
+    return found
+
+
 class Allocator:
     """Allocates the buffers of a fit."""
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from .._compiled.buffers import read_only
 from .._compiled.compile import PASTE, kernel, lean_kernel
 from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, logistic, mean_square, padded, prefetch_row
 from .._training.encoded_text import EncodedText
@@ -191,7 +192,7 @@ def weighted_loss(terms, n_terms, frozen):
 
 
 @njit(**PASTE)
-def list_known(rows, ptr, i, frozen, terms):
+def list_terms(rows, ptr, i, frozen, terms):
     """List the known words of a sentence; returns their number."""
     n = np.int64(0)
     for p in range(ptr[i], ptr[i + 1]):
@@ -213,7 +214,7 @@ def find_paragraphs(rows, ptr, frozen, terms, out, losses):
     ``out`` (n_sentences, n_components) float32; ``losses`` (n_sentences, 2) float64
     """
     for i in range(out.shape[0]):
-        n = list_known(rows, ptr, i, frozen, terms)
+        n = list_terms(rows, ptr, i, frozen, terms)
         n_terms = n + frozen.noise.shape[0]
         for c in range(out.shape[1]):
             out[i, c] = 0.0
@@ -249,11 +250,11 @@ class ParagraphEncoder:
         is_bag, n_slots = options["algorithm"] == "dbow", target.shape[1] // n_components
         noise = np.clip(fitted["_noise"], 0, len(target) - 1)
         buffers = np.zeros((2, n_components), np.float32), np.zeros((1, padded(len(noise))), np.float32)
-        target = _read_only(target)
+        target = read_only(target)
         self.frozen = FrozenWords(
             target=target,
-            source=_read_only(target[:0, :n_components] if is_bag else fitted["word_vectors_"]),
-            weight=_read_only(fitted["word_weights_"]),
+            source=read_only(target[:0, :n_components] if is_bag else fitted["word_vectors_"]),
+            weight=read_only(fitted["word_weights_"]),
             noise=noise,
             curvature=_largest_eigenvalue(target, noise, *buffers, buffers[1].reshape(-1)),
             negative=int(options["negative"]),
@@ -303,13 +304,6 @@ class ParagraphEncoder:
 def _known(tokens: np.ndarray, text: EncodedText) -> np.ndarray:
     """Tokens as rows of the vocabulary, -1 for unknown words."""
     return np.where(tokens < len(text.word_weight), tokens, -1)
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    """The same numbers in the one form for which the kernels are compiled."""
-    view = np.ascontiguousarray(array, np.float32).view()
-    view.flags.writeable = False
-    return view
 
 
 def _int64(array: np.ndarray) -> np.ndarray:

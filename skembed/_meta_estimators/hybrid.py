@@ -16,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.coverage import Tally
 from .._base.embedding import LEAST_PIECES
 from .._base.parameters import Described
-from .._base.pooled import SIF_A, PooledVectorizer, read_only
+from .._base.pooled import SIF_A, PooledVectorizer
 from .._base.queries import WordVectorInspection
 from .._base.scikit_learn import fit_context
 from .._base.sharing import of_one_state
 from .._base.state import Shaped
 from .._base.text import TextVectorizer
+from .._compiled.buffers import read_only
 from .._corpus.corpus import SentenceCorpus
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
 from .._text.batches import Batch, offsets
@@ -337,14 +338,13 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         """Weighted sums of words: `rows` of the vocabulary, and `ptr`, the offset of each sum in them."""
         from .._encoders.bag import sum_rows  # numba takes a while to import
 
-        weights, n_learned = self.word_weights_[rows], len(self.learned_vectors_)
-        learned = np.empty((len(ptr) - 1, self.learned_vectors_.shape[1]), np.float32)
-        vectors = read_only(self.learned_vectors_)
-        sum_rows(np.where(rows < n_learned, rows, -1), weights, ptr, vectors, vectors[:0], False, learned)
+        weights, vectors = self.word_weights_[rows], read_only(self.learned_vectors_)
+        learned = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
+        sum_rows(np.where(rows < len(vectors), rows, -1), weights, ptr, vectors, vectors[:0], False, learned)
         # Many estimators of scikit-learn refuse 64-bit indices.
         dtype = np.int32 if max(ptr[-1], self.n_features_out_) <= np.iinfo(np.int32).max else np.int64
-        own = weights * self._own_lengths[rows], rows.astype(dtype), ptr.astype(dtype)
-        own = csr_array(own, shape=(len(learned), len(self.vocabulary_)))
+        entries = weights * self._own_lengths[rows], rows.astype(dtype), ptr.astype(dtype)
+        own = csr_array(entries, shape=(len(learned), len(self.vocabulary_)))
         own.sort_indices()
         return hstack([own, csr_array(learned)], format="csr")
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.parameters import satisfies
-from .._base.pooled import between, read_only
 from .._base.queries import SentenceSimilarity
+from .._compiled.buffers import between, read_only
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors, sum_rows
 from .._encoders.convolution import (

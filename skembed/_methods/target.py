@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.pooled import PooledVectorizer, read_only
+from .._base.pooled import PooledVectorizer
 from .._base.scikit_learn import fit_context
 from .._base.sharing import of_one_state
+from .._compiled.buffers import read_only
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.learned_arrays import LearnedArray, start_uniform

@@ -73,7 +73,7 @@ class Predicted(NamedTuple):
 
 
 @lean_kernel
-def compare(scores, intercepts, column, target_scores, own):
+def sample_errors(scores, intercepts, column, target_scores, own):
     """Scores (n, at least n_sample + 1) of the words of a sample become errors; returns the loss.
 
     ``intercepts`` (n_sample,) of the words of the sample; ``column`` (n,) of the target itself in the sample, or -1
@@ -111,7 +111,7 @@ def predict(states: np.ndarray, targets: np.ndarray, rows: np.ndarray, sample: S
         np.matmul(of_these, vectors.T, out=found[:, :n_sample])
         of_targets = rows[targets[which]]
         target_scores = np.einsum("nd,nd->n", of_these, of_targets[:, :-1]) + of_targets[:, -1]
-        loss += compare(found, intercepts, column[targets[which]], target_scores, own[which])
+        loss += sample_errors(found, intercepts, column[targets[which]], target_scores, own[which])
         if learn:
             errors = found[:, :n_sample]
             np.matmul(errors, vectors, out=of_states[which])

@@ -16,7 +16,7 @@ from .._corpus.folders import FolderKind, new_folder, read_whole
 from .._validation.messages import brief
 from .._validation.paths import PathLike, describe_unreadable, user_path
 from .card import card_of
-from .header import ENTRIES, describe, model_of
+from .header import ENTRIES, describe_model, model_of
 from .packing import DTYPES, packed, unpacked
 from .schema import CLASSES
 
@@ -101,7 +101,7 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
         raise ValueError(
             f"dtype={dtype!r} stores rounded vectors, from which training does not go on. Set inference_only=True."
         )
-    model = describe(estimator, inference_only=inference_only)
+    model = describe_model(estimator, inference_only=inference_only)
     arrays = packed(model.arrays, dtype, model.axes)
     header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **model.entries}
     header["written_by"] = {"skembed": __version__, "numpy": np.__version__, "python": platform.python_version()}

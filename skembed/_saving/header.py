@@ -34,7 +34,7 @@ class Description(NamedTuple):
     left_out: int  # bytes of the arrays that only training needs
 
 
-def describe(estimator: Any, *, inference_only: bool) -> Description:
+def describe_model(estimator: Any, *, inference_only: bool) -> Description:
     """Return what is saved of an estimator."""
     model, store = _as_saved(estimator, inference_only=inference_only), ArrayStore()
     try:
@@ -137,7 +137,7 @@ def _parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
 
 
 def model_of(entries: dict[str, Any], arrays: dict[str, np.ndarray], token_pattern: str | None) -> Any:
-    """Undo :func:`describe`; a ValueError or TypeError says what is wrong."""
+    """Undo :func:`describe_model`; a ValueError or TypeError says what is wrong."""
     model = _model_of(entries, arrays, _words_of(arrays), token_pattern)
     check_model(model, inference_only=entries["inference_only"])
     return model

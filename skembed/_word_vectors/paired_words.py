@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.paired import EVIDENCE, PairedVectorizer
-from .._base.pooled import between
+from .._compiled.buffers import between
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.word_sums import Moves, WordSums

@@ -24,7 +24,7 @@ from .._validation.limits import INT64_MAX, integers
 from .start import StartsFromInit, median_length
 
 
-class Words(NamedTuple):
+class WordRuns(NamedTuple):
     """Sentences of known words; none is empty."""
 
     ids: np.ndarray  # (n_words,) int64
@@ -34,11 +34,11 @@ class Words(NamedTuple):
 class Target(NamedTuple):
     """Sentences that a decoder predicts, each from the vector of another one."""
 
-    words: Words
+    words: WordRuns
     source: np.ndarray  # (n_sentences,) int64, which of the encoded sentences; none twice
 
 
-Examples = Callable[[Chunk, bool], tuple[Words, list[Target]]]  # the sentences to encode; those of each decoder
+Examples = Callable[[Chunk, bool], tuple[WordRuns, list[Target]]]  # the sentences to encode; those of each decoder
 
 
 class Network(NamedTuple):
@@ -49,7 +49,7 @@ class Network(NamedTuple):
     targets: str = "target_vectors_"  # name of the rows that the states of the decoders are compared with
 
 
-def list_known(text: EncodedText, sentences: np.ndarray) -> tuple[Words, np.ndarray]:
+def list_known(text: EncodedText, sentences: np.ndarray) -> tuple[WordRuns, np.ndarray]:
     """The known words of some sentences, and which of the sentences have any."""
     starts, lengths = text.sent_ptr[sentences], text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]
     ptr = np.append(0, np.cumsum(lengths))
@@ -57,7 +57,7 @@ def list_known(text: EncodedText, sentences: np.ndarray) -> tuple[Words, np.ndar
     is_known = ids < len(text.word_weight)
     ptr = offsets(is_known)[ptr]
     which = np.flatnonzero(np.diff(ptr))
-    return Words(ids[is_known], np.append(ptr[which], ptr[-1])), which
+    return WordRuns(ids[is_known], np.append(ptr[which], ptr[-1])), which
 
 
 class SentencePrediction(DenseObjective):
@@ -120,7 +120,7 @@ class _OfNetwork:
         self.of_targets: list[RowGradients] = []
         self.of_decoders: list[np.ndarray] = []
 
-    def encode(self, source: Words) -> np.ndarray:
+    def encode(self, source: WordRuns) -> np.ndarray:
         """The vectors of sentences."""
         words = np.searchsorted(self.distinct, source.ids)
         self.reads = [

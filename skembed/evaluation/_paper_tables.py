@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._methods import METHODS
-from ._papers import PAPER_TABLES, STS_SETS, SYSTEMS, Column, PaperTable, System
+from ._papers import PAPER_TABLES, STS_SETS, SYSTEMS, PaperTable, ScoreColumn, System
 from ._sections import Section
 from ._tables import OURS, formatted
 
@@ -62,17 +62,17 @@ class Figures:
         if seconds is not None:
             self.values[OURS, method, "training", "corpus", "hours"] = seconds / 3600
 
-    def ours(self, method: str, column: Column) -> float | None:
+    def ours(self, method: str, column: ScoreColumn) -> float | None:
         """Look up a figure of this run."""
         return self.values.get((OURS, method, column.table, column.ours or column.set, column.metric))
 
-    def published(self, system: System, column: Column, source: str | None = None) -> float | None:
+    def published(self, system: System, column: ScoreColumn, source: str | None = None) -> float | None:
         """Look up a figure of a paper, or of the first that has it; means are over the sets of this run, if any."""
         sources = [source] if source is not None and source in system.published else list(system.published)
         found = (self._published(name, system.published[name], column) for name in sources)
         return next((value for value in found if value is not None), None)
 
-    def _published(self, source: str, name: str, column: Column) -> float | None:
+    def _published(self, source: str, name: str, column: ScoreColumn) -> float | None:
         key = (source, name, column.table, column.set, column.metric)
         year, _, kind = column.set.partition(" ")
         if key in self.values or kind != "mean":
@@ -81,7 +81,7 @@ class Figures:
         of_sets = [set_ for set_ in sets if set_ in self.sets] or sets
         return mean_of([self.values.get((source, name, column.table, set_, column.metric)) for set_ in of_sets])
 
-    def reason(self, method: str | None, column: Column, system: System | None = None) -> str:
+    def reason(self, method: str | None, column: ScoreColumn, system: System | None = None) -> str:
         """Say why a method has no figure."""
         if method is None or method not in {*METHODS, *self.methods}:
             return (system.reason if system else "") or "skembed has no such estimator"
@@ -117,7 +117,7 @@ class Cells:
         """Return the reasons with their numbers."""
         return [f"[{number}] {reason}." for reason, number in self.reasons.items()]
 
-    def ours(self, method: str | None, column: Column, system: System | None = None) -> str:
+    def ours(self, method: str | None, column: ScoreColumn, system: System | None = None) -> str:
         """Return a cell of this run."""
         value = None if method is None else self.figures.ours(method, column)
         if value is None:
@@ -151,15 +151,15 @@ def _lines(
         yield name, label, [cells.ours(method, column, system) for column in table.columns]
 
 
-_YEARS = tuple(Column(f"STS {year}", "sts", f"{year} mean", "pearson") for year in ("2012", "2013", "2014"))
+_YEARS = tuple(ScoreColumn(f"STS {year}", "sts", f"{year} mean", "pearson") for year in ("2012", "2013", "2014"))
 OVERVIEW = (
     *_YEARS,
-    Column("SICK", "sick", "test + train", "pearson"),
-    *(Column(name, "senteval", name, "accuracy") for name in ("MR", "CR", "SUBJ", "MPQA", "TREC", "MSRP")),
-    Column("MSRP groups", "semantic", "msrp", "accuracy"),
-    Column("Opinosis", "semantic", "opinosis", "accuracy"),
-    Column("training, s", "training", "corpus", "seconds"),
-    Column("sentences/s", "training", "corpus", "sentences_per_second"),
+    ScoreColumn("SICK", "sick", "test + train", "pearson"),
+    *(ScoreColumn(name, "senteval", name, "accuracy") for name in ("MR", "CR", "SUBJ", "MPQA", "TREC", "MSRP")),
+    ScoreColumn("MSRP groups", "semantic", "msrp", "accuracy"),
+    ScoreColumn("Opinosis", "semantic", "opinosis", "accuracy"),
+    ScoreColumn("training, s", "training", "corpus", "seconds"),
+    ScoreColumn("sentences/s", "training", "corpus", "sentences_per_second"),
 )
 
 

@@ -18,7 +18,7 @@ class System(NamedTuple):
     reason: str = ""
 
 
-class Column(NamedTuple):
+class ScoreColumn(NamedTuple):
     """A figure of a table; `ours` is the set in a run where it has another name."""
 
     title: str
@@ -33,7 +33,7 @@ class PaperTable(NamedTuple):
 
     title: str
     source: str
-    columns: tuple[Column, ...]
+    columns: tuple[ScoreColumn, ...]
     systems: tuple[str, ...]
     by_set: bool = False
     note: str = ""
@@ -126,38 +126,39 @@ STS_SETS = {
 }
 
 
-def _sts(*years: str, metrics: tuple[str, ...] = ("pearson",), means: bool = False) -> tuple[Column, ...]:
+def _sts(*years: str, metrics: tuple[str, ...] = ("pearson",), means: bool = False) -> tuple[ScoreColumn, ...]:
     signs = {"pearson": "", "spearman": " rho"}
     columns = []
     for year in years:
         sets = [f"{year}/{name}" for name in STS_SETS[year]] + ([f"{year} mean"] if means else [])
-        columns += [Column(f"{set_}{signs[metric]}", "sts", set_, metric) for set_ in sets for metric in metrics]
+        columns += [ScoreColumn(f"{set_}{signs[metric]}", "sts", set_, metric) for set_ in sets for metric in metrics]
     return tuple(columns)
 
 
 _CORRELATIONS = ("spearman", "pearson")
 _SICK_ALL = tuple(
-    Column(f"SICK test + train{' rho' if metric == 'spearman' else ''}", "sick", "test + train", metric)
+    ScoreColumn(f"SICK test + train{' rho' if metric == 'spearman' else ''}", "sick", "test + train", metric)
     for metric in _CORRELATIONS
 )
-_SICK_TEST = (Column("SICK test", "sick", "test", "pearson"),)
+_SICK_TEST = (ScoreColumn("SICK test", "sick", "test", "pearson"),)
 _ACCURACIES = (
-    Column("MSRP", "senteval", "MSRP", "accuracy"),
-    Column("MSRP F1", "senteval", "MSRP", "f1"),
-    *(Column(name, "senteval", name, "accuracy") for name in ("MR", "CR", "SUBJ", "MPQA", "TREC")),
-    Column("average", "senteval", "average", "accuracy"),
+    ScoreColumn("MSRP", "senteval", "MSRP", "accuracy"),
+    ScoreColumn("MSRP F1", "senteval", "MSRP", "f1"),
+    *(ScoreColumn(name, "senteval", name, "accuracy") for name in ("MR", "CR", "SUBJ", "MPQA", "TREC")),
+    ScoreColumn("average", "senteval", "average", "accuracy"),
 )
 
 
-def _tuned(start: str) -> tuple[Column, ...]:
+def _tuned(start: str) -> tuple[ScoreColumn, ...]:
     names = {"pearson": "r", "spearman": "rho", "mse": "MSE"}
     return tuple(
-        Column(name, "sick", "test, trained", metric, f"test, {start} fine-tuned") for metric, name in names.items()
+        ScoreColumn(name, "sick", "test, trained", metric, f"test, {start} fine-tuned")
+        for metric, name in names.items()
     )
 
 
 _UNIVERSAL = ("PP universal", "GRAN universal", "CSE universal")
-_SEMANTIC = tuple(Column(name, "semantic", name, "accuracy") for name in ("msrp", "opinosis"))
+_SEMANTIC = tuple(ScoreColumn(name, "semantic", name, "accuracy") for name in ("msrp", "opinosis"))
 _UNORDERED = ("SAE", "SAE + embs.", "SDAE", "SDAE + embs.", "ParagraphVec DBOW", "ParagraphVec DM", "skip-gram", "CBOW")
 _HILL = (*_UNORDERED, "tf-idf", "Sent2Vec uni.", "Sent2Vec uni. + bi.", "SkipThought", "FastSent", "FastSent+AE")
 _RELATED = (
@@ -196,10 +197,10 @@ PAPER_TABLES = (
         "Sent2Vec, table 3: averages and hours of training",
         PAGLIARDINI,
         (
-            Column("supervised average", "training", "supervised", "average"),
-            Column("unsupervised average", "training", "unsupervised", "average"),
-            Column("macro average", "training", "macro", "average"),
-            Column("hours", "training", "corpus", "hours"),
+            ScoreColumn("supervised average", "training", "supervised", "average"),
+            ScoreColumn("unsupervised average", "training", "unsupervised", "average"),
+            ScoreColumn("macro average", "training", "macro", "average"),
+            ScoreColumn("hours", "training", "corpus", "hours"),
         ),
         (
             "Sent2Vec uni. + bi. (Twitter)",
@@ -256,7 +257,9 @@ PAPER_TABLES = (
     PaperTable(
         "CSE, table 4: similarity by what was learned from, Pearson's r times 100",
         JIAO,
-        tuple(Column(f"{year} mean", "sts", f"{year} mean", "pearson") for year in ("2012", "2013", "2014", "2015")),
+        tuple(
+            ScoreColumn(f"{year} mean", "sts", f"{year} mean", "pearson") for year in ("2012", "2013", "2014", "2015")
+        ),
         ("CSE (PPDB)", "CSE (sentences)", "CSE (SimpWiki)"),
     ),
     PaperTable(

@@ -6,7 +6,7 @@ import pytest
 from skembed.evaluation import published_results
 from skembed.evaluation._methods import METHODS
 from skembed.evaluation._paper_tables import Figures, fill, overview
-from skembed.evaluation._papers import PAPER_TABLES, SYSTEMS, Column
+from skembed.evaluation._papers import PAPER_TABLES, SYSTEMS, ScoreColumn
 from skembed.evaluation._sections import Section, as_markdown, as_page, markdown
 from skembed.evaluation._tables import OURS, by_method, by_set, tidy, with_sts_means
 
@@ -66,7 +66,7 @@ def test_an_empty_cell_says_why():
         tables=["sts"],
         lacks=lambda name: ["--phrase-pairs"] if name.startswith("PP") else [],
     )
-    column = Column("", "sts", "2014/images", "pearson")
+    column = ScoreColumn("", "sts", "2014/images", "pearson")
     reasons = {
         run.reason("CBOS, paper", column): "the set is not among the data",
         run.reason("CBOS, defaults", column): "not among the methods of this run",
@@ -84,7 +84,7 @@ def test_an_empty_cell_says_why():
 def test_means_are_over_the_same_sets():
     """The published mean of 2013 has no SMT where the run has none."""
     run = figures(ours("CBOS, paper", "sts", "2013/OnWN", "pearson", 1.0))
-    column = Column("", "sts", "2013 mean", "pearson")
+    column = ScoreColumn("", "sts", "2013 mean", "pearson")
     assert run.published(SYSTEMS["CBOS"], column) == pytest.approx(63.47)
     column = column._replace(set="2012 mean")  # the run has no set of that year
     assert run.published(SYSTEMS["CBOS"], column) == pytest.approx(53.59, abs=0.01)
@@ -101,7 +101,7 @@ def test_averages_of_the_table_of_times():
     assert found == {"unsupervised": 60, "macro": 70}
     assert run.values[OURS, "BOW", "training", "corpus", "hours"] == 0.5
     sent2vec = SYSTEMS["Sent2Vec uni."]
-    assert run.published(sent2vec, Column("", "training", "macro", "average")) == 74.0
+    assert run.published(sent2vec, ScoreColumn("", "training", "macro", "average")) == 74.0
 
 
 def test_overview_has_ours_the_published_and_what_is_missing():
