@@ -29,6 +29,8 @@ _HOMES = {
     "read_word_vectors": "_word_vectors.read",
     "save": "_saving.folder",
     "show_versions": "_validation.versions",
+    "to_gensim": "_word_vectors.write",
+    "write_word_vectors": "_word_vectors.write",
 }
 
 __all__ = [
@@ -54,6 +56,8 @@ __all__ = [
     "read_word_vectors",
     "save",
     "show_versions",
+    "to_gensim",
+    "write_word_vectors",
 ]
 
 if TYPE_CHECKING:
@@ -78,6 +82,8 @@ if TYPE_CHECKING:
     from ._saving.folder import save as save
     from ._validation.versions import show_versions as show_versions
     from ._word_vectors.read import read_word_vectors as read_word_vectors
+    from ._word_vectors.write import to_gensim as to_gensim
+    from ._word_vectors.write import write_word_vectors as write_word_vectors
 
 
 def __getattr__(name: str) -> Any:

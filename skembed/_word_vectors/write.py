@@ -1,0 +1,182 @@
+"""Word vectors for other programs: files in word2vec format, and gensim's KeyedVectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from tempfile import NamedTemporaryFile
+from typing import IO, Any
+
+import numpy as np
+
+from .._validation.messages import brief
+from .._validation.paths import PathLike, naming, user_path
+from .read import read_source
+
+_LARGEST_IN_BINARY = 1e6  # readers take larger numbers as a sign that rows are shifted
+
+
+def write_word_vectors(
+    source: Any, path: PathLike, *, binary: bool = False, counts_path: PathLike | None = None
+) -> None:
+    """Write words and their vectors to a file in word2vec format, which gensim, spaCy and fastText read.
+
+    The vectors are those of the attribute `word_vectors_`, without the word weights. The order is that of the
+    vocabulary. A file that is there is replaced in one step.
+
+    Parameters
+    ----------
+    source : fitted estimator, dict, (words, array), DataFrame, gensim KeyedVectors or model, or path
+        As for the parameter `word_vectors` of :class:`MeanEmbeddingVectorizer`.
+    path : str or path-like
+        Name of the file. A leading ``~`` is the home folder.
+    binary : bool, default=False
+        Whether to write the binary format: four bytes for each number. The text format has nine digits for each, so
+        both keep every bit of float32.
+    counts_path : str, path-like or None, default=None
+        Name of a second file, with a word and its count in each line: `fvocab` of gensim. None writes none; gensim
+        then makes counts up.
+
+    Raises
+    ------
+    NotFittedError
+        If the source is an estimator without `word_vectors_`.
+    TypeError
+        If the source is none of the above.
+    ValueError
+        If a word is empty, has white space or cannot be encoded in UTF-8, which the format cannot hold; if the source
+        has no counts, but `counts_path` is given; or, in the binary format, if a number is beyond 1e6.
+    OSError
+        If the file cannot be written.
+
+    See Also
+    --------
+    read_word_vectors : Read such files.
+    save : Save a whole estimator.
+    to_gensim : The same without a file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from skembed import read_word_vectors, write_word_vectors
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "vectors.txt")
+    ...     write_word_vectors({"cat": [1, 0.5], "dog": [0, 1]}, path)
+    ...     print(path.read_text(), end="")
+    ...     words, vectors = read_word_vectors(path)
+    2 2
+    cat 1 0.5
+    dog 0 1
+    >>> words
+    ['cat', 'dog']
+    """
+    words, vectors, counts = read_source(source)
+    for word in words:
+        if word.split() != [word] or "\x00" in word:
+            raise ValueError(
+                f"The format cannot hold the word {brief(word)}: it is empty or has white space. Leave such words out, "
+                "or keep the whole estimator with skembed.save."
+            )
+    try:
+        encoded = [word.encode("utf-8") for word in words]
+    except UnicodeEncodeError as error:
+        raise ValueError(f"The word {brief(error.object)} cannot be encoded in UTF-8: {error.reason}.") from None
+    if binary and np.abs(vectors).max(initial=0) > _LARGEST_IN_BINARY:
+        raise ValueError(
+            f"Numbers beyond {_LARGEST_IN_BINARY:.0e} cannot be written in the binary format: readers take them as "
+            "damage. Use binary=False, or scale the vectors."
+        )
+    if counts_path is not None and counts is None:
+        raise ValueError("The source has no counts of its words, so counts_path must be None.")
+    row_of: Callable[[np.ndarray], bytes] = _binary_row if binary else _text_row
+    with _replacing(path) as file:
+        file.write(b"%d %d\n" % vectors.shape)
+        file.writelines(b"%b %b\n" % (word, row_of(vector)) for word, vector in zip(encoded, vectors))
+    if counts_path is not None and counts is not None:
+        with _replacing(counts_path) as file:
+            file.writelines(b"%b %d\n" % entry for entry in zip(encoded, counts.tolist()))
+
+
+def _binary_row(vector: np.ndarray) -> bytes:
+    return vector.astype("<f4").tobytes()
+
+
+def _text_row(vector: np.ndarray) -> bytes:
+    return " ".join([f"{number:.9g}" for number in vector.tolist()]).encode()
+
+
+@contextmanager
+def _replacing(path: PathLike) -> Iterator[IO[bytes]]:
+    """Give a file to write to, beside the path, and put it there in one step if all goes well."""
+    target = user_path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder. Give the name of a file.")
+    with naming(target):
+        file = NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", suffix=".new", delete=False)
+        try:
+            with file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(file.name, _mode_of_new_files())
+            os.replace(file.name, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(file.name)
+            raise
+
+
+def _mode_of_new_files() -> int:
+    """Permissions that `open` would give; those of a temporary file are for its owner alone."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def to_gensim(source: Any) -> Any:
+    """Return word vectors as gensim's KeyedVectors, with the counts of the words where they are known.
+
+    Parameters
+    ----------
+    source : fitted estimator, dict, (words, array), DataFrame, gensim KeyedVectors or model, or path
+        As for the parameter `word_vectors` of :class:`MeanEmbeddingVectorizer`. The word weights of an estimator are
+        not included.
+
+    Returns
+    -------
+    vectors : gensim.models.KeyedVectors
+        With a copy of the vectors, in the order of the vocabulary.
+
+    Raises
+    ------
+    ImportError
+        If gensim is not installed.
+    NotFittedError
+        If the source is an estimator without `word_vectors_`.
+    TypeError, ValueError
+        If the source is none of the above, or holds no vectors.
+
+    See Also
+    --------
+    write_word_vectors : A file in word2vec format.
+
+    Examples
+    --------
+    >>> from skembed import to_gensim
+    >>> vectors = to_gensim({"cat": [1.0, 0.0], "dog": [0.9, 0.1]})  # doctest: +SKIP
+    >>> vectors.most_similar("cat")  # doctest: +SKIP
+    [('dog', 0.9938837289810181)]
+    """
+    words, vectors, counts = read_source(source)
+    try:
+        from gensim.models import KeyedVectors
+    except ImportError:
+        raise ImportError("to_gensim needs gensim: pip install gensim.") from None
+    keyed = KeyedVectors(vectors.shape[1], count=0)
+    keyed.add_vectors(words, vectors.copy())
+    if counts is not None:
+        for word, count in zip(words, counts.tolist()):
+            keyed.set_vecattr(word, "count", count)
+    return keyed
