@@ -12,6 +12,7 @@ from .._encoders.bag import hash_vectors
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._validation.messages import brief
 from .coverage import check_kept
+from .state import check_order
 
 NEW_WORDS = ("append", "ignore")
 
@@ -73,6 +74,7 @@ def grow(corpus: SentenceCorpus, fitted: dict[str, Any], min_count: int, max_fea
     If there would be more than `max_features`, a new word takes the row of the rarest word, if it is more frequent.
     """
     words, earlier = list(fitted["vocabulary_"]), np.asarray(fitted["word_counts_"])
+    check_order(fitted["vocabulary_"])
     ids, of_text = corpus.vocabulary.ids_of(words), np.append(corpus.vocabulary.counts, 0)
     counts = earlier + of_text[ids]  # the last is of the words that the text has not, whose id is -1
     is_new = of_text[:-1] >= min_count

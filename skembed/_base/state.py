@@ -62,6 +62,13 @@ def check_rows(rows: Iterable[Any], n_rows: int, n_words: int) -> np.ndarray:
     return found
 
 
+def check_order(vocabulary: Mapping[str, Any]) -> None:
+    """Raise a ValueError if the rows of the words do not count up from 0."""
+    rows = check_rows(vocabulary.values(), len(vocabulary), len(vocabulary))
+    if not np.array_equal(rows, np.arange(len(vocabulary))):
+        raise ValueError(f"vocabulary_ must give the words the rows 0, 1, ... in this order. {_CHANGED}")
+
+
 def check_to_learn_on(fitted: Mapping[str, Any], n_weights: int) -> None:
     """Raise a ValueError if counts and weights of the words do not fit the vocabulary."""
     counts, n_words = fitted.get("word_counts_"), len(fitted["vocabulary_"])
@@ -69,7 +76,7 @@ def check_to_learn_on(fitted: Mapping[str, Any], n_weights: int) -> None:
         not isinstance(counts, np.ndarray)
         or counts.shape != (n_words,)
         or counts.dtype != np.int64
-        or n_weights != n_words
+        or n_weights != fitted.get("_n_learned", n_words)  # where a method knows more words than it learns
     ):
         raise ValueError(f"word_counts_ is {brief(counts)}, or there are not {n_words} word weights. {_CHANGED}")
     if n_words and counts.min() < 0:

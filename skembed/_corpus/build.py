@@ -12,7 +12,7 @@ import numpy as np
 
 from .._compiled.threads import Threads, count_threads
 from .._text.batches import Batch, offsets
-from .._text.encoder import Encoder
+from .._text.encoder import LEAST_BATCHES, Encoder
 from .._text.tokenizer import Tokenizer
 from .._validation.paths import user_path
 from .checks import trust_folder
@@ -100,7 +100,7 @@ def _write_final_ids(
     def replace(batch: _Batch) -> bool:
         return renumber(tokens[batch.first_token : batch.last_token], remaps[batch.table])
 
-    if not any(list(threads.in_order(replace, batches))):
+    if not any(list(threads.in_order(replace, batches, LEAST_BATCHES))):
         return len(tokens)
     n_tokens = 0
     for first_token, last_token, first_row, last_row, _ in batches:

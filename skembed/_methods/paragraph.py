@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.queries import SentenceSimilarity
+from .._base.state import Shaped
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.paragraph_vectors import ParagraphEncoder, clear_unknown, noise_sample
@@ -157,7 +158,7 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
     sentence during the fit: 408 MB for a million sentences and 100 numbers. :meth:`estimate_memory` counts them as
     weights and accumulators.
 
-    *The papers' own settings* are, for PV-DM, ``ParagraphVectorizer(300, algorithm="dm", combine="concatenate",
+    *The papers' own settings,* for PV-DM: ``ParagraphVectorizer(300, algorithm="dm", combine="concatenate",
     window=8, negative=5, subsample=1e-3, solver="sgd", learning_rate=0.025, max_iter=10, batch_size=1, min_count=5)``,
     and the same with ``algorithm="dbow"``. Window and dimensions are the papers'; the rest, which they do not give, are
     gensim's defaults.
@@ -186,6 +187,8 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
         "store_training_vectors": ["boolean"],
     }
     _paper_settings = PAPER_SETTINGS
+    word_weights_: NDArray[np.float32]
+    word_vectors_: NDArray[np.float32]
     target_vectors_: NDArray[np.float32]
     training_vectors_: NDArray[np.float32] | None
 
@@ -259,6 +262,11 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
             "_noise": noise_sample(counts),
         }
 
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
+        fitted = super()._keep_vocabulary(corpus, annotations)
+        self._check_state()  # sentences start where `transform` puts them
+        return fitted
+
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         n_words, n_components = len(fitted["word_counts_"]), int(self.n_components)
         is_bag, is_joined = self.algorithm == "dbow", self.combine == "concatenate"
@@ -292,6 +300,16 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
         of_sentences = fitted["training_vectors_"] if self.store_training_vectors else None
         del fitted["_training_vectors_accumulator"]
         return fitted | {"training_vectors_": of_sentences}
+
+    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
+        layout, n_components = self._layout, int(self.n_features_out_)
+        is_bag = layout["algorithm"] == "dbow"
+        n_slots = 1 if is_bag or layout["combine"] != "concatenate" else 1 + 2 * int(layout["window"])
+        shapes: dict[str, Shaped] = {
+            "word_weights_": (self.word_weights_, (n_words,)),
+            "target_vectors_": (self.target_vectors_, (n_words, n_slots * n_components)),
+        }
+        return shapes if is_bag else shapes | {"word_vectors_": (self.word_vectors_, (n_words, n_components))}
 
     def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         if out is None:

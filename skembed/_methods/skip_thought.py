@@ -188,6 +188,10 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     forward_weights_: NDArray[np.float32]
     backward_weights_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
+    decoder_weights_: NDArray[np.float32]
+    target_vectors_: NDArray[np.float32]
+    bi_decoder_weights_: NDArray[np.float32]
+    bi_target_vectors_: NDArray[np.float32]
 
     def __init__(
         self,

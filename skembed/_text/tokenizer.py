@@ -202,7 +202,9 @@ class Tokenizer:
         A pattern that is not known to be harmless is an error, unless `token_pattern` repeats it.
         """
         known = dict(options)
-        check_pattern(known.get("token_pattern"), token_pattern)
+        if set(known) != set(cls.__dataclass_fields__):
+            raise ValueError(f"Expected the options {sorted(cls.__dataclass_fields__)}, got {brief(sorted(known))}.")
+        check_pattern(known["token_pattern"], token_pattern)
         for name, given in (("analyzer", analyzer), ("stemmer", stemmer)):
             saved = known.get(name)
             if isinstance(saved, Mapping):
@@ -216,8 +218,6 @@ class Tokenizer:
                 raise ValueError(
                     f"The text was tokenized with {name}={brief(saved)}; {name}={brief(given)} does not fit it."
                 )
-        if set(known) != set(cls.__dataclass_fields__):
-            raise ValueError(f"Expected the options {sorted(cls.__dataclass_fields__)}, got {brief(sorted(known))}.")
         return cls(**known)
 
 

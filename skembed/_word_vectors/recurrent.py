@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._base.queries import SentenceSimilarity
+from .._base.state import Shaped
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.gru import Gru, Steps, start_gru
 from .._objectives.next_word import Sample, Sampler, predict
@@ -253,6 +254,17 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
     @property
     def _summed_vectors(self) -> np.ndarray:
         return self.word_vectors_
+
+    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
+        shapes: dict[str, Shaped] = {"word_vectors_": (self.word_vectors_, (n_words, None))}
+        n_inputs, n_left = (0, *np.shape(self.word_vectors_))[-1], int(self.n_features_out_)
+        names = [name for network, _ in self._networks() for name, _ in network.encoders]
+        for name in names:
+            weights = getattr(self, name)
+            n_units = n_left if name == names[-1] else (0, 0, *np.shape(weights))[-2]
+            n_left -= n_units
+            shapes[name] = weights, (3, n_units, n_inputs + n_units + 1)
+        return shapes
 
     def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         is_known = sentences.rows[sentences.ids] >= 0

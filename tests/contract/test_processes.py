@@ -275,7 +275,8 @@ for name in {names}:
 
 @pytest.mark.parametrize(("thread", "error"), [(0, "MemoryError"), (1, "RuntimeError"), (2, "KeyboardInterrupt")])
 def test_error_in_one_thread_does_not_hang(thread, error):
-    names = [name for name in TRAINED_CLASSES if make(name)._learns_from == "text"]  # the others have no threads
+    # The others have no threads of the trainer.
+    names = [name for name in TRAINED_CLASSES if make(name)._learns_from == "text" and make(name).solver != "adam"]
     code = BROKEN.format(thread=thread, error=error, names=names)
     assert run(code).split() == ["raised"] * len(names)
 

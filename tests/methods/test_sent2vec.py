@@ -262,6 +262,7 @@ def test_transform_adds_the_n_grams_of_training():
     vocabulary = {"a": 0, "b": 1, "c": 2}
     for name, value in {
         "vocabulary_": vocabulary,
+        "word_counts_": np.array([3, 2, 1]),
         "word_weights_": np.array([1, 0.5, 2], np.float32),
         "_source_vectors": source,
         "_unknown_weight": np.float32(1),

@@ -171,7 +171,7 @@ def test_vocabulary_changed_in_place_is_seen():
     for tokenizer in (model._tokenizer, Tokenizer(stemmer=str.lower)):
         model._tokenizer = tokenizer
         assert model.transform(["cat dog"]).tolist() == [[1.0, 0.0]]
-    model.vocabulary_["dog"] = 0
+    model.vocabulary_["dog"] = model.vocabulary_.pop("cat")
     assert model.transform(["dog"]).tolist() == [[1.0, 0.0]]
 
 
