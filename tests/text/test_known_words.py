@@ -171,7 +171,9 @@ def test_vocabulary_changed_in_place_is_seen():
     for tokenizer in (model._tokenizer, Tokenizer(stemmer=str.lower)):
         model._tokenizer = tokenizer
         assert model.transform(["cat dog"]).tolist() == [[1.0, 0.0]]
-    model.vocabulary_["dog"] = model.vocabulary_.pop("cat")
+    model.vocabulary_["dog"], model.word_counts_ = 1, np.array([1, 0])
+    model.word_weights_ = np.ones(2, np.float32)
+    model._processed_vectors = np.array([[1.0, 0.0], [1.0, 0.0]], np.float32)
     assert model.transform(["dog"]).tolist() == [[1.0, 0.0]]
 
 
