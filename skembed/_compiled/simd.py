@@ -92,9 +92,13 @@ def store(builder, matrix, row, column, vector):
     builder.store(vector, _address(builder, matrix, row, column), align=4)
 
 
-@intrinsic(_vector, ARRAY, types.intp, python=lambda matrix, i: np.pad(matrix[i], (0, WIDTH - matrix.shape[1])))
+def _load_short(matrix, row):
+    return np.pad(matrix[row, :WIDTH], (0, max(0, WIDTH - matrix.shape[1])))
+
+
+@intrinsic(_vector, ARRAY, types.intp, python=_load_short)
 def load_short(builder, matrix, row):
-    """``matrix[row]`` of at most sixteen numbers, zeros after them."""
+    """The first sixteen numbers of ``matrix[row]``, or zeros after fewer."""
     return call(builder, "llvm.masked.load.v16f32.p0", _FLOATS, *_whole_row(builder, matrix, row), _ZEROS)
 
 
