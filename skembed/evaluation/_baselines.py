@@ -62,8 +62,7 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
         threshold = 1 - (1 - 1 / n_words) ** _RANDOM_WALK_LENGTH
         n_frequent = max(1, int(np.sum(counts / corpus.n_tokens > threshold)))
         a = (1 - n_frequent / n_words) / (n_frequent / 2)
-        ids = corpus.vocabulary.ids_of(vocabulary)
-        p = np.where(ids >= 0, np.append(counts, 0)[ids], 0) / corpus.n_tokens
+        p = corpus.vocabulary.look_up(counts, vocabulary) / corpus.n_tokens
         return {"word_weights_": (a / (a / 2 + p)).astype(np.float32), "_unknown_weight": np.float32(2.0)}
 
     def _process_word_vectors(self, corpus: SentenceCorpus, moments: np.ndarray | None = None) -> None:
