@@ -364,11 +364,14 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             state.write(checkpoint, epoch + 1, is_last=stop or epoch + 1 == n_epochs)
             if stop:
                 break
-        warn_of_nothing(type(self).__name__, losses, validation)
+        self._warn_of_nothing(losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, corpus)
         self._commit(final)
         tasks.end(lambda: final)
+
+    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
+        warn_of_nothing(type(self).__name__, losses, validation)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
         objective = self._make_objective(fitted)
