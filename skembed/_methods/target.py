@@ -165,8 +165,10 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     >>> from skembed import TargetVectorizer
     >>> words = ["cat", "river", "bread", "engine"]
     >>> vectors = np.random.default_rng(0).normal(size=(4, 8))
-    >>> definitions = ["a small animal that purrs", "water that flows to the sea", "food baked from flour",
-    ...                "a machine that drives a car"]
+    >>> definitions = [
+    ...     "a small animal that purrs", "water that flows to the sea",
+    ...     "food baked from flour", "a machine that drives a car",
+    ... ]
     >>> emb = TargetVectorizer(16, loss="cosine", min_count=1, max_iter=50, random_state=0)
     >>> emb = emb.fit(definitions * 20, np.tile(vectors, (20, 1)))
     >>> words[np.argmax(emb.predict(["an animal that purrs"]) @ vectors.T)]
