@@ -49,7 +49,13 @@ class PairedVectorizer(TrainedVectorizer):
     loss: str = "softmax"
 
     def fit(
-        self, X: Any, y: Any = None, *, groups: Any = None, checkpoint: PathLike | None = None, checkpoint_every: int = 1
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: int = 1,
     ) -> Self:
         """Learn from pairs of sentences, or from sentences with `y`.
 

@@ -272,7 +272,13 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
     @fit_context
     def fit(
-        self, X: Any, y: Any = None, *, groups: Any = None, checkpoint: PathLike | None = None, checkpoint_every: int = 1
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: int = 1,
     ) -> Self:
         """Learn from sentences and their targets.
 
@@ -298,8 +304,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             If a sentence is not a string; names the row. If `y` does not hold numbers.
         ValueError
             If `y` is missing, lacks a vector for some sentence, or has NaN, infinity or a row of zeros; names the
-            row. If no word is left, if options contradict each other, or if the weights diverge; then the estimator is
-            as it was before.
+            row. Also in the cases of :meth:`CBOSVectorizer.fit`; then the estimator is as it was before.
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
 
@@ -323,9 +328,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             Sentences.
         y : array-like of shape (n_sentences, n_targets)
             A vector for each sentence.
-        groups : array-like of shape (n_sentences,), default=None
-            Document of each sentence.
-        new_words : {"append", "ignore"}, default="append"
+        groups, new_words : array-like of shape (n_sentences,), default=None; {"append", "ignore"}, default="append"
             As in :meth:`CBOSVectorizer.partial_fit`.
 
         Returns
