@@ -12,12 +12,12 @@ from .._word_vectors.start import StartsFromInit
 
 
 class CBOSVectorizer(ContextVectorizer, StartsFromInit):
-    r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences [1]_.
+    r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences.
 
     A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
-    picks out the sentence between them among random other ones. Use it where you have text in reading order: books,
-    articles, manuals, dialogues. Use it with classes `y` too: then it learns which words tell the classes apart, for
-    the classifier behind it. Where sentences stand alone and have no labels use :class:`Sent2VecVectorizer`.
+    picks out the sentence between them among random other ones [1]_. Use it where you have text in reading order:
+    books, articles, manuals, dialogues. Use it with classes `y` too: then it learns which words tell the classes apart,
+    for the classifier behind it. Where sentences stand alone and have no labels use :class:`Sent2VecVectorizer`.
 
     Read more in the :ref:`User Guide <cbos>`.
 
@@ -170,12 +170,19 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
     Examples
     --------
     >>> from skembed import CBOSVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = CBOSVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
+    >>> emb = CBOSVectorizer(n_components=16, max_iter=10, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
+    ...     "cat sleeps", "market closed"
+    ... )
     True
     """
 

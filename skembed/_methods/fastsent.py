@@ -25,11 +25,11 @@ PAPER_SETTINGS = {
 
 
 class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
-    r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent [1]_.
+    r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent.
 
     A sentence is the sum of the source vectors of its words. They are learned so that this sum predicts the target
-    vectors of the words of the sentences beside it, and with `autoencode` of its own words too (FastSent+AE). Use it
-    where you have text in reading order: books, articles, manuals, dialogues.
+    vectors of the words of the sentences beside it, and with `autoencode` of its own words too (FastSent+AE) [1]_. Use
+    it where you have text in reading order: books, articles, manuals, dialogues.
 
     Read more in the :ref:`User Guide <fastsent>`.
 
@@ -165,12 +165,19 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
     Examples
     --------
     >>> from skembed import FastSentVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = FastSentVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
+    >>> emb = FastSentVectorizer(n_components=16, max_iter=10, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
+    ...     "cat sleeps", "market closed"
+    ... )
     True
     """
 

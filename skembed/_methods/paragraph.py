@@ -32,12 +32,12 @@ PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, 
 
 
 class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
-    r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors [1]_.
+    r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors.
 
     A sentence has a vector of its own. In PV-DBOW ("dbow") it predicts the words of the sentence, in PV-DM ("dm") it
-    predicts each of them together with the words around it. `transform` finds the vector of any sentence with the words
-    frozen: it depends on the sentence and the model alone. Use it as the baseline of many papers, or for texts of more
-    than a sentence, whose vector need not be the sum of its words. The order of the sentences is not used.
+    predicts each of them together with the words around it [1]_. `transform` finds the vector of any sentence with the
+    words frozen: it depends on the sentence and the model alone. Use it as the baseline of many papers, or for texts of
+    more than a sentence, whose vector need not be the sum of its words. The order of the sentences is not used.
 
     Read more in the :ref:`User Guide <paragraph>`.
 
@@ -170,11 +170,16 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
     Examples
     --------
     >>> from skembed import ParagraphVectorizer
-    >>> sentences = ["The cat drinks milk.", "The cat sleeps.", "The bank lends money.", "The bank takes money."] * 50
+    >>> sentences = [
+    ...     "The cat drinks milk.", "The cat sleeps.", "The bank lends money.",
+    ...     "The bank takes money.",
+    ... ] * 50
     >>> emb = ParagraphVectorizer(n_components=16, random_state=0).fit(sentences)
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
-    >>> emb.similarity("cat drinks milk", "cat sleeps") > emb.similarity("cat drinks milk", "bank lends money")
+    >>> emb.similarity("cat drinks milk", "cat sleeps") > emb.similarity(
+    ...     "cat drinks milk", "bank lends money"
+    ... )
     True
     """
 

@@ -38,11 +38,11 @@ PAPER_SETTINGS = {
 
 
 class Sent2VecVectorizer(NgramVectorizer):
-    r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec [1]_.
+    r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec.
 
     A sentence is the mean of the source vectors of its words and of its word n-grams, if any. They are learned so
-    that this mean, without one word, predicts that word's target vector. Sentences are learned one by one, so their
-    order does not matter: use it for reviews, tweets, queries or titles, and where `X` comes shuffled.
+    that this mean, without one word, predicts that word's target vector [1]_. Sentences are learned one by one, so
+    their order does not matter: use it for reviews, tweets, queries or titles, and where `X` comes shuffled.
 
     Read more in the :ref:`User Guide <sent2vec>`.
 
@@ -182,10 +182,13 @@ class Sent2VecVectorizer(NgramVectorizer):
     Examples
     --------
     >>> from skembed import Sent2VecVectorizer
-    >>> pets = ["The cat drinks milk.", "A cat likes milk.", "The kitten drinks milk.", "A kitten likes milk."]
+    >>> pets = [
+    ...     "The cat drinks milk.", "A cat likes milk.", "The kitten drinks milk.",
+    ...     "A kitten likes milk.",
+    ... ]
     >>> sentences = (pets + ["The bank lends money.", "A bank wants money."]) * 50
-    >>> emb = Sent2VecVectorizer(16, ngram_range=(1, 2), n_buckets=1000, subsample=0.01, random_state=0).fit(sentences)
-    >>> emb.transform(["The cat wants milk.", "A bank."]).shape
+    >>> emb = Sent2VecVectorizer(16, ngram_range=(1, 2), n_buckets=1000, random_state=0)
+    >>> emb.fit(sentences).transform(["The cat wants milk.", "A bank."]).shape
     (2, 16)
     >>> emb.similarity("cat", "kitten") > emb.similarity("cat", "bank")
     True

@@ -13,11 +13,11 @@ from .._word_vectors.start import StartsFromInit
 
 
 class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
-    r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW [1]_.
+    r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW.
 
     A sentence is the mean of its words' vectors. The vectors are learned so that its cosine with the sentence before
-    and after it is larger than with random ones. Use it where you have text in reading order and compare sentences by
-    cosine. `temperature` matters more than any other parameter.
+    and after it is larger than with random ones [1]_. Use it where you have text in reading order and compare sentences
+    by cosine. `temperature` matters more than any other parameter.
 
     Read more in the :ref:`User Guide <siamese_cbow>`.
 
@@ -162,10 +162,17 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     Examples
     --------
     >>> from skembed import SiameseCBOWVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = SiameseCBOWVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    >>> emb = SiameseCBOWVectorizer(n_components=16, max_iter=10, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
+    ...     "cat sleeps", "market closed"
+    ... )
     True
     """
 

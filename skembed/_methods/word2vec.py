@@ -26,10 +26,10 @@ PAPER_SETTINGS = {
 
 
 class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
-    r"""Mean or sum of word vectors that predict the words near them [1]_.
+    r"""Mean or sum of word vectors that predict the words near them.
 
-    Learns by skip-gram or continuous bag of words (CBOW) with negative sampling. Windows never cross the ends of a
-    sentence, so the order of the sentences is not used. Use it as the baseline that sentence models must beat, or as
+    Learns by skip-gram or continuous bag of words (CBOW) with negative sampling [1]_. Windows never cross the ends of
+    a sentence, so the order of the sentences is not used. Use it as the baseline that sentence models must beat, or as
     the source of the vectors of a :class:`MeanEmbeddingVectorizer`, which can remove their common components.
 
     Read more in the :ref:`User Guide <word2vec>`.
