@@ -342,12 +342,13 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         n_epochs: int,
         partial: bool,
         annotations: tuple[np.ndarray, ...] = (),
+        engine: Any = None,
     ) -> None:
         """Run the epochs; the estimator changes only if all of them succeed."""
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
         arrays, of_text = self._learned_arrays(fitted), self._arrays_of_text(fitted, text)
         fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
-        trainer = self._make_trainer(fitted)
+        trainer = self._make_loop(fitted, text, engine)
         weights = [fitted[array.name] for array in moving(arrays + of_text)]
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
@@ -378,6 +379,10 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         final = self._finish_fit(fitted, corpus)
         self._commit(final)
         tasks.end(lambda: final)
+
+    def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> Any:
+        """What makes the passes over the text; see `ShardedVectorizer`."""
+        return self._make_trainer(fitted)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
         objective = self._make_objective(fitted)

@@ -5,13 +5,14 @@ from typing import Any
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ContextVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.cbos import CBOSObjective
 from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.start import StartsFromInit
 
 
-class CBOSVectorizer(ContextVectorizer, StartsFromInit):
+class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences [1]_.
 
     A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
@@ -239,6 +240,7 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -273,6 +275,7 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

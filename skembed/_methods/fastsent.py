@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._base.pooled import PooledVectorizer
-from .._base.trained import TrainedVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.fastsent import FastSentObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
@@ -24,7 +24,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
+class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent [1]_.
 
     A sentence is the sum of the source vectors of its words. They are learned so that this sum predicts the target
@@ -214,6 +214,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -244,6 +245,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.queries import SentenceSimilarity
 from .._base.state import Shaped
-from .._base.trained import TrainedVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.paragraph_vectors import ParagraphEncoder, clear_unknown, noise_sample
 from .._objectives.paragraph_vectors import ParagraphObjective
@@ -31,7 +31,7 @@ PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, 
 # end of the settings
 
 
-class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
+class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors [1]_.
 
     A sentence has a vector of its own. In PV-DBOW ("dbow") it predicts the words of the sentence, in PV-DM ("dm") it
@@ -219,6 +219,7 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -247,6 +248,7 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

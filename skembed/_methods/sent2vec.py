@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._base.ngrams import NgramVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
@@ -37,7 +38,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Sent2VecVectorizer(NgramVectorizer):
+class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec [1]_.
 
     A sentence is the mean of the source vectors of its words and of its word n-grams, if any. They are learned so
@@ -234,6 +235,7 @@ class Sent2VecVectorizer(NgramVectorizer):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -267,6 +269,7 @@ class Sent2VecVectorizer(NgramVectorizer):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

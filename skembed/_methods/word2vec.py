@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.pooled import PooledVectorizer
-from .._base.trained import TrainedVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.word2vec import Word2VecObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import integers
@@ -25,7 +25,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
+class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Mean or sum of word vectors that predict the words near them [1]_.
 
     Learns by skip-gram or continuous bag of words (CBOW) with negative sampling. Windows never cross the ends of a
@@ -192,6 +192,7 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -221,6 +222,7 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -7,6 +7,7 @@ Knows no method: an objective says what is computed in a block.
 __all__ = [
     "dense",
     "encoded_text",
+    "engines",
     "examples",
     "learned_arrays",
     "memory",
@@ -15,6 +16,7 @@ __all__ = [
     "pairs",
     "plan",
     "progress",
+    "rounds",
     "sentence_blocks",
     "stopping",
     "trainer",
