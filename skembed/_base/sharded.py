@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Self
+from typing import Any
 
-from .._corpus.corpus import SentenceCorpus
 from .._training.encoded_text import EncodedText
-from .._training.engines import Inline, engine_of
+from .._training.engines import engine_of
 from .._training.learned_arrays import moving
 from .._training.rounds import Job, RoundTrainer
 from .._training.trainer import BlockLoop
 from .._validation.limits import integers
-from .coverage import warn_at_user
 from .trained import TrainedVectorizer
 
-# What a task need not know: the text, and functions that a process may not be able to receive.
+# What learning does not need: the text itself, and functions that another process may not be able to receive.
 _OF_THE_TEXT = {"corpus": None, "init": None, "analyzer": "word", "stemmer": None, "stop_words": None}
+_OF_WORDS = {"vocabulary_", "_tokenizer"}
 
 
 class ShardedVectorizer(TrainedVectorizer):
@@ -28,18 +26,20 @@ class ShardedVectorizer(TrainedVectorizer):
     def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> BlockLoop | RoundTrainer:
         if self.n_shards in (None, 1):
             return self._make_trainer(fitted)
-        arrays = moving(self._learned_arrays(fitted))
-        of_text = moving(self._arrays_of_text(fitted, text))
-        job = Job(_Maker(self), fitted, arrays, of_text)
+        shown = {name: value for name, value in fitted.items() if name not in _OF_WORDS}
+        names = tuple(array.name for array in moving(self._learned_arrays(fitted)))
+        of_text = tuple(array.name for array in moving(self._arrays_of_text(fitted, text)))
+        job = Job(MakesTrainer(self), shown, names, of_text)
         return RoundTrainer(job, self._make_trainer(fitted), int(self.n_shards), engine_of(engine, self.n_jobs))
 
 
-class _Maker:
-    """Makes the trainer of a task; without the fitted attributes, and what a process may not be able to receive."""
+class MakesTrainer:
+    """Makes the trainer of a task, in any process."""
 
     def __init__(self, vectorizer: TrainedVectorizer) -> None:
         params = vectorizer.get_params(deep=False)
         self.vectorizer = type(vectorizer)(**params | {key: v for key, v in _OF_THE_TEXT.items() if key in params})
 
     def __call__(self, fitted: dict[str, Any]) -> BlockLoop:
+        """The trainer of some rows."""
         return self.vectorizer._make_trainer(fitted)

@@ -11,15 +11,11 @@ Rare rows add what they learn, frequent rows average, as rows do in a block. Sum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from .updates import SQUARES
-
-_Result = TypeVar("_Result")
-
 
 class RowChanges(NamedTuple):
     """What one or more shards changed of an array."""
@@ -42,12 +38,12 @@ class Changes(NamedTuple):
         return sum(array.nbytes for found in self.of.values() for array in found)
 
 
-def changes_of(before: np.ndarray, squares: np.ndarray, after: np.ndarray, accumulator: np.ndarray) -> RowChanges:
-    """The rows that differ; `squares` are the sums of squares before."""
-    moved = accumulator[:, SQUARES] != squares
+def changes_of(before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np.ndarray) -> RowChanges:
+    """The rows that differ; `old` and `new` are the accumulators before and after."""
+    moved = new[:, SQUARES] != old[:, SQUARES]
     # Plain gradient descent has no sums of squares.
     rows = np.flatnonzero(moved) if moved.any() else np.flatnonzero((after != before).any(axis=1))
-    growth = accumulator[rows, SQUARES] - squares[rows]
+    growth = new[rows, SQUARES] - old[rows, SQUARES]
     return RowChanges(rows, after[rows] - before[rows], growth, np.ones(len(rows), np.int32))
 
 
@@ -72,20 +68,3 @@ def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray, kap
     scale = np.minimum(1.0, kappa / changes.n_shards).astype(np.float32)
     weights[changes.rows] += scale[:, None] * changes.change
     accumulator[changes.rows, SQUARES] += changes.growth
-
-
-def reduce_in_tree(merge: Callable[[_Result, _Result], _Result], results: Iterable[_Result]) -> _Result:
-    """Merge results, in their order, in a binary tree that only their number determines.
-
-    Neighbours are merged as soon as both are there, so that few results are held at once.
-    """
-    waiting: list[tuple[int, _Result]] = []  # (height, result), higher ones first
-    for result in results:
-        height = 0
-        while waiting and waiting[-1][0] == height:
-            result, height = merge(waiting.pop()[1], result), height + 1
-        waiting.append((height, result))
-    merged = waiting.pop()[1]
-    while waiting:
-        merged = merge(waiting.pop()[1], merged)
-    return merged

@@ -7,30 +7,30 @@ how often.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .encoded_text import EncodedText
 from .engines import Engine
-from .learned_arrays import LearnedArray
+from .learned_arrays import accumulator_of
 from .merging import Changes, apply, changes_of, merge
 from .shards import Shard, cut, deal, rounds_of_pass
 from .trainer import BlockLoop
-from .updates import SQUARES
 
 
 class Job(NamedTuple):
-    """What the tasks of a round have in common."""
+    """What the tasks of a fit have in common."""
 
     make_trainer: Callable[[dict[str, Any]], BlockLoop]
-    fitted: dict[str, Any]  # arrays of words and their accumulators too
-    arrays: list[LearnedArray]
-    of_text: list[LearnedArray]  # with a row for each sentence
+    fitted: dict[str, Any]  # the learned arrays and their accumulators too
+    names: tuple[str, ...]  # of the arrays that all tasks learn
+    of_text: tuple[str, ...] = ()  # of those with a row for each sentence
 
 
 class Task(NamedTuple):
-    """What a task of a round has of its own."""
+    """What a task has of its own."""
 
     shard: Shard
     rows: dict[str, np.ndarray]  # of its sentences
@@ -40,17 +40,17 @@ class Task(NamedTuple):
 
 def learn(job: Job, task: Task) -> Changes:
     """What a shard changes of the rows that it begins with."""
-    names = [name for array in job.arrays for name in (array.name, array.accumulator)]
-    copies = {name: job.fitted[name].copy() for name in names} | {name: rows.copy() for name, rows in task.rows.items()}
-    trainer = job.make_trainer(job.fitted | copies | {"_seed": task.shard.seed})
+    before = job.fitted | task.rows
+    names = job.names + job.of_text
+    after = {name: before[name].copy() for each in names for name in (each, accumulator_of(each))}
+    trainer = job.make_trainer(before | after | {"_seed": task.shard.seed})
     loss, n_targets = trainer.learn_pass(task.shard.text, task.epoch, rates=task.rates)
     of = {}
-    for array in job.arrays + job.of_text:
-        before = task.rows if array.name in task.rows else job.fitted
-        squares = before[array.accumulator][:, SQUARES]
-        of[array.name] = changes_of(before[array.name], squares, copies[array.name], copies[array.accumulator])
-    for array in job.of_text:
-        of[array.name] = of[array.name]._replace(rows=task.shard.sentences[of[array.name].rows])
+    for name in names:
+        squares = accumulator_of(name)
+        of[name] = changes_of(before[name], before[squares], after[name], after[squares])
+        if name in job.of_text:
+            of[name] = of[name]._replace(rows=task.shard.sentences[of[name].rows])
     return Changes(loss, n_targets, of)
 
 
@@ -79,9 +79,8 @@ class RoundTrainer:
         loss = n_targets = 0.0
         for index, plan in enumerate(rounds_of_pass(len(text.tokens), self.n_shards, warm_up=epoch == 0)):
             falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
-            shards = deal(text, extents, order, plan, [seed, epoch, index])
-            tasks = (Task(shard, self._rows_of(shard), epoch, falls) for shard in shards)
-            found = self.engine.reduce(learn, merge, self.job, tasks)
+            deal_shards = partial(deal, text, extents, order, plan, [seed, epoch, index])
+            found = self.engine.reduce(learn, merge, self.job, partial(self._tasks, deal_shards, epoch, falls))
             if found is not None:
                 self._apply(found)
                 loss, n_targets = loss + found.loss, n_targets + found.n_targets
@@ -90,11 +89,11 @@ class RoundTrainer:
             on_call(plan.last)
         return loss / n_targets if n_targets else 0.0
 
-    def _rows_of(self, shard: Shard) -> dict[str, np.ndarray]:
-        names = [name for array in self.job.of_text for name in (array.name, array.accumulator)]
-        return {name: self.job.fitted[name][shard.sentences] for name in names}
+    def _tasks(self, deal_shards: Callable[[], Iterator[Shard]], epoch: int, rates: tuple[float, ...]) -> Iterator[Task]:
+        names = [name for each in self.job.of_text for name in (each, accumulator_of(each))]
+        for shard in deal_shards():
+            yield Task(shard, {name: self.job.fitted[name][shard.sentences] for name in names}, epoch, rates)
 
     def _apply(self, found: Changes) -> None:
-        for array in self.job.arrays + self.job.of_text:
-            rows, squares = self.job.fitted[array.name], self.job.fitted[array.accumulator]
-            apply(found.of[array.name], rows, squares, self.n_shards**0.5)
+        for name, changes in found.of.items():
+            apply(changes, self.job.fitted[name], self.job.fitted[accumulator_of(name)], self.n_shards**0.5)
