@@ -27,7 +27,7 @@ from safetensors.numpy import load_file, save_file
 
 import skembed
 from skembed._corpus.storage import DTYPES, Arrays, digest_of
-from skembed._saving import folder as model_folder
+from skembed._corpus import array_folders
 
 TEXT = [
     "The cat sat on the mat.",
@@ -123,7 +123,7 @@ def forge_model(folder, random):
     data = file.read_bytes()
     if isinstance(header, dict):
         header["arrays"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        header["digest"] = model_folder._digest_of(header)
+        header["digest"] = array_folders.digest_of(header)
     header_file.write_text(json.dumps(header))
 
 

@@ -10,6 +10,7 @@ from .._training.learned_arrays import moving
 from .._training.rounds import Job, RoundTrainer
 from .._training.trainer import BlockLoop
 from .._validation.limits import integers
+from .coverage import warn_at_user
 from .trained import TrainedVectorizer
 
 # What learning does not need: the text itself, and functions that another process may not be able to receive.
@@ -25,6 +26,8 @@ class ShardedVectorizer(TrainedVectorizer):
 
     def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> BlockLoop | RoundTrainer:
         if self.n_shards in (None, 1):
+            if engine is not None:
+                warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
             return self._make_trainer(fitted)
         shown = {name: value for name, value in fitted.items() if name not in _OF_WORDS}
         names = tuple(array.name for array in moving(self._learned_arrays(fitted)))

@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.pooled import PooledVectorizer
 from .._base.scikit_learn import fit_context
 from .._base.sharing import of_one_state
-from .._compiled.buffers import read_only
 from .._corpus.corpus import SentenceCorpus
+from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.messages import brief
+from .._validation.paths import PathLike
 from .._validation.targets import checked_targets
 from .._word_vectors.start import StartsFromInit
 
@@ -268,7 +269,15 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: int = 1,
+    ) -> Self:
         """Learn from sentences and their targets.
 
         Parameters
@@ -279,6 +288,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             A vector for each sentence.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence. `early_stopping` holds out whole documents.
+        checkpoint, checkpoint_every : path-like or None, default=None; int, default=1
+            As in :meth:`CBOSVectorizer.fit`.
 
         Returns
         -------
@@ -302,7 +313,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             If fewer than a third of the words of the text have a vector in `init`. With `warm_start`, if few words of
             `X` are in the vocabulary.
         """
-        return super().fit(X, y, groups=groups)
+        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
@@ -347,16 +358,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         y : ndarray of shape (n_sentences, n_targets), dtype float32
             Rows of length one; zeros for a sentence that has no vector. Compare them with targets by their cosine.
         """
-        from .._encoders.bag import sum_rows
-
         check_is_fitted(self)
-        rows, image = self._embed(X, "X"), read_only(self.coef_.T)
-        n, width = rows.shape
-        images = np.empty((n, image.shape[1]), np.float32)
-        # The product as sums of the rows of the matrix: BLAS may round a row differently in another batch.
-        columns, ptr = np.tile(np.arange(width), n), np.arange(n + 1) * width
-        sum_rows(columns, rows.ravel(), ptr, image, image[:0], False, images)
-        return directions_of(images)[0]
+        return directions_of(mapped(self._embed(X, "X"), self.coef_))[0]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -5,6 +5,7 @@ Knows no method: an objective says what is computed in a block.
 
 # Modules that other packages of skembed may import.
 __all__ = [
+    "checkpoint",
     "dense",
     "encoded_text",
     "engines",

@@ -17,6 +17,7 @@ import numpy as np
 
 from .updates import SQUARES
 
+
 class RowChanges(NamedTuple):
     """What one or more shards changed of an array."""
 

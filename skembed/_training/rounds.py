@@ -89,7 +89,9 @@ class RoundTrainer:
             on_call(plan.last)
         return loss / n_targets if n_targets else 0.0
 
-    def _tasks(self, deal_shards: Callable[[], Iterator[Shard]], epoch: int, rates: tuple[float, ...]) -> Iterator[Task]:
+    def _tasks(
+        self, deal_shards: Callable[[], Iterator[Shard]], epoch: int, rates: tuple[float, ...]
+    ) -> Iterator[Task]:
         names = [name for each in self.job.of_text for name in (each, accumulator_of(each))]
         for shard in deal_shards():
             yield Task(shard, {name: self.job.fitted[name][shard.sentences] for name in names}, epoch, rates)

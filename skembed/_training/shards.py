@@ -68,9 +68,7 @@ def cut(text: EncodedText, n_shards: int) -> np.ndarray:
     return np.unique(np.concatenate([[0], borders, [n_sentences]]))
 
 
-def deal(
-    text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round, seed: list[int]
-) -> Iterator[Shard]:
+def deal(text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round, seed: list[int]) -> Iterator[Shard]:
     """The shards of a round; `order` has the extents in the order of the pass."""
     first, last = (round(fraction * len(order)) for fraction in (plan.first, plan.last))
     chosen = order[first:last]

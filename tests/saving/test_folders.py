@@ -13,8 +13,7 @@ from safetensors.numpy import load_file, save_file
 from sklearn.exceptions import NotFittedError
 
 import skembed
-from skembed._corpus import folders
-from skembed._saving import folder as folder_module
+from skembed._corpus import array_folders, folders
 
 SAVED = [name for name in NAMES if not name.endswith("-stem")]  # a stemmer that is a function is refused
 TRAINING = [name for name in SAVED if hasattr(make(name), "warm_start")]
@@ -319,7 +318,7 @@ def forge(path, change_header=lambda header: None, change_arrays=lambda arrays: 
     save_file(arrays, file)
     header["arrays"] = {"bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
     change_header(header)
-    header["digest"] = folder_module._digest_of(header)
+    header["digest"] = array_folders.digest_of(header)
     (path / "model.json").write_text(json.dumps(header))
 
 
@@ -480,10 +479,10 @@ def test_mutated_files_are_refused_or_give_the_same_model(file, fits, tmp_path, 
         (path / file).write_bytes(data)
         if fits and file == "arrays.safetensors":
             header["arrays"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-            header["digest"] = folder_module._digest_of(header)
+            header["digest"] = array_folders.digest_of(header)
             (path / "model.json").write_text(json.dumps(header))
         elif fits:
-            monkeypatch.setattr(folder_module, "_digest_of", lambda header: header["digest"])
+            monkeypatch.setattr(array_folders, "digest_of", lambda header: header["digest"])
         try:
             back = skembed.load(path, mmap=bool(trial % 2))
         except ValueError as error:
