@@ -26,8 +26,8 @@ from reporting import report
 from safetensors.numpy import load_file, save_file
 
 import skembed
-from skembed._corpus.storage import DTYPES, Arrays, digest_of
 from skembed._corpus import array_folders
+from skembed._corpus.storage import DTYPES, Arrays, digest_of
 
 TEXT = [
     "The cat sat on the mat.",

@@ -73,10 +73,8 @@ class PairedVectorizer(TrainedVectorizer):
         groups : array-like of shape (n_sentences,), default=None
             Instead of `y`, if that is for another step of a pipeline; but a new group begins wherever the value changes
             from one sentence to the next, as in all estimators.
-        checkpoint, checkpoint_every : path-like or None, default=None; int, default=1
-            As in :meth:`CBOSVectorizer.fit`.
-        engine : None
-            Not used: pairs are not learned in shards.
+        checkpoint, checkpoint_every, engine : path-like or None, default=None; int, default=1; None
+            As in :meth:`CBOSVectorizer.fit`. Nothing is learned in shards, so there is no engine.
 
         Returns
         -------

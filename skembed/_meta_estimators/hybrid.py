@@ -131,10 +131,11 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
     Examples
     --------
     >>> from skembed import HybridVectorizer, SentenceCorpus
-    >>> own = ["The cat sleeps.", "The kitten sleeps.", "Stocks fell.", "Shares fell."] * 100
+    >>> own = ["Cats sleep.", "Kittens sleep.", "Stocks fell.", "Shares fell."] * 100
     >>> corpus = SentenceCorpus.from_sentences(own, groups=[i // 2 for i in range(400)])
-    >>> emb = HybridVectorizer(16, corpus=corpus, random_state=0).fit(["A cat purrs.", "A kitten!", "Shares rose."])
-    >>> emb.similarity("A cat purrs.", "A kitten!") > emb.similarity("A cat purrs.", "Shares rose.")
+    >>> emb = HybridVectorizer(16, corpus=corpus, random_state=0)
+    >>> emb = emb.fit(["Cats purr.", "A kitten!", "Kittens", "Shares rose."])
+    >>> emb.similarity("cats", "kittens") > emb.similarity("cats", "shares")
     True
     """
 

@@ -101,7 +101,8 @@ class MetaEmbeddingVectorizer(GivenVectors):
     >>> from skembed import CBOSVectorizer, MetaEmbeddingVectorizer, Sent2VecVectorizer
     >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
     >>> models = [CBOSVectorizer(), Sent2VecVectorizer()]
-    >>> MetaEmbeddingVectorizer(models, n_components=20, whiten=True).fit_transform(sentences).shape
+    >>> emb = MetaEmbeddingVectorizer(models, n_components=20, whiten=True)
+    >>> emb.fit_transform(sentences).shape
     (100, 20)
     """
 

@@ -13,12 +13,12 @@ from .._word_vectors.start import StartsFromInit
 
 
 class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
-    r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences [1]_.
+    r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences.
 
     A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
-    picks out the sentence between them among random other ones. Use it where you have text in reading order: books,
-    articles, manuals, dialogues. Use it with classes `y` too: then it learns which words tell the classes apart, for
-    the classifier behind it. Where sentences stand alone and have no labels use :class:`Sent2VecVectorizer`.
+    picks out the sentence between them among random other ones [1]_. Use it where you have text in reading order:
+    books, articles, manuals, dialogues. Use it with classes `y` too: then it learns which words tell the classes apart,
+    for the classifier behind it. Where sentences stand alone and have no labels use :class:`Sent2VecVectorizer`.
 
     Read more in the :ref:`User Guide <cbos>`.
 
@@ -103,6 +103,10 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -171,12 +175,19 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     Examples
     --------
     >>> from skembed import CBOSVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = CBOSVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
+    >>> emb = CBOSVectorizer(n_components=16, max_iter=10, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
+    ...     "cat sleeps", "market closed"
+    ... )
     True
     """
 

@@ -38,11 +38,11 @@ _WIDEST = 100
 
 
 class CSEVectorizer(SentenceSimilarity, PairedWords):
-    r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE [1]_.
+    r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE.
 
-    Filters of several widths move over the words of a sentence. A filter gives one number for each window, and the sum
-    of these is one number of the sentence. It learns as :class:`ParaphraseVectorizer` does, word vectors and filters
-    together.
+    Filters of several widths move over the words of a sentence. A filter gives one value for each window, and the sum
+    of these is one dimension of the sentence [1]_. It learns as :class:`ParaphraseVectorizer` does, word vectors and
+    filters together.
 
     With ``activation="identity"`` and ``padding="wide"`` each word is once at each position of a filter. Then the
     sentence is exactly a bag of words, a matrix times the sum of its word vectors, and is computed as that. Only

@@ -25,11 +25,11 @@ PAPER_SETTINGS = {
 
 
 class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
-    r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent [1]_.
+    r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent.
 
     A sentence is the sum of the source vectors of its words. They are learned so that this sum predicts the target
-    vectors of the words of the sentences beside it, and with `autoencode` of its own words too (FastSent+AE). Use it
-    where you have text in reading order: books, articles, manuals, dialogues.
+    vectors of the words of the sentences beside it, and with `autoencode` of its own words too (FastSent+AE) [1]_. Use
+    it where you have text in reading order: books, articles, manuals, dialogues.
 
     Read more in the :ref:`User Guide <fastsent>`.
 
@@ -97,6 +97,10 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -165,12 +169,19 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     Examples
     --------
     >>> from skembed import FastSentVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = FastSentVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
+    >>> emb = FastSentVectorizer(n_components=16, max_iter=10, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
+    ...     "cat sleeps", "market closed"
+    ... )
     True
     """
 

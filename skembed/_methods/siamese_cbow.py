@@ -14,11 +14,11 @@ from .._word_vectors.start import StartsFromInit
 
 
 class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
-    r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW [1]_.
+    r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW.
 
     A sentence is the mean of its words' vectors. The vectors are learned so that its cosine with the sentence before
-    and after it is larger than with random ones. Use it where you have text in reading order and compare sentences by
-    cosine. `temperature` matters more than any other parameter.
+    and after it is larger than with random ones [1]_. Use it where you have text in reading order and compare sentences
+    by cosine. `temperature` matters more than any other parameter.
 
     Read more in the :ref:`User Guide <siamese_cbow>`.
 
@@ -102,6 +102,10 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -163,10 +167,17 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
     Examples
     --------
     >>> from skembed import SiameseCBOWVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = SiameseCBOWVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    >>> emb = SiameseCBOWVectorizer(n_components=16, max_iter=10, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
+    ...     "cat sleeps", "market closed"
+    ... )
     True
     """
 

@@ -1,22 +1,14 @@
 """Fits that were killed go on from a checkpoint, and end with the bits of an unbroken fit."""
 
 import contextlib
-import copy
-import json
 import os
-import signal
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
-import numpy as np
 import pytest
 from estimators import GROUPS, RECURRENT, TEXT, TRAINED, TRAINED_CLASSES, learned, make
 from sklearn.base import clone
 
-from skembed._corpus import array_folders
-from skembed._training.checkpoint import Checkpoint, LearningState
+from skembed._training.checkpoint import Checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
 
