@@ -1,12 +1,16 @@
 r"""The changes that shards make to rows that they all began with, and their merge, row by row.
 
-With the changes :math:`\Delta_s` of the :math:`n` shards that touched a row, and :math:`\kappa = \sqrt{S}`,
+The changes :math:`\Delta_s` of a row are added up, and their sum is cut to the length that it would have if they were
+orthogonal:
 
 .. math::
 
-    w \leftarrow w + \min(1, \kappa / n) \sum_s \Delta_s
+    w \leftarrow w + \min\Big(1, \sqrt{\sum_s \lVert \Delta_s \rVert^2} \Big/
+    \Big\lVert \sum_s \Delta_s \Big\rVert \Big) \sum_s \Delta_s
 
-Rare rows add what they learn, frequent rows average, as rows do in a block. Sums of squares add up.
+So a row that few shards touched, or each in its own direction, learns all that they learned, as from one trainer after
+the other. Changes in one direction would go :math:`n` times as far as one trainer, whose steps get smaller; they go
+:math:`\sqrt n` times as far. Sums of squares add up.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ class RowChanges(NamedTuple):
     rows: np.ndarray  # (n,) int64, ascending
     change: np.ndarray  # (n, n_components) float32, sum over the shards
     growth: np.ndarray  # (n,) float32, of the sums of squares
-    n_shards: np.ndarray  # (n,) int32, how many touched each row
+    square: np.ndarray  # (n,) float32, sum over the shards of the squared length of the change
 
 
 class Changes(NamedTuple):
@@ -44,8 +48,8 @@ def changes_of(before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np.n
     moved = new[:, SQUARES] != old[:, SQUARES]
     # Plain gradient descent has no sums of squares.
     rows = np.flatnonzero(moved) if moved.any() else np.flatnonzero((after != before).any(axis=1))
-    growth = new[rows, SQUARES] - old[rows, SQUARES]
-    return RowChanges(rows, after[rows] - before[rows], growth, np.ones(len(rows), np.int32))
+    change = after[rows] - before[rows]
+    return RowChanges(rows, change, new[rows, SQUARES] - old[rows, SQUARES], _squares(change))
 
 
 def merge(one: Changes, other: Changes) -> Changes:
@@ -64,8 +68,13 @@ def _merged(one: RowChanges, other: RowChanges) -> RowChanges:
     return merged
 
 
-def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray, kappa: float) -> None:
+def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray) -> None:
     """Change the rows that all shards began with."""
-    scale = np.minimum(1.0, kappa / changes.n_shards).astype(np.float32)
-    weights[changes.rows] += scale[:, None] * changes.change
+    of_sum = _squares(changes.change)
+    cut = np.sqrt(np.divide(changes.square, of_sum, out=np.ones_like(of_sum), where=of_sum > changes.square))
+    weights[changes.rows] += cut[:, None] * changes.change
     accumulator[changes.rows, SQUARES] += changes.growth
+
+
+def _squares(vectors: np.ndarray) -> np.ndarray:
+    return np.square(vectors).sum(axis=1)

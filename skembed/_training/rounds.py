@@ -16,7 +16,7 @@ from .encoded_text import EncodedText
 from .engines import Engine
 from .learned_arrays import accumulator_of
 from .merging import Changes, apply, changes_of, merge
-from .shards import Shard, cut, deal, rounds_of_pass
+from .shards import Shard, as_kernels_take_it, cut, deal, rounds_of_pass
 from .trainer import BlockLoop
 
 
@@ -42,9 +42,10 @@ def learn(job: Job, task: Task) -> Changes:
     """What a shard changes of the rows that it begins with."""
     before = job.fitted | task.rows
     names = job.names + job.of_text
-    after = {name: before[name].copy() for each in names for name in (each, accumulator_of(each))}
+    # Not `copy`, which keeps the class of a memory map: kernels would be compiled for that.
+    after = {name: np.array(before[name]) for each in names for name in (each, accumulator_of(each))}
     trainer = job.make_trainer(before | after | {"_seed": task.shard.seed})
-    loss, n_targets = trainer.learn_pass(task.shard.text, task.epoch, rates=task.rates)
+    loss, n_targets = trainer.learn_pass(as_kernels_take_it(task.shard.text), task.epoch, rates=task.rates)
     of = {}
     for name in names:
         squares = accumulator_of(name)
@@ -98,4 +99,4 @@ class RoundTrainer:
 
     def _apply(self, found: Changes) -> None:
         for name, changes in found.of.items():
-            apply(changes, self.job.fitted[name], self.job.fitted[accumulator_of(name)], self.n_shards**0.5)
+            apply(changes, self.job.fitted[name], self.job.fitted[accumulator_of(name)])

@@ -90,8 +90,15 @@ def _shard(text: EncodedText, starts: np.ndarray, ends: np.ndarray, seed: int) -
     begins = np.ones(len(sentences), bool)
     begins[1:] = (np.diff(document) != 0) | (np.diff(sentences) != 1)
     annotations = tuple(values[sentences] for values in text.annotations)
-    for array in (tokens, sent_ptr):
-        array.flags.writeable = False  # as those of a corpus are, or kernels would be compiled once more
     document = np.cumsum(begins) - 1
     piece = EncodedText(tokens, sent_ptr, document.astype(np.int64), text.word_weight, annotations)
     return Shard(sentences, piece, seed)
+
+
+def as_kernels_take_it(text: EncodedText) -> EncodedText:
+    """A text that another process may have sent, in the form that kernels are compiled for."""
+    tokens, sent_ptr = np.asarray(text.tokens).view(), np.asarray(text.sent_ptr).view()
+    for array in (tokens, sent_ptr):
+        array.flags.writeable = False  # as those of a corpus are
+    document, word_weight = np.array(text.document), np.array(text.word_weight)
+    return text._replace(tokens=tokens, sent_ptr=sent_ptr, document=document, word_weight=word_weight)
