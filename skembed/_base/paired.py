@@ -14,8 +14,8 @@ from .._training.encoded_text import EncodedText
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_clusters
 from .._training.trainer import BlockLoop
 from .._validation.columns import as_labels
+from .._validation.constraints import Described
 from .._validation.paths import PathLike
-from .parameters import Described
 from .text import tokenizer_options
 from .trained import TrainedVectorizer
 
@@ -56,6 +56,7 @@ class PairedVectorizer(TrainedVectorizer):
         groups: Any = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
+        engine: Any = None,
     ) -> Self:
         """Learn from pairs of sentences, or from sentences with `y`.
 
@@ -72,8 +73,8 @@ class PairedVectorizer(TrainedVectorizer):
         groups : array-like of shape (n_sentences,), default=None
             Instead of `y`, if that is for another step of a pipeline; but a new group begins wherever the value changes
             from one sentence to the next, as in all estimators.
-        checkpoint, checkpoint_every : path-like or None, default=None; int, default=1
-            As in :meth:`CBOSVectorizer.fit`.
+        checkpoint, checkpoint_every, engine : path-like or None, default=None; int, default=1; None
+            As in :meth:`CBOSVectorizer.fit`. Nothing is learned in shards, so there is no engine.
 
         Returns
         -------
@@ -95,7 +96,7 @@ class PairedVectorizer(TrainedVectorizer):
         UserWarning
             With `warm_start`, if few words of `X` are in the vocabulary.
         """
-        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every, engine=engine)
 
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
         """Make one pass over some more pairs.

@@ -30,7 +30,7 @@ from .embedding import EmbeddingVectorizer
 from .fit_identity import identity_of
 from .growth import check_new_words, learn_words
 from .memory import EstimatesMemory
-from .outcome import check_finite, warn_of_nothing
+from .outcome import check_finite, copied, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .state import check_rows, check_to_learn_on
 from .text import warn_if_unordered
@@ -89,6 +89,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         groups: Any = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
+        engine: Any = None,
     ) -> Self:
         """Learn from sentences in reading order.
 
@@ -108,6 +109,9 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             the fit, which then gives the same model at once; delete it when the model is saved.
         checkpoint_every : int, default=1
             After how many passes the state is written, beside after the last one.
+        engine : {"processes"}, dask.distributed.Client or None, default=None
+            Who learns from the shards of a method with the parameter `n_shards`: `n_jobs` processes, the workers of a
+            Dask cluster, or this process. It does not change one bit of the result.
 
         Returns
         -------
@@ -120,8 +124,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             If an item is not a string; names the row.
         ValueError
             If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
-            weights diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit; says
-            what differs.
+            weights diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit.
         OSError
             If a checkpoint cannot be written; the one before is still there.
         MemoryError
@@ -148,7 +151,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             fitted["_from_labels"] = classes is not None
             if saved.path is not None:
                 saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
-            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, annotations=annotations, checkpoint=saved)
+            options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
+            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, **options)
         return self
 
     @fit_context
@@ -329,6 +333,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         annotations: tuple[np.ndarray, ...] = (),
         partial: bool = False,
         checkpoint: Checkpoint = NO_CHECKPOINT,
+        engine: Any = None,
     ) -> None:
         """Run the epochs; the estimator changes only if all of them succeed."""
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
@@ -337,7 +342,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         weights = [fitted[array.name] for array in moving(arrays + of_text)]
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
         tasks = EpochTasks(self, X, 0 if partial else n_epochs)
-        trainer = self._make_trainer(fitted)
+        trainer = self._make_loop(fitted, text, engine)
         trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
         n_done, is_finished = state.restore(checkpoint, n_epochs)  # last, since a step of nothing counts for Adam
@@ -360,7 +365,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
                 validation.append(trainer.run_epoch(held_out, 2**31, rates=None))
                 stop = validation[-1] > 0 and stopping.should_stop(validation[-1])
             progress.end(losses[-1], validation[-1] if held_out is not None else None)
-            stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted), corpus))
+            stop |= tasks.end_epoch(lambda: self._finish_fit(copied(fitted), corpus))
             state.write(checkpoint, epoch + 1, is_last=stop or epoch + 1 == n_epochs)
             if stop:
                 break
@@ -372,6 +377,12 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
         warn_of_nothing(type(self).__name__, losses, validation)
+
+    def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> Any:
+        """What makes the passes over the text."""
+        if engine is not None:
+            raise ValueError(f"{type(self).__name__} does not learn in shards, so it has no use for an engine.")
+        return self._make_trainer(fitted)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
         objective = self._make_objective(fitted)
@@ -386,7 +397,3 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         """What belongs together in a pass."""
         return in_order
-
-
-def _copied(fitted: dict[str, Any]) -> dict[str, Any]:
-    return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in fitted.items()}

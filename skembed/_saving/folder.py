@@ -69,7 +69,9 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     Examples
     --------
     >>> import tempfile, skembed
-    >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
+    >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(
+    ...     ["A cat sleeps.", "It dreams."] * 50
+    ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sizes = skembed.save(emb, f"{folder}/model")
     ...     back = skembed.load(f"{folder}/model")
@@ -134,7 +136,9 @@ def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None
     Examples
     --------
     >>> import tempfile, skembed
-    >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
+    >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(
+    ...     ["A cat sleeps.", "It dreams."] * 50
+    ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sizes = skembed.save(emb, f"{folder}/model", inference_only=True)
     ...     skembed.load(f"{folder}/model").transform(["a cat"]).shape
