@@ -14,8 +14,8 @@ from .._training.encoded_text import EncodedText
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_clusters
 from .._training.trainer import BlockLoop
 from .._validation.columns import as_labels
+from .._validation.constraints import Described
 from .._validation.paths import PathLike
-from .parameters import Described
 from .text import tokenizer_options
 from .trained import TrainedVectorizer
 

@@ -342,14 +342,14 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
         weights = [fitted[array.name] for array in moving(arrays + of_text)]
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
-        state = LearningState(fitted, arrays + of_text, stopping)
-        n_done, is_finished = state.restore(checkpoint, n_epochs)
+        tasks = EpochTasks(self, X, 0 if partial else n_epochs)
         trainer = self._make_loop(fitted, text, engine)
+        trainer.compile(text)
+        state = LearningState(fitted, arrays + of_text, stopping)
+        n_done, is_finished = state.restore(checkpoint, n_epochs)  # last, since a step of nothing counts for Adam
         fitted["n_iter_"] += n_done
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
-        tasks = EpochTasks(self, X, 0 if partial else n_epochs)
-        trainer.compile(text)
         progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens), n_done)
         for epoch in range(n_epochs if is_finished else n_done, n_epochs):
             tasks.begin_epoch()

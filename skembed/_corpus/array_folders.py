@@ -9,6 +9,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,16 +68,20 @@ def _write_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Any
     text += b" " * (-len(text) % _ALIGNMENT)
     digest, size = hashlib.sha256(), 0
     with naming(file), file.open("wb", buffering=0) as opened:
-        for data in (len(text).to_bytes(8, "little"), text, *map(arrays.__getitem__, names)):
-            if isinstance(data, np.ndarray):
-                data = np.ascontiguousarray(data, data.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).data
+        before = [memoryview(len(text).to_bytes(8, "little")), memoryview(text)]
+        for data in chain(before, (_bytes_of(arrays[name]) for name in names)):
             for start in range(0, len(data), _STEP):
-                piece = memoryview(data)[start : start + _STEP]
+                piece = data[start : start + _STEP]
                 digest.update(piece)
                 size += len(piece)
                 while len(piece):
                     piece = piece[opened.write(piece) :]
     return {"bytes": size, "sha256": digest.hexdigest()}
+
+
+def _bytes_of(array: np.ndarray) -> memoryview:
+    """The bytes of an array in the file, copied only if they are not in this order in memory."""
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).data
 
 
 def digest_of(header: Mapping[str, Any]) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.parameters import satisfies
 from .._base.queries import SentenceSimilarity
 from .._compiled.buffers import between, read_only
 from .._corpus.corpus import SentenceCorpus
@@ -29,6 +28,7 @@ from .._encoders.convolution import (
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
+from .._validation.constraints import satisfies
 from .._validation.limits import integers
 from .._validation.messages import brief
 from .._word_vectors.paired_words import PairedWords

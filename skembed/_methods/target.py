@@ -305,8 +305,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             If a sentence is not a string; names the row. If `y` does not hold numbers.
         ValueError
             If `y` is missing, lacks a vector for some sentence, or has NaN, infinity or a row of zeros; names the
-            row. If no word is left, if options contradict each other, or if the weights diverge; then the estimator is
-            as it was before.
+            row. Also in the cases of :meth:`CBOSVectorizer.fit`; then the estimator is as it was before.
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
 
@@ -326,9 +325,11 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
         Parameters
         ----------
-        X, y, groups
-            As in `fit`.
-        new_words : {"append", "ignore"}, default="append"
+        X : iterable of str, or SentenceCorpus
+            Sentences.
+        y : array-like of shape (n_sentences, n_targets)
+            A vector for each sentence.
+        groups, new_words : array-like of shape (n_sentences,), default=None; {"append", "ignore"}, default="append"
             As in :meth:`CBOSVectorizer.partial_fit`.
 
         Returns
