@@ -12,6 +12,7 @@ __all__ = [
     "memory",
     "negatives",
     "ngram_features",
+    "over_words",
     "pairs",
     "plan",
     "progress",
