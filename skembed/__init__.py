@@ -12,6 +12,7 @@ _HOMES = {
     "CBOSVectorizer": "_methods.cbos",
     "CSEVectorizer": "_methods.cse",
     "FastSentVectorizer": "_methods.fastsent",
+    "GRANVectorizer": "_methods.gran",
     "HybridVectorizer": "_meta_estimators.hybrid",
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
@@ -41,6 +42,7 @@ __all__ = [
     "CBOSVectorizer",
     "CSEVectorizer",
     "FastSentVectorizer",
+    "GRANVectorizer",
     "HybridVectorizer",
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from ._methods.cse import CSEVectorizer as CSEVectorizer
     from ._methods.denoising_autoencoder import SequentialDenoisingAutoencoder as SequentialDenoisingAutoencoder
     from ._methods.fastsent import FastSentVectorizer as FastSentVectorizer
+    from ._methods.gran import GRANVectorizer as GRANVectorizer
     from ._methods.paragraph import ParagraphVectorizer as ParagraphVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer

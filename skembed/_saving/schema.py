@@ -17,6 +17,7 @@ from .._methods.cbos import CBOSVectorizer
 from .._methods.cse import CSEVectorizer
 from .._methods.denoising_autoencoder import SequentialDenoisingAutoencoder
 from .._methods.fastsent import FastSentVectorizer
+from .._methods.gran import GRANVectorizer
 from .._methods.paragraph import ParagraphVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
@@ -82,6 +83,8 @@ def _unit(name: str) -> Array:
     return Array(("gates", f"units {name}", f"inputs {name}"))
 
 
+# The states of this unit are no columns of a row.
+_UNIT, _GATES = Array(("gates", "states", "inputs")), Array(("columns", "inputs"))
 _PAIRED = {"word_vectors_": _WORDS, "_length_of_new_words": float}
 
 SCHEMAS: dict[type[TextVectorizer], Schema] = {
@@ -151,6 +154,19 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         training=_START_OF_WORDS
         | {"_filters": _FILTERS, "_start_filters": _FILTERS, "_intercept": _INTERCEPT, "_start_intercept": _INTERCEPT}
         | _accumulators("directions", "scales", "filters", "intercept"),
+    ),
+    GRANVectorizer: Schema(
+        _OF_TRAINED
+        | _PAIRED
+        | {
+            "word_weights_": Array(("words",)),
+            "_unknown_length": np.float32,
+            "unit_weights_": _UNIT,
+            "gate_weights_": _GATES,
+        },
+        training=_START_OF_WORDS
+        | {"_unit_weights": _UNIT, "_start_unit_weights": _UNIT, "_gate_weights": _GATES, "_start_gate_weights": _GATES}
+        | _accumulators("directions", "scales", "unit_weights", "gate_weights"),
     ),
     MetaEmbeddingVectorizer: Schema(_OF_TEXT | _OF_POOLED | {"word_vectors_": _WORDS, "_n_tokens": int}),
     MeanEmbeddingVectorizer: Schema(

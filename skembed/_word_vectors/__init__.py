@@ -6,9 +6,11 @@ Knows no method.
 # Modules that other packages of skembed may import.
 __all__ = [
     "common_components",
+    "gated_averages",
     "given",
     "hashed_numbers",
     "join",
+    "paired_sequences",
     "paired_words",
     "read",
     "recurrent",
