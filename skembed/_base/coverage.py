@@ -27,7 +27,7 @@ _MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, comp
 
 _OTHERWISE = (
     "Both must be of one language and prepared alike (lowercase, stemmer, analyzer). The method coverage returns the "
-    "share of known words of each sentence."
+    "fraction of known words of each sentence."
 )
 _CHANGES_OF_KEYS: dict[str, Callable[[str], str]] = {
     "The vectors are of words with capitals, but the text is lowercased: set lowercase=False.": str.lower,

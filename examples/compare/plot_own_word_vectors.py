@@ -31,13 +31,14 @@ with file.open("w", encoding="utf-8") as out:
     for word, vector in zip(skipgram.vocabulary_, skipgram.word_vectors_):
         print(word, *vector.round(5), file=out)
 print(
-    f"{file.name}: {file.stat().st_size / 1e6:.1f} MB; its first line: {file.open(encoding='utf-8').readline()}"
+    f"{file.name}: {file.stat().st_size / 1e6:.1f} MB; its first line:",
+    file.open(encoding="utf-8").readline(),
 )
 
 # %%
 # Four ways from words to sentences
 # ---------------------------------
-# *SIF* (smooth inverse frequency) weighs a word by a / (a + f), with f its share of the text given to ``fit``. Removing
+# *SIF* (smooth inverse frequency) weighs a word by a / (a + f), with f its fraction of the text of ``fit``. Removing
 # the *common component* takes out the direction that all sentences share. Arora and others (2017) do both.
 
 from sklearn.feature_extraction.text import TfidfVectorizer

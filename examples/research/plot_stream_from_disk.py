@@ -100,7 +100,8 @@ for n in repeats:
         measured.append(mib)
         sums.add(total)
         print(
-            f"{n * n_words / 1e6:5.1f} M words, {name:20s} {mib:6.0f} MiB  {seconds:5.1f} s"
+            f"{n * n_words / 1e6:5.1f} M words, {name:20s}",
+            f"{mib:6.0f} MiB  {seconds:5.1f} s",
         )
     assert len(sums) == 1  # the same vectors
 

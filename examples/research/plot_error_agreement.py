@@ -96,7 +96,7 @@ colors = ["#0072B2" if "+" in name else "0.7" for name in best]
 bars = ax.barh(best, [accuracy[name] for name in best], color=colors)
 ax.bar_label(bars, fmt="%.1f", padding=2)
 ax.set(
-    xlabel="accuracy in 3 folds (%); grey: one model, blue: two joined",
+    xlabel="accuracy in 3 folds (%); grey: one model, blue: two side by side",
     xlim=(0, 1.15 * max(accuracy.values())),
 )
 ax.spines[["top", "right"]].set_visible(False)

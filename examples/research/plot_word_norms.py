@@ -5,7 +5,7 @@ What length tells about a word
 Does a model find out by itself which words matter?
 
 In a sum of word vectors a long vector counts for more. Arora and others weigh words by hand, a / (a + f) for a word
-with the share f of the text; Pagliardini and others saw that Sent2Vec learns something like it from the text.
+with the fraction f of the text; Pagliardini and others saw that Sent2Vec learns something like it from the text.
 """
 
 # %%
@@ -65,5 +65,6 @@ for name, model in {"Sent2Vec": sent2vec, **models}.items():
         np.linalg.norm(model.word_vectors_[model.word_counts_ >= 100], axis=1)
     )
     print(
-        f"{name:10s} shortest: {', '.join(words[order[:8]])}\n{'':10s} longest:  {', '.join(words[order[:-9:-1]])}"
+        f"{name:10s} shortest: {', '.join(words[order[:8]])}\n"
+        f"{'':10s} longest:  {', '.join(words[order[:-9:-1]])}"
     )

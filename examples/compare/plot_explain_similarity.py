@@ -83,8 +83,10 @@ explanation = weighted.explain(sentence, alike)
 for pair in np.argsort(-explanation.contributions, axis=None)[:5]:
     i, j = np.unravel_index(pair, explanation.contributions.shape)
     print(
-        f"{explanation.words_a[i]:>8s} ~ {explanation.words_b[j]:12s} {explanation.contributions[i, j]:.3f}"
+        f"{explanation.words_a[i]:>8s} ~ {explanation.words_b[j]:12s}",
+        f"{explanation.contributions[i, j]:.3f}",
     )
 print(
-    f"sum of all pairs: {explanation.contributions.sum():.3f}, cosine: {explanation.similarity:.3f}"
+    f"sum of all pairs: {explanation.contributions.sum():.3f},"
+    f" cosine: {explanation.similarity:.3f}"
 )

@@ -6,7 +6,7 @@ A model that has learned from text knows that *bed* and *pillow* occur together.
 hotel ask for the same? With some pairs of sentences that mean the same, it can learn what matters.
 
 Any evidence will do that says "these mean the same": questions with one answer, tickets that were merged, captions of
-one image, a list of synonyms. Here it is a part of the groups of paraphrases that come with the package; the other part
+one image, a list of synonyms. Here it is half of the groups of paraphrases that come with the package; the other half
 shows what was learned.
 """
 
@@ -38,7 +38,8 @@ model = ParaphraseVectorizer(
 )
 model.fit(list(sentences[is_known]), target[is_known])
 print(
-    f"loss of the first pass {model.loss_curve_[0]:.2f}, of the last {model.loss_curve_[-1]:.2f}"
+    f"loss of the first pass {model.loss_curve_[0]:.2f},"
+    f" of the last {model.loss_curve_[-1]:.2f}"
 )
 
 # %%
@@ -47,7 +48,7 @@ print(
 
 
 def nearest_is_right(model, chosen):
-    """Share of the sentences whose nearest other one is of the same group."""
+    """Fraction of the sentences whose nearest other one is of the same group."""
     rows = model.transform(list(sentences[chosen]))
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
     cosines = rows @ rows.T
@@ -104,5 +105,6 @@ both = ParaphraseVectorizer(
     init=model, learning_rate=0.01, max_iter=20, random_state=0
 ).fit(synonyms)
 print(
-    f"{model.similarity('rent', 'hire'):.2f} before, {both.similarity('rent', 'hire'):.2f} after"
+    f"{model.similarity('rent', 'hire'):.2f} before,"
+    f" {both.similarity('rent', 'hire'):.2f} after"
 )

@@ -41,10 +41,8 @@ for title, (sentences, groups, topics) in texts.items():
     a, b = a[topics[a] == topics[b]], b[topics[a] == topics[b]]
     is_duplicate = groups[a] == groups[b]
     pairs[title] = sentences, a, b, is_duplicate
-    share = 100 * is_duplicate.mean()
-    print(
-        f"{title}: {len(a):,} pairs, {is_duplicate.sum()} of them duplicates ({share:.2f} %)"
-    )
+    n_pairs, n_same = f"{len(a):,}", is_duplicate.sum()
+    print(f"{title}: {n_pairs} pairs, {n_same} of them duplicates")
 
 # %%
 # Four similarities

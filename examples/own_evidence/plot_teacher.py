@@ -11,7 +11,7 @@ array comes from.
 # %%
 # A teacher
 # ---------
-# Nothing can be downloaded here, so the teacher is one that every installation can make: the principal components of
+# The teacher of this page is one that every installation can make: the principal components of
 # tf-idf on pieces of words, which sees spelling and knows nothing of meaning. With a model of yours, the next cell is
 # one line, such as ``targets = model.encode(sentences)``. An array that was computed elsewhere will do too, read with
 # ``np.load("targets.npy", mmap_mode="r")``. Half precision is enough.
