@@ -25,6 +25,7 @@ _HOMES = {
     "SkipThoughtVectorizer": "_methods.skip_thought",
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
+    "import_model": "_interchange.importing",
     "load": "_saving.folder",
     "read_word_vectors": "_word_vectors.read",
     "save": "_saving.folder",
@@ -52,6 +53,7 @@ __all__ = [
     "TargetVectorizer",
     "Word2VecVectorizer",
     "__version__",
+    "import_model",
     "load",
     "read_word_vectors",
     "save",
@@ -63,6 +65,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
+    from ._interchange.importing import import_model as import_model
     from ._meta_estimators.hybrid import HybridVectorizer as HybridVectorizer
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .._corpus.folders import FolderKind, new_folder, read_whole
+from .._validation.json_text import parse_json
 from .._validation.messages import brief
 from .._validation.paths import PathLike, describe_unreadable, user_path
 from .card import card_of
@@ -195,8 +196,8 @@ def _read_header(file: Path) -> dict[str, Any]:
     if file.stat().st_size > _LARGEST_HEADER:
         raise ValueError(f"{file} is larger than the header of any model. It was not written by skembed.")
     try:
-        header = json.loads(file.read_text(encoding="ascii"), object_pairs_hook=_distinct, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
+        header = parse_json(file.read_text(encoding="ascii"))
+    except ValueError as error:
         raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise ValueError(f"{file} is not the header of a skembed model.")
@@ -211,17 +212,6 @@ def _read_header(file: Path) -> dict[str, Any]:
     if _digest_of(header) != header["digest"]:
         raise ValueError(f"{file} is damaged: it does not fit its digest. Copy or save the model again.")
     return header
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name stands twice in it.")
-    return found
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON.")
 
 
 def _check_readable(file: Path) -> None:

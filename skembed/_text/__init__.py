@@ -10,6 +10,7 @@ __all__ = [
     "files",
     "known_words",
     "ngrams",
+    "piece_tokenizer",
     "sources",
     "tokenizer",
     "vocabulary",

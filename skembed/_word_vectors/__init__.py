@@ -6,13 +6,13 @@ Knows no method.
 # Modules that other packages of skembed may import.
 __all__ = [
     "common_components",
+    "fasttext",
     "given",
-    "hashed_numbers",
     "join",
     "paired_words",
+    "processed",
     "read",
     "recurrent",
     "sources",
-    "spelling",
     "start",
 ]
