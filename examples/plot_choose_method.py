@@ -24,7 +24,12 @@ from skembed.datasets import load_docstrings, load_paraphrase_groups
 docstrings, paraphrases = load_docstrings(), load_paraphrase_groups()
 rng = np.random.default_rng(0)
 largest = np.argsort(-np.bincount(docstrings.target), kind="stable")[:12]
-chosen = np.concatenate([rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False) for t in largest])
+chosen = np.concatenate(
+    [
+        rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False)
+        for t in largest
+    ]
+)
 labelled = [docstrings.data[i] for i in chosen]
 
 
@@ -68,16 +73,22 @@ from skembed import (
 
 
 def random_vectors(sentences):
-    words = sorted(TfidfVectorizer(token_pattern=r"(?u)\b\w+\b").fit(sentences).vocabulary_)
+    words = sorted(
+        TfidfVectorizer(token_pattern=r"(?u)\b\w+\b").fit(sentences).vocabulary_
+    )
     vectors = np.random.default_rng(0).standard_normal((len(words), 100))
-    return MeanEmbeddingVectorizer(word_vectors=dict(zip(words, vectors)), weighting="sif")
+    return MeanEmbeddingVectorizer(
+        word_vectors=dict(zip(words, vectors)), weighting="sif"
+    )
 
 
 common = {"random_state": 0}
 methods = {
     "tf-idf": lambda sentences: TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"),
     "random vectors, SIF": random_vectors,
-    "BOWPCA": lambda sentences: BOWPCA(100, min_count=5, max_features=2000, random_state=0),
+    "BOWPCA": lambda sentences: BOWPCA(
+        100, min_count=5, max_features=2000, random_state=0
+    ),
     "Word2Vec": lambda sentences: Word2VecVectorizer(**common),
     "Sent2Vec": lambda sentences: Sent2VecVectorizer(**common),
     "SiameseCBOW": lambda sentences: SiameseCBOWVectorizer(**common),
@@ -86,7 +97,9 @@ methods = {
 order = rng.permutation(docstrings.groups.max() + 1)
 sizes, results = [], {name: [] for name in methods}
 for share in (0.05, 0.2, 1.0):
-    kept = np.flatnonzero(np.isin(docstrings.groups, order[: int(share * len(order))]))  # whole docstrings, in order
+    kept = np.flatnonzero(
+        np.isin(docstrings.groups, order[: int(share * len(order))])
+    )  # whole docstrings, in order
     text, groups = [docstrings.data[i] for i in kept], docstrings.groups[kept]
     sizes.append(sum(len(sentence.split()) for sentence in text))
     print(f"{sizes[-1]:,} words")
@@ -96,7 +109,9 @@ for share in (0.05, 0.2, 1.0):
         model.fit(text, **({} if name == "tf-idf" else {"groups": groups}))
         seconds = time.perf_counter() - start
         results[name].append(judge(model))
-        print(f"   {name:20s} topic {results[name][-1][0]:.1f}  meaning {results[name][-1][1]:.1f}  ({seconds:.1f} s)")
+        print(
+            f"   {name:20s} topic {results[name][-1][0]:.1f}  meaning {results[name][-1][1]:.1f}  ({seconds:.1f} s)"
+        )
 
 # %%
 # The figure
@@ -105,12 +120,25 @@ for share in (0.05, 0.2, 1.0):
 import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-looks = dict(zip(methods, ["0.3", "0.6", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#0072B2"]))
-for task, (ax, title) in enumerate(zip(axes, ["What a sentence is about", "What a sentence means"])):
+looks = dict(
+    zip(methods, ["0.3", "0.6", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#0072B2"])
+)
+for task, (ax, title) in enumerate(
+    zip(axes, ["What a sentence is about", "What a sentence means"])
+):
     for (name, color), marker in zip(looks.items(), "xxsDv^o"):
         style = "--" if color.startswith("0") else "-"
-        ax.plot(sizes, [scores[task] for scores in results[name]], style, color=color, marker=marker, label=name)
-    ax.set(xscale="log", title=title, xlabel="words learned from", ylabel="accuracy (%)")
+        ax.plot(
+            sizes,
+            [scores[task] for scores in results[name]],
+            style,
+            color=color,
+            marker=marker,
+            label=name,
+        )
+    ax.set(
+        xscale="log", title=title, xlabel="words learned from", ylabel="accuracy (%)"
+    )
 axes[1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
 plt.show()
 

@@ -18,14 +18,24 @@ from skembed import CBOSVectorizer
 from skembed.datasets import load_docstrings
 
 docstrings = load_docstrings()
-names = ["scipy.stats", "scipy.signal", "scipy.optimize", "scipy.sparse", "numpy.polynomial", "sklearn.linear_model"]
+names = [
+    "scipy.stats",
+    "scipy.signal",
+    "scipy.optimize",
+    "scipy.sparse",
+    "numpy.polynomial",
+    "sklearn.linear_model",
+]
 names += ["sklearn.ensemble", "scipy.interpolate"]
 rng = np.random.default_rng(0)
 lengths = np.array([len(sentence.split()) for sentence in docstrings.data])
 chosen = np.concatenate(
     [
         rng.choice(
-            np.flatnonzero((docstrings.target == docstrings.target_names.index(name)) & (lengths > 9)),
+            np.flatnonzero(
+                (docstrings.target == docstrings.target_names.index(name))
+                & (lengths > 9)
+            ),
             300,
             replace=False,
         )
@@ -48,13 +58,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 cbos = CBOSVectorizer(random_state=0).fit(docstrings.data, groups=docstrings.groups)
-weighted = CBOSVectorizer(weighting="sif", random_state=0).fit(docstrings.data, groups=docstrings.groups)
+weighted = CBOSVectorizer(weighting="sif", random_state=0).fit(
+    docstrings.data, groups=docstrings.groups
+)
 tfidf = TfidfVectorizer(sublinear_tf=True).fit(docstrings.data)
 lsa = make_pipeline(tfidf, TruncatedSVD(100, random_state=0)).fit(docstrings.data)
 scores, clusters = {}, {}
-for name, model in {"tf-idf": tfidf, "tf-idf + SVD": lsa, "CBOS": cbos, "CBOS, SIF weights": weighted}.items():
+for name, model in {
+    "tf-idf": tfidf,
+    "tf-idf + SVD": lsa,
+    "CBOS": cbos,
+    "CBOS, SIF weights": weighted,
+}.items():
     vectors = Normalizer().fit_transform(model.transform(sentences))
-    runs = [KMeans(len(names), n_init=1, random_state=seed).fit_predict(vectors) for seed in range(5)]
+    runs = [
+        KMeans(len(names), n_init=1, random_state=seed).fit_predict(vectors)
+        for seed in range(5)
+    ]
     scores[name] = [adjusted_mutual_info_score(target, labels) for labels in runs]
     clusters[name] = runs[0]
     print(f"{name:18s} {np.mean(scores[name]):.3f} +- {np.std(scores[name]):.3f}")
@@ -69,9 +89,17 @@ from sklearn.manifold import TSNE
 
 from skembed.inspection import EmbeddingMapDisplay
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained", width_ratios=[1, 1.5])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11, 4.5), layout="constrained", width_ratios=[1, 1.5]
+)
 means, deviations = (list(map(f, scores.values())) for f in (np.mean, np.std))
-left.barh(list(scores), means, xerr=deviations, capsize=3, color=["0.7", "0.7", "#56B4E9", "#56B4E9"])
+left.barh(
+    list(scores),
+    means,
+    xerr=deviations,
+    capsize=3,
+    color=["0.7", "0.7", "#56B4E9", "#56B4E9"],
+)
 left.invert_yaxis()
 left.set(xlabel="adjusted mutual information\nof clusters and subpackages")
 left.spines[["top", "right"]].set_visible(False)
@@ -102,7 +130,10 @@ for cluster in range(len(names)):
     rows = np.flatnonzero(clusters["CBOS, SIF weights"] == cluster)
     values, counts = np.unique(target[rows], return_counts=True)
     top = counts.argmax()
-    mean = np.asarray(table[rows].mean(axis=0)).ravel() - np.asarray(table.mean(axis=0)).ravel()
+    mean = (
+        np.asarray(table[rows].mean(axis=0)).ravel()
+        - np.asarray(table.mean(axis=0)).ravel()
+    )
     print(
         f"{len(rows):4d} sentences, {100 * counts[top] / len(rows):3.0f} % {docstrings.target_names[values[top]]:22s}",
         end="",

@@ -44,7 +44,12 @@ table = pd.DataFrame(
 )
 rng = np.random.default_rng(0)
 largest = np.argsort(-np.bincount(docstrings.target), kind="stable")[:12]
-chosen = np.concatenate([rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False) for t in largest])
+chosen = np.concatenate(
+    [
+        rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False)
+        for t in largest
+    ]
+)
 X, y, groups = table.iloc[chosen], docstrings.target[chosen], docstrings.groups[chosen]
 print(X.head().to_string(max_colwidth=60))
 
@@ -74,7 +79,11 @@ candidates = {
     "embedding and others": [("text", embedding, "text"), *others],
     "tf-idf": [("text", TfidfVectorizer(), "text")],
     "tf-idf and others": [("text", TfidfVectorizer(), "text"), *others],
-    "all three": [("text", embedding, "text"), ("words", TfidfVectorizer(), "text"), *others],
+    "all three": [
+        ("text", embedding, "text"),
+        ("words", TfidfVectorizer(), "text"),
+        *others,
+    ],
 }
 scores = {}
 for name, columns in candidates.items():
@@ -90,11 +99,19 @@ import matplotlib.pyplot as plt
 
 figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 colors = ["0.7", "#56B4E9", "#0072B2", "#E69F00", "#D55E00", "#009E73"]
-bars = ax.barh(list(scores), [s.mean() for s in scores.values()], xerr=[s.std() for s in scores.values()], color=colors)
+bars = ax.barh(
+    list(scores),
+    [s.mean() for s in scores.values()],
+    xerr=[s.std() for s in scores.values()],
+    color=colors,
+)
 ax.bar_label(bars, fmt="%.1f", padding=8)
 ax.axvline(100 / 12, color="0.3", ls=":", label="guessing")
 ax.invert_yaxis()
-ax.set(xlabel="accuracy in 3 folds of whole docstrings (%), mean and deviation", xlim=(0, 70))
+ax.set(
+    xlabel="accuracy in 3 folds of whole docstrings (%), mean and deviation",
+    xlim=(0, 70),
+)
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 

@@ -26,7 +26,11 @@ from skembed import BOWPCA, CBOSVectorizer, Sent2VecVectorizer, Word2VecVectoriz
 from skembed.datasets import load_docstrings, load_paraphrase_groups
 
 docstrings, paraphrases = load_docstrings(), load_paraphrase_groups()
-train, test = next(StratifiedKFold(3, shuffle=True, random_state=0).split(paraphrases.data, paraphrases.target))
+train, test = next(
+    StratifiedKFold(3, shuffle=True, random_state=0).split(
+        paraphrases.data, paraphrases.target
+    )
+)
 X, y = np.array(paraphrases.data, object), paraphrases.target
 
 options = {"random_state": 0}
@@ -35,10 +39,18 @@ embeddings = {
     "Sent2Vec": Sent2VecVectorizer(**options).fit(docstrings.data),
     "Word2Vec": Word2VecVectorizer(**options).fit(docstrings.data),
 }
-embeddings = {name: make_pipeline(FrozenEstimator(model), Normalizer()) for name, model in embeddings.items()}
-embeddings |= {"BOWPCA": BOWPCA(150, random_state=0), "tf-idf": TfidfVectorizer(token_pattern=r"(?u)\b\w+\b")}
+embeddings = {
+    name: make_pipeline(FrozenEstimator(model), Normalizer())
+    for name, model in embeddings.items()
+}
+embeddings |= {
+    "BOWPCA": BOWPCA(150, random_state=0),
+    "tf-idf": TfidfVectorizer(token_pattern=r"(?u)\b\w+\b"),
+}
 models = {
-    name: make_pipeline(model, LinearSVC(class_weight="balanced", random_state=0)).fit(X[train], y[train])
+    name: make_pipeline(model, LinearSVC(class_weight="balanced", random_state=0)).fit(
+        X[train], y[train]
+    )
     for name, model in embeddings.items()
 }
 
@@ -71,7 +83,10 @@ from sklearn.model_selection import cross_val_score
 pairs = [*((name,) for name in embeddings), *combinations(embeddings, 2)]
 accuracy = {}
 for names in pairs:
-    joined = make_pipeline(make_union(*(embeddings[name] for name in names)), LinearSVC(class_weight="balanced"))
+    joined = make_pipeline(
+        make_union(*(embeddings[name] for name in names)),
+        LinearSVC(class_weight="balanced"),
+    )
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
     accuracy[" + ".join(names)] = 100 * cross_val_score(joined, X, y, cv=cv).mean()
 best = sorted(accuracy, key=accuracy.get)
@@ -80,7 +95,10 @@ figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 colors = ["#0072B2" if "+" in name else "0.7" for name in best]
 bars = ax.barh(best, [accuracy[name] for name in best], color=colors)
 ax.bar_label(bars, fmt="%.1f", padding=2)
-ax.set(xlabel="accuracy in 3 folds (%); grey: one model, blue: two joined", xlim=(0, 1.15 * max(accuracy.values())))
+ax.set(
+    xlabel="accuracy in 3 folds (%); grey: one model, blue: two joined",
+    xlim=(0, 1.15 * max(accuracy.values())),
+)
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 

@@ -27,11 +27,14 @@ plain = CBOSVectorizer(random_state=0).fit(corpus)
 weighted = CBOSVectorizer(weighting="sif", random_state=0).fit(corpus)
 
 sentence = "The number of trees in the forest."
-candidates = [other for other in dict.fromkeys(docstrings.data) if len(other.split()) <= 10]
+candidates = [
+    other for other in dict.fromkeys(docstrings.data) if len(other.split()) <= 10
+]
 words = TfidfVectorizer(stop_words="english").fit([sentence])
 strangers = np.flatnonzero(words.transform(candidates).getnnz(axis=1) == 0)
 cosine = (
-    normalize(weighted.transform([candidates[i] for i in strangers])) @ normalize(weighted.transform([sentence]))[0]
+    normalize(weighted.transform([candidates[i] for i in strangers]))
+    @ normalize(weighted.transform([sentence]))[0]
 )
 alike = candidates[strangers[cosine.argmax()]]
 print(f"{sentence}\n{alike}")
@@ -45,7 +48,9 @@ import matplotlib.pyplot as plt
 from skembed.inspection import SimilarityHeatmapDisplay
 
 figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
-for ax, (name, model) in zip(axes, {"CBOS": plain, "CBOS, SIF weights": weighted}.items()):
+for ax, (name, model) in zip(
+    axes, {"CBOS": plain, "CBOS, SIF weights": weighted}.items()
+):
     display = SimilarityHeatmapDisplay.from_estimator(model, sentence, alike, ax=ax)
     ax.set_title(f"{name}: cosine {display.similarity:.2f}")
 plt.show()
@@ -61,7 +66,9 @@ plt.show()
 # --------------------------
 # The same look at a pair that should *not* be alike.
 
-SimilarityHeatmapDisplay.from_estimator(weighted, "The array must not be sorted.", "The array must be sorted.")
+SimilarityHeatmapDisplay.from_estimator(
+    weighted, "The array must not be sorted.", "The array must be sorted."
+)
 plt.show()
 
 # %%
@@ -75,5 +82,9 @@ plt.show()
 explanation = weighted.explain(sentence, alike)
 for pair in np.argsort(-explanation.contributions, axis=None)[:5]:
     i, j = np.unravel_index(pair, explanation.contributions.shape)
-    print(f"{explanation.words_a[i]:>8s} ~ {explanation.words_b[j]:12s} {explanation.contributions[i, j]:.3f}")
-print(f"sum of all pairs: {explanation.contributions.sum():.3f}, cosine: {explanation.similarity:.3f}")
+    print(
+        f"{explanation.words_a[i]:>8s} ~ {explanation.words_b[j]:12s} {explanation.contributions[i, j]:.3f}"
+    )
+print(
+    f"sum of all pairs: {explanation.contributions.sum():.3f}, cosine: {explanation.similarity:.3f}"
+)

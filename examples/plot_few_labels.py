@@ -33,7 +33,14 @@ print(f"{len(text.data):,} sentences, {len(classes)} classes")
 rng = np.random.default_rng(0)
 in_test = (rng.random(documents.max() + 1) < 0.5)[documents]
 test = np.concatenate(
-    [rng.choice(np.flatnonzero((text.target == c) & in_test), 2400 // len(classes), replace=False) for c in classes]
+    [
+        rng.choice(
+            np.flatnonzero((text.target == c) & in_test),
+            2400 // len(classes),
+            replace=False,
+        )
+        for c in classes
+    ]
 )
 pools = [np.flatnonzero((text.target == c) & ~in_test) for c in classes]
 
@@ -66,7 +73,9 @@ from skembed import CBOSVectorizer
 
 learning = {
     "labels": CBOSVectorizer(random_state=0),
-    "Sent2Vec, then labels": CBOSVectorizer(init=own_text, learning_rate=0.03, interpolation=0.05, random_state=0),
+    "Sent2Vec, then labels": CBOSVectorizer(
+        init=own_text, learning_rate=0.03, interpolation=0.05, random_state=0
+    ),
 }
 
 # %%
@@ -85,10 +94,14 @@ for draw in range(n_draws):
         for name, X in columns.items():
             classifier = LinearSVC(random_state=0).fit(X[train], text.target[train])
             scores[name][s, draw] = 100 * classifier.score(X[test], text.target[test])
-        for name, emb in learning.items() if size > 1 else ():  # one sentence of a class has no other to learn from
+        for name, emb in (
+            learning.items() if size > 1 else ()
+        ):  # one sentence of a class has no other to learn from
             model = make_pipeline(emb, Normalizer(), LinearSVC(random_state=0))
             model.fit(sentences[train], text.target[train])
-            scores[name][s, draw] = 100 * model.score(sentences[test], text.target[test])
+            scores[name][s, draw] = 100 * model.score(
+                sentences[test], text.target[test]
+            )
 
 import matplotlib.pyplot as plt
 
@@ -97,12 +110,17 @@ colors, markers = ["0.4", "#0072B2", "#D55E00", "#009E73", "#CC79A7"], "so^vD"
 for name, color, marker in zip(scores, colors, markers):
     first = 1 if name in learning else 0
     mean, std = scores[name].mean(axis=1)[first:], scores[name].std(axis=1)[first:]
-    ax.errorbar(sizes[first:], mean, std, color=color, marker=marker, capsize=3, label=name)
+    ax.errorbar(
+        sizes[first:], mean, std, color=color, marker=marker, capsize=3, label=name
+    )
     print(f"{name:21s}", "     " * first, *(f"{value:5.1f}" for value in mean))
 ax.axhline(100 / len(classes), color="0.7", ls=":", label="guessing")
 ax.set(xscale="log", xticks=sizes, xticklabels=sizes, ylim=(0, None))
 ax.minorticks_off()
-ax.set(xlabel="labelled sentences of each class", ylabel=f"accuracy (%), mean and deviation of {n_draws} draws")
+ax.set(
+    xlabel="labelled sentences of each class",
+    ylabel=f"accuracy (%), mean and deviation of {n_draws} draws",
+)
 ax.legend(loc="best")
 plt.show()
 

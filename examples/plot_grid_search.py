@@ -25,12 +25,19 @@ from skembed.datasets import load_docstrings
 docstrings = load_docstrings()
 rng = np.random.default_rng(0)
 largest = np.argsort(-np.bincount(docstrings.target), kind="stable")[:12]
-chosen = np.concatenate([rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False) for t in largest])
+chosen = np.concatenate(
+    [
+        rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False)
+        for t in largest
+    ]
+)
 X = [docstrings.data[i] for i in chosen]
 y, groups = docstrings.target[chosen], docstrings.groups[chosen]
 
 ordered = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
-shuffled = SentenceCorpus.from_sentences([docstrings.data[i] for i in rng.permutation(len(docstrings.data))])
+shuffled = SentenceCorpus.from_sentences(
+    [docstrings.data[i] for i in rng.permutation(len(docstrings.data))]
+)
 print(ordered)
 
 # %%
@@ -64,13 +71,23 @@ for name, source in sources.items():
     embedding = CBOSVectorizer(random_state=0, **source)
     pipeline = Pipeline([("emb", embedding), ("svm", classifier)])
     with warnings.catch_warnings(record=True) as caught:
-        search = GridSearchCV(pipeline, {"emb__window": windows}, cv=cv, refit=False).fit(X, y, groups=groups)
+        search = GridSearchCV(
+            pipeline, {"emb__window": windows}, cv=cv, refit=False
+        ).fit(X, y, groups=groups)
     if caught:
         print("Warning:", caught[0].message)
     searches[name] = search.cv_results_
-    print(f"{name:24s} window={search.best_params_['emb__window']}  accuracy {100 * search.best_score_:.1f} %")
+    print(
+        f"{name:24s} window={search.best_params_['emb__window']}  accuracy {100 * search.best_score_:.1f} %"
+    )
 
-tfidf = cross_val_score(Pipeline([("tf-idf", TfidfVectorizer()), ("svm", classifier)]), X, y, groups=groups, cv=cv)
+tfidf = cross_val_score(
+    Pipeline([("tf-idf", TfidfVectorizer()), ("svm", classifier)]),
+    X,
+    y,
+    groups=groups,
+    cv=cv,
+)
 print(f"{'tf-idf':24s} {'':9s} accuracy {100 * tfidf.mean():.1f} %")
 
 # %%
@@ -90,10 +107,15 @@ for name, results in searches.items():
     color, marker = looks[name]
     mean, std = 100 * results["mean_test_score"], 100 * results["std_test_score"]
     ax.errorbar(windows, mean, std, color=color, marker=marker, capsize=3, label=name)
-ax.axhline(100 * tfidf.mean(), color="0.4", ls="--", label="tf-idf, which needs no order")
+ax.axhline(
+    100 * tfidf.mean(), color="0.4", ls="--", label="tf-idf, which needs no order"
+)
 ax.set(xscale="log", xticks=windows, xticklabels=windows, ylim=(0, None))
 ax.minorticks_off()
-ax.set(xlabel="window: neighbours on each side", ylabel="accuracy in 3 folds (%), mean and deviation")
+ax.set(
+    xlabel="window: neighbours on each side",
+    ylabel="accuracy in 3 folds (%), mean and deviation",
+)
 ax.legend(loc="lower right")
 plt.show()
 

@@ -19,10 +19,16 @@ same, and the same again of 859 sentences of news. Then one of them finds copies
 
 import numpy as np
 
-from skembed.datasets import fetch_semantic_groups, load_docstrings, load_paraphrase_groups
+from skembed.datasets import (
+    fetch_semantic_groups,
+    load_docstrings,
+    load_paraphrase_groups,
+)
 
 docstrings, written = load_docstrings(), load_paraphrase_groups()
-texts = {"written for this package": (written.data, written.target, np.array(written.topics))}
+texts = {
+    "written for this package": (written.data, written.target, np.array(written.topics))
+}
 try:
     news = fetch_semantic_groups(name="msrp", n_retries=0)
     texts["news"] = (news.data, news.target, np.zeros(len(news.data)))  # one topic
@@ -36,7 +42,9 @@ for title, (sentences, groups, topics) in texts.items():
     is_duplicate = groups[a] == groups[b]
     pairs[title] = sentences, a, b, is_duplicate
     share = 100 * is_duplicate.mean()
-    print(f"{title}: {len(a):,} pairs, {is_duplicate.sum()} of them duplicates ({share:.2f} %)")
+    print(
+        f"{title}: {len(a):,} pairs, {is_duplicate.sum()} of them duplicates ({share:.2f} %)"
+    )
 
 # %%
 # Four similarities
@@ -51,8 +59,12 @@ from skembed import CBOSVectorizer, Sent2VecVectorizer
 options = {"weighting": "sif", "random_state": 0}
 judged = [sentence for sentences, *_ in texts.values() for sentence in sentences]
 models = {
-    "tf-idf of words": TfidfVectorizer(token_pattern=r"(?u)\b\w+\b").fit(docstrings.data + judged),
-    "tf-idf of 3 to 5 letters": TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5)).fit(judged),
+    "tf-idf of words": TfidfVectorizer(token_pattern=r"(?u)\b\w+\b").fit(
+        docstrings.data + judged
+    ),
+    "tf-idf of 3 to 5 letters": TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(3, 5)
+    ).fit(judged),
     "CBOS": CBOSVectorizer(**options).fit(docstrings.data, groups=docstrings.groups),
     "Sent2Vec": Sent2VecVectorizer(**options).fit(docstrings.data),
 }
@@ -65,7 +77,9 @@ import matplotlib.pyplot as plt
 from sklearn.metrics import average_precision_score, precision_recall_curve
 from sklearn.metrics.pairwise import cosine_similarity
 
-figure, axes = plt.subplots(1, len(pairs), figsize=(5.5 * len(pairs), 4.5), layout="constrained", squeeze=False)
+figure, axes = plt.subplots(
+    1, len(pairs), figsize=(5.5 * len(pairs), 4.5), layout="constrained", squeeze=False
+)
 looks = [("0.4", "--"), ("#E69F00", ":"), ("#0072B2", "-"), ("#D55E00", "-.")]
 for ax, (title, (sentences, a, b, is_duplicate)) in zip(axes[0], pairs.items()):
     for (name, model), (color, line) in zip(models.items(), looks):
@@ -74,7 +88,14 @@ for ax, (title, (sentences, a, b, is_duplicate)) in zip(axes[0], pairs.items()):
         precision, recall, _ = precision_recall_curve(is_duplicate, cosine)
         average = average_precision_score(is_duplicate, cosine)
         shown = recall > 0.01  # what a handful of pairs gives means nothing
-        ax.plot(recall[shown], precision[shown], color=color, ls=line, lw=2, label=f"{name} ({average:.2f})")
+        ax.plot(
+            recall[shown],
+            precision[shown],
+            color=color,
+            ls=line,
+            lw=2,
+            label=f"{name} ({average:.2f})",
+        )
         print(f"{title:26s} {name:26s} average precision {average:.3f}")
     ax.axhline(is_duplicate.mean(), color="0.8", label="guessing")
     ax.set(ylim=(0, 1.02), title=title, xlabel="recall: duplicates that are found")
@@ -109,8 +130,12 @@ distances, rows = (
     .fit(model.transform(distinct))
     .kneighbors(model.transform([distinct[i] for i in sample]))
 )
-nearest = [(1 - d[r != i][0], i, r[r != i][0]) for i, d, r in zip(sample, distances, rows)]
+nearest = [
+    (1 - d[r != i][0], i, r[r != i][0]) for i, d, r in zip(sample, distances, rows)
+]
 close = sorted(pair for pair in nearest if pair[0] > 0.9)
-print(f"{len(close)} of 1000 have a near copy (cosine above 0.9). Some of the least alike:")
+print(
+    f"{len(close)} of 1000 have a near copy (cosine above 0.9). Some of the least alike:"
+)
 for cosine, i, j in close[:3]:
     print(f"{cosine:.3f}  {distinct[i][:110]}\n       {distinct[j][:110]}")

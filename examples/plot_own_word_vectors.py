@@ -30,7 +30,9 @@ with file.open("w", encoding="utf-8") as out:
     print(*skipgram.word_vectors_.shape, file=out)
     for word, vector in zip(skipgram.vocabulary_, skipgram.word_vectors_):
         print(word, *vector.round(5), file=out)
-print(f"{file.name}: {file.stat().st_size / 1e6:.1f} MB; its first line: {file.open(encoding='utf-8').readline()}")
+print(
+    f"{file.name}: {file.stat().st_size / 1e6:.1f} MB; its first line: {file.open(encoding='utf-8').readline()}"
+)
 
 # %%
 # Four ways from words to sentences
@@ -45,14 +47,23 @@ from sklearn.svm import LinearSVC
 
 rng = np.random.default_rng(0)
 largest = np.argsort(-np.bincount(docstrings.target), kind="stable")[:12]
-chosen = np.concatenate([rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False) for t in largest])
+chosen = np.concatenate(
+    [
+        rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False)
+        for t in largest
+    ]
+)
 tasks = {
     "what it is about": (
         [docstrings.data[i] for i in chosen],
         docstrings.target[chosen],
         {"groups": docstrings.groups[chosen], "cv": GroupKFold(3)},
     ),
-    "what it means": (paraphrases.data, paraphrases.target, {"cv": StratifiedKFold(3, shuffle=True, random_state=0)}),
+    "what it means": (
+        paraphrases.data,
+        paraphrases.target,
+        {"cv": StratifiedKFold(3, shuffle=True, random_state=0)},
+    ),
     "nearest is a paraphrase": (paraphrases.data, paraphrases.target, None),
 }
 models = {
@@ -68,7 +79,12 @@ models["tf-idf"] = TfidfVectorizer(token_pattern=r"(?u)\b\w+\b").fit(docstrings.
 def score(model, sentences, target, protocol):
     vectors = model.transform(sentences)
     if protocol is not None:
-        return 100 * cross_val_score(LinearSVC(class_weight="balanced"), vectors, target, **protocol).mean()
+        return (
+            100
+            * cross_val_score(
+                LinearSVC(class_weight="balanced"), vectors, target, **protocol
+            ).mean()
+        )
     unit = normalize(vectors)
     cosine = unit @ unit.T
     cosine = cosine.toarray() if hasattr(cosine, "toarray") else cosine
@@ -76,7 +92,10 @@ def score(model, sentences, target, protocol):
     return 100 * (target[cosine.argmax(axis=1)] == target).mean()
 
 
-table = {name: [score(model, *task) for task in tasks.values()] for name, model in models.items()}
+table = {
+    name: [score(model, *task) for task in tasks.values()]
+    for name, model in models.items()
+}
 
 # %%
 # The figure
@@ -86,9 +105,17 @@ import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3), sharey=True, layout="constrained")
 for column, (ax, title) in enumerate(zip(axes, tasks)):
-    bars = ax.barh(list(table), [row[column] for row in table.values()], color=["#56B4E9"] * 4 + ["0.7"])
+    bars = ax.barh(
+        list(table),
+        [row[column] for row in table.values()],
+        color=["#56B4E9"] * 4 + ["0.7"],
+    )
     ax.bar_label(bars, fmt="%.1f", padding=2)
-    ax.set(title=title, xlabel="accuracy (%)", xlim=(0, 1.2 * max(row[column] for row in table.values())))
+    ax.set(
+        title=title,
+        xlabel="accuracy (%)",
+        xlim=(0, 1.2 * max(row[column] for row in table.values())),
+    )
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].invert_yaxis()
 plt.show()

@@ -33,9 +33,13 @@ import numpy as np
 groups = load_paraphrase_groups()
 sentences, target = np.array(groups.data, object), np.array(groups.target)
 is_known = target % 2 == 0
-model = ParaphraseVectorizer(init=start, learning_rate=0.003, max_iter=20, random_state=0)
+model = ParaphraseVectorizer(
+    init=start, learning_rate=0.003, max_iter=20, random_state=0
+)
 model.fit(list(sentences[is_known]), target[is_known])
-print(f"loss of the first pass {model.loss_curve_[0]:.2f}, of the last {model.loss_curve_[-1]:.2f}")
+print(
+    f"loss of the first pass {model.loss_curve_[0]:.2f}, of the last {model.loss_curve_[-1]:.2f}"
+)
 
 # %%
 # Does the nearest sentence mean the same?
@@ -57,7 +61,10 @@ found = {
     for name, emb in (("start", start), ("after learning from groups", model))
 }
 for name, percents in found.items():
-    print(f"{name:28}", *(f"{percent:.0f} % of {part}" for part, percent in zip(parts, percents)))
+    print(
+        f"{name:28}",
+        *(f"{percent:.0f} % of {part}" for part, percent in zip(parts, percents)),
+    )
 
 # %%
 # As a picture, what counts is the pair of bars on the right: of these groups the model saw no sentence.
@@ -65,9 +72,19 @@ for name, percents in found.items():
 import matplotlib.pyplot as plt
 
 figure, ax = plt.subplots(layout="constrained")
-for shift, color, (name, percents) in zip((-0.2, 0.2), ("0.6", "#0072B2"), found.items()):
-    ax.bar_label(ax.bar(np.arange(2) + shift, percents, 0.38, color=color, label=name), fmt="%.0f")
-ax.set(xticks=[0, 1], xticklabels=list(parts), ylim=(0, 109), ylabel="nearest sentence means the same (%)")
+for shift, color, (name, percents) in zip(
+    (-0.2, 0.2), ("0.6", "#0072B2"), found.items()
+):
+    ax.bar_label(
+        ax.bar(np.arange(2) + shift, percents, 0.38, color=color, label=name),
+        fmt="%.0f",
+    )
+ax.set(
+    xticks=[0, 1],
+    xticklabels=list(parts),
+    ylim=(0, 109),
+    ylabel="nearest sentence means the same (%)",
+)
 ax.legend(loc="upper right", ncols=2)
 plt.show()
 
@@ -77,6 +94,15 @@ plt.show()
 # Where you have pairs and no groups, pass them as tuples, in two columns of a table, or encoded once in a
 # :class:`~skembed.PairCorpus`. A model that has learned from some pairs is a start for others.
 
-synonyms = [("cheap", "inexpensive"), ("rent", "hire"), ("cancel", "call off"), ("weather", "forecast")] * 5
-both = ParaphraseVectorizer(init=model, learning_rate=0.01, max_iter=20, random_state=0).fit(synonyms)
-print(f"{model.similarity('rent', 'hire'):.2f} before, {both.similarity('rent', 'hire'):.2f} after")
+synonyms = [
+    ("cheap", "inexpensive"),
+    ("rent", "hire"),
+    ("cancel", "call off"),
+    ("weather", "forecast"),
+] * 5
+both = ParaphraseVectorizer(
+    init=model, learning_rate=0.01, max_iter=20, random_state=0
+).fit(synonyms)
+print(
+    f"{model.similarity('rent', 'hire'):.2f} before, {both.similarity('rent', 'hire'):.2f} after"
+)

@@ -47,20 +47,38 @@ from sklearn.svm import LinearSVC
 
 rng = np.random.default_rng(0)
 largest = np.argsort(-np.bincount(docstrings.target), kind="stable")[:12]
-chosen = np.concatenate([rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False) for t in largest])
-sentences, target, groups = [docstrings.data[i] for i in chosen], docstrings.target[chosen], docstrings.groups[chosen]
+chosen = np.concatenate(
+    [
+        rng.choice(np.flatnonzero(docstrings.target == t), 300, replace=False)
+        for t in largest
+    ]
+)
+sentences, target, groups = (
+    [docstrings.data[i] for i in chosen],
+    docstrings.target[chosen],
+    docstrings.groups[chosen],
+)
 passes = [1, 2, 4, 8, 16]
 figure, ax = plt.subplots(layout="constrained")
 for cls, color, marker in zip(classes, ["#0072B2", "#D55E00"], "os"):
     accuracy = []
     for n in passes:
-        vectors = normalize(cls(max_iter=n, random_state=0).fit(corpus).transform(sentences))
-        accuracy.append(100 * cross_val_score(LinearSVC(), vectors, target, groups=groups, cv=GroupKFold(3)).mean())
+        vectors = normalize(
+            cls(max_iter=n, random_state=0).fit(corpus).transform(sentences)
+        )
+        accuracy.append(
+            100
+            * cross_val_score(
+                LinearSVC(), vectors, target, groups=groups, cv=GroupKFold(3)
+            ).mean()
+        )
     print(cls.__name__, np.round(accuracy, 1))
     ax.plot(passes, accuracy, color=color, marker=marker, label=cls.__name__)
 ax.set(xscale="log", xticks=passes, xticklabels=passes)
 ax.minorticks_off()
-ax.set(xlabel="passes over the text", ylabel="accuracy of a classifier on the vectors (%)")
+ax.set(
+    xlabel="passes over the text", ylabel="accuracy of a classifier on the vectors (%)"
+)
 ax.legend()
 plt.show()
 

@@ -19,11 +19,18 @@ import numpy as np
 from skembed.datasets import load_docstrings, load_paraphrase_groups
 
 docstrings, paraphrases = load_docstrings(), load_paraphrase_groups()
-first = np.flatnonzero(np.diff(docstrings.groups, prepend=-1))  # where a docstring begins
-first = first[docstrings.groups[np.minimum(first + 1, len(docstrings.data) - 1)] == docstrings.groups[first]]
+first = np.flatnonzero(
+    np.diff(docstrings.groups, prepend=-1)
+)  # where a docstring begins
+first = first[
+    docstrings.groups[np.minimum(first + 1, len(docstrings.data) - 1)]
+    == docstrings.groups[first]
+]
 questions = [docstrings.data[i] for i in first]
 answers = [docstrings.data[i + 1] for i in first]
-print(f"{len(questions)} questions. For example:\n  {questions[3000]}\n  -> {answers[3000]}")
+print(
+    f"{len(questions)} questions. For example:\n  {questions[3000]}\n  -> {answers[3000]}"
+)
 
 # %%
 # Three engines
@@ -39,7 +46,9 @@ from skembed import CBOSVectorizer
 
 rest = np.setdiff1d(np.arange(len(docstrings.data)), np.concatenate([first, first + 1]))
 text, groups = [docstrings.data[i] for i in rest], docstrings.groups[rest]
-tfidf = TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", sublinear_tf=True).fit(docstrings.data + paraphrases.data)
+tfidf = TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", sublinear_tf=True).fit(
+    docstrings.data + paraphrases.data
+)
 cbos = CBOSVectorizer(weighting="sif", random_state=0).fit(text, groups=groups)
 
 
@@ -50,7 +59,11 @@ def cosines(model, a, b):
 
 def engines(a, b):
     by_tfidf, by_cbos = cosines(tfidf, a, b), cosines(cbos, a, b)
-    return {"tf-idf": by_tfidf, "CBOS, 100 numbers": by_cbos, "both cosines added": by_tfidf + by_cbos}
+    return {
+        "tf-idf": by_tfidf,
+        "CBOS, 100 numbers": by_cbos,
+        "both cosines added": by_tfidf + by_cbos,
+    }
 
 
 # %%
@@ -75,18 +88,25 @@ same_group = paraphrases.target == paraphrases.target[:, None]
 found = engines(paraphrases.data, paraphrases.data)
 for similarity in found.values():
     np.fill_diagonal(similarity, -np.inf)  # a sentence finds itself
-tasks["A paraphrase among 389"] = found, same_group & ~np.eye(len(same_group), dtype=bool)
+tasks["A paraphrase among 389"] = (
+    found,
+    same_group & ~np.eye(len(same_group), dtype=bool),
+)
 
 import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
 for ax, (title, (found, is_right)) in zip(axes, tasks.items()):
-    for (name, similarity), look in zip(found.items(), [("0.4", "--"), ("#0072B2", "-"), ("#D55E00", "-.")]):
+    for (name, similarity), look in zip(
+        found.items(), [("0.4", "--"), ("#0072B2", "-"), ("#D55E00", "-.")]
+    ):
         places = ranks(similarity, is_right)
         k = np.arange(1, 21)
         recall = [100 * (places <= n).mean() for n in k]
         ax.plot(k, recall, color=look[0], ls=look[1], lw=2, label=name)
-        print(f"{title:32s} {name:20s} first {recall[0]:.1f} %, first ten {recall[9]:.1f} %")
+        print(
+            f"{title:32s} {name:20s} first {recall[0]:.1f} %, first ten {recall[9]:.1f} %"
+        )
     ax.set(title=title, xlabel="k", xlim=(1, 20), xticks=[1, 5, 10, 15, 20])
 axes[0].set(ylabel="right answer among the first k (%)", ylim=(0, None))
 axes[1].legend(loc="lower right")
@@ -105,8 +125,14 @@ plt.show()
 
 from sklearn.neighbors import NearestNeighbors
 
-indexes = {model: NearestNeighbors(metric="cosine").fit(model.transform(docstrings.data)) for model in (tfidf, cbos)}
-for question in ["throw away rows that have missing values", "how sure can I be of the mean?"]:
+indexes = {
+    model: NearestNeighbors(metric="cosine").fit(model.transform(docstrings.data))
+    for model in (tfidf, cbos)
+}
+for question in [
+    "throw away rows that have missing values",
+    "how sure can I be of the mean?",
+]:
     print(question)
     for model, index in indexes.items():
         distances, rows = index.kneighbors(model.transform([question]), n_neighbors=3)

@@ -53,14 +53,19 @@ from skembed import Sent2VecVectorizer, SentenceCorpus
 def memory():
     """Private memory of this process in MiB: pages of mapped files, which the system may drop at will, do not count."""
     if sys.platform.startswith("linux"):
-        fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+        fields = dict(
+            line.split(":", 1)
+            for line in Path("/proc/self/status").read_text().splitlines()
+        )
         return int(fields["RssAnon"].split()[0]) / 1024
     return float("nan")
 
 
 def learn(path, streamed):
     """Seconds and growth of memory, after a first short fit that loads the kernels."""
-    Sent2VecVectorizer(max_iter=1, min_count=1, random_state=0).fit(["a b c", "b c d"] * 50)
+    Sent2VecVectorizer(max_iter=1, min_count=1, random_state=0).fit(
+        ["a b c", "b c d"] * 50
+    )
     before, peak, done = memory(), [0.0], threading.Event()
 
     def watch():
@@ -74,7 +79,9 @@ def learn(path, streamed):
         text = SentenceCorpus.from_file(path, to=f"{path}.corpus")
     else:
         sentences = path.read_text(encoding="utf-8").splitlines()
-        text = SentenceCorpus.from_sentences([s for s in sentences if s], (i for i, s in enumerate(sentences) if s))
+        text = SentenceCorpus.from_sentences(
+            [s for s in sentences if s], (i for i, s in enumerate(sentences) if s)
+        )
     model = Sent2VecVectorizer(max_iter=1, random_state=0).fit(text)
     seconds = time.perf_counter() - start
     done.set()
@@ -86,11 +93,15 @@ growth = {"list of sentences": [], "streamed from disk": []}
 for n in repeats:
     path, sums = Path(folder.name, f"text{n}.txt"), set()
     for name, measured in growth.items():
-        ((mib, seconds, total),) = Parallel(n_jobs=2)([delayed(learn)(path, name.startswith("streamed"))])
+        ((mib, seconds, total),) = Parallel(n_jobs=2)(
+            [delayed(learn)(path, name.startswith("streamed"))]
+        )
         get_reusable_executor().shutdown()  # the next measurement gets a fresh process
         measured.append(mib)
         sums.add(total)
-        print(f"{n * n_words / 1e6:5.1f} M words, {name:20s} {mib:6.0f} MiB  {seconds:5.1f} s")
+        print(
+            f"{n * n_words / 1e6:5.1f} M words, {name:20s} {mib:6.0f} MiB  {seconds:5.1f} s"
+        )
     assert len(sums) == 1  # the same vectors
 
 # %%
@@ -101,9 +112,15 @@ import matplotlib.pyplot as plt
 
 figure, ax = plt.subplots(layout="constrained")
 words = [n * n_words / 1e6 for n in repeats]
-for (name, values), (color, marker) in zip(growth.items(), [("#D55E00", "s"), ("#0072B2", "o")]):
+for (name, values), (color, marker) in zip(
+    growth.items(), [("#D55E00", "s"), ("#0072B2", "o")]
+):
     ax.plot(words, values, color=color, marker=marker, label=name)
-ax.set(xlabel="words in the text (millions)", ylabel="growth of the process while it learns (MiB)", ylim=(0, None))
+ax.set(
+    xlabel="words in the text (millions)",
+    ylabel="growth of the process while it learns (MiB)",
+    ylim=(0, None),
+)
 ax.legend()
 plt.show()
 folder.cleanup()

@@ -25,7 +25,9 @@ from skembed.datasets import load_docstrings
 
 sentences = load_docstrings(packages=("sklearn",)).data[:6_000]
 teacher = make_pipeline(
-    TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 4), min_df=5, sublinear_tf=True),
+    TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(3, 4), min_df=5, sublinear_tf=True
+    ),
     TruncatedSVD(100, random_state=0),
 )
 targets = teacher.fit_transform(sentences)
@@ -39,7 +41,9 @@ print(f"{len(sentences):,} sentences, targets of length {targets.shape[1]}")
 from skembed import CBOSVectorizer, TargetVectorizer
 
 rng = np.random.default_rng(0)
-order = rng.permutation(np.flatnonzero(np.linalg.norm(targets, axis=1) > 1e-6))  # a vector of zeros has no direction
+order = rng.permutation(
+    np.flatnonzero(np.linalg.norm(targets, axis=1) > 1e-6)
+)  # a vector of zeros has no direction
 held_out, known = order[: len(order) // 10], order[len(order) // 10 :]
 
 
@@ -55,8 +59,12 @@ sizes, agreement = [500, 1000, 2000, len(known)], []
 student = TargetVectorizer(100, max_iter=15, random_state=0)
 for size in sizes:
     student.fit([sentences[i] for i in known[:size]], targets[known[:size]])
-    agreement.append(np.corrcoef(cosines(student.transform(kept_aside)), of_teacher)[0, 1])
-    print(f"{size:6,} sentences: correlation with the teacher's cosines {agreement[-1]:.2f}")
+    agreement.append(
+        np.corrcoef(cosines(student.transform(kept_aside)), of_teacher)[0, 1]
+    )
+    print(
+        f"{size:6,} sentences: correlation with the teacher's cosines {agreement[-1]:.2f}"
+    )
 
 without = CBOSVectorizer(100, random_state=0).fit([sentences[i] for i in sorted(known)])
 without_teacher = np.corrcoef(cosines(without.transform(kept_aside)), of_teacher)[0, 1]
@@ -70,10 +78,14 @@ print(f"CBOS, which no teacher taught: {without_teacher:.2f}")
 # embedded by the student can search what the teacher has embedded.
 
 predicted = student.predict(kept_aside)
-directions = targets[held_out] / np.linalg.norm(targets[held_out], axis=1, keepdims=True)
+directions = targets[held_out] / np.linalg.norm(
+    targets[held_out], axis=1, keepdims=True
+)
 ranks = (predicted @ directions.T).argsort(axis=1)[:, ::-1]
 found = (ranks[:, :5] == np.arange(len(held_out))[:, None]).any(axis=1).mean()
-print(f"the sentence itself is among the 5 nearest of {len(held_out):,}: {100 * found:.0f} %")
+print(
+    f"the sentence itself is among the 5 nearest of {len(held_out):,}: {100 * found:.0f} %"
+)
 
 # %%
 # How much text does it take?
@@ -84,9 +96,13 @@ import matplotlib.pyplot as plt
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(sizes, agreement, marker="o", color="#0072B2", label="student")
 ax.axhline(without_teacher, color="0.4", ls=":", label="CBOS, without a teacher")
-ax.set(xscale="log", xticks=sizes, xticklabels=[f"{size:,}" for size in sizes], ylim=(0, 1))
+ax.set(
+    xscale="log", xticks=sizes, xticklabels=[f"{size:,}" for size in sizes], ylim=(0, 1)
+)
 ax.minorticks_off()
-ax.set(xlabel="sentences with a target", ylabel="correlation with the teacher's cosines")
+ax.set(
+    xlabel="sentences with a target", ylabel="correlation with the teacher's cosines"
+)
 ax.legend(loc="best")
 plt.show()
 

@@ -14,7 +14,12 @@ with the share f of the text; Pagliardini and others saw that Sent2Vec learns so
 
 import matplotlib.pyplot as plt
 
-from skembed import CBOSVectorizer, Sent2VecVectorizer, SentenceCorpus, Word2VecVectorizer
+from skembed import (
+    CBOSVectorizer,
+    Sent2VecVectorizer,
+    SentenceCorpus,
+    Word2VecVectorizer,
+)
 from skembed.datasets import load_docstrings
 from skembed.inspection import NormProfileDisplay
 
@@ -36,7 +41,9 @@ plt.show()
 figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")
 models = {"CBOS": CBOSVectorizer(**options), "Skip-gram": Word2VecVectorizer(**options)}
 for row, (name, model) in zip(axes, models.items()):
-    NormProfileDisplay.from_estimator(model.fit(corpus), ax=row, mark=["the", "array", "eigenvalues"])
+    NormProfileDisplay.from_estimator(
+        model.fit(corpus), ax=row, mark=["the", "array", "eigenvalues"]
+    )
     row[0].set_title(name)
 plt.show()
 
@@ -54,5 +61,9 @@ import numpy as np
 
 for name, model in {"Sent2Vec": sent2vec, **models}.items():
     words = np.array(list(model.vocabulary_))[model.word_counts_ >= 100]
-    order = np.argsort(np.linalg.norm(model.word_vectors_[model.word_counts_ >= 100], axis=1))
-    print(f"{name:10s} shortest: {', '.join(words[order[:8]])}\n{'':10s} longest:  {', '.join(words[order[:-9:-1]])}")
+    order = np.argsort(
+        np.linalg.norm(model.word_vectors_[model.word_counts_ >= 100], axis=1)
+    )
+    print(
+        f"{name:10s} shortest: {', '.join(words[order[:8]])}\n{'':10s} longest:  {', '.join(words[order[:-9:-1]])}"
+    )

@@ -25,8 +25,11 @@ _HOMES = {
     "SkipThoughtVectorizer": "_methods.skip_thought",
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
+    "communities": "_search.communities",
     "import_model": "_interchange.importing",
     "load": "_saving.folder",
+    "near_duplicates": "_search.near_duplicates",
+    "nearest": "_search.nearest",
     "read_word_vectors": "_word_vectors.read",
     "save": "_saving.folder",
     "show_versions": "_validation.versions",
@@ -53,8 +56,11 @@ __all__ = [
     "TargetVectorizer",
     "Word2VecVectorizer",
     "__version__",
+    "communities",
     "import_model",
     "load",
+    "near_duplicates",
+    "nearest",
     "read_word_vectors",
     "save",
     "show_versions",
@@ -83,6 +89,9 @@ if TYPE_CHECKING:
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._saving.folder import load as load
     from ._saving.folder import save as save
+    from ._search.communities import communities as communities
+    from ._search.near_duplicates import near_duplicates as near_duplicates
+    from ._search.nearest import nearest as nearest
     from ._validation.versions import show_versions as show_versions
     from ._word_vectors.read import read_word_vectors as read_word_vectors
     from ._word_vectors.write import to_gensim as to_gensim

@@ -75,7 +75,9 @@ class Coverage:
         Examples
         --------
         >>> from skembed import MeanEmbeddingVectorizer
-        >>> emb = MeanEmbeddingVectorizer(word_vectors={"a": [1.0], "cat": [2.0]}).fit(["A cat.", "A dog."])
+        >>> emb = MeanEmbeddingVectorizer(word_vectors={"a": [1.0], "cat": [2.0]}).fit(
+        ...     ["A cat.", "A dog."]
+        ... )
         >>> emb.coverage_
         0.75
         >>> emb.coverage(["A cat and a dog.", "zebra", ""])

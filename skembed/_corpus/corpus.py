@@ -48,7 +48,8 @@ class SentenceCorpus:
     Examples
     --------
     >>> from skembed import SentenceCorpus
-    >>> corpus = SentenceCorpus.from_sentences(["A cat sat.", "The cat slept.", "Rain!"], groups=[0, 0, 1])
+    >>> sentences = ["A cat sat.", "The cat slept.", "Rain!"]
+    >>> corpus = SentenceCorpus.from_sentences(sentences, groups=[0, 0, 1])
     >>> corpus
     SentenceCorpus(n_documents=2, n_sentences=3, n_tokens=7, n_words=6)
     >>> corpus[1]

@@ -156,7 +156,8 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
 
     >>> from skembed import MeanEmbeddingVectorizer
     >>> vectors = {"cat": [1.0, 0.0], "dog": [0.0, 1.0]}
-    >>> MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit_transform(["A cat!", "Cat and dog.", ""])
+    >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero")
+    >>> emb.fit_transform(["A cat!", "Cat and dog.", ""])
     array([[1. , 0. ],
            [0.5, 0.5],
            [0. , 0. ]], dtype=float32)
@@ -165,10 +166,10 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
 
     >>> from skembed import CBOSVectorizer
     >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
-    >>> MeanEmbeddingVectorizer(n_components=16, random_state=0).fit_transform(sentences).shape
+    >>> emb = MeanEmbeddingVectorizer(n_components=16, random_state=0)
+    >>> emb.fit_transform(sentences).shape
     (100, 16)
-    >>> cbos = CBOSVectorizer(20)
-    >>> emb = MeanEmbeddingVectorizer(word_vectors=cbos, weighting="sif", n_removed_components=1)
+    >>> emb = MeanEmbeddingVectorizer(word_vectors=CBOSVectorizer(20), weighting="sif")
     >>> emb.fit_transform(sentences).shape
     (100, 20)
     """

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.parameters import satisfies
 from .._base.queries import SentenceSimilarity
 from .._compiled.buffers import between, read_only
 from .._corpus.corpus import SentenceCorpus
@@ -29,6 +28,7 @@ from .._encoders.convolution import (
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
+from .._validation.constraints import satisfies
 from .._validation.limits import integers
 from .._validation.messages import brief
 from .._word_vectors.paired_words import PairedWords
@@ -38,11 +38,11 @@ _WIDEST = 100
 
 
 class CSEVectorizer(SentenceSimilarity, PairedWords):
-    r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE [1]_.
+    r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE.
 
-    Filters of several widths move over the words of a sentence. A filter gives one number for each window, and the sum
-    of these is one number of the sentence. It learns as :class:`ParaphraseVectorizer` does, word vectors and filters
-    together.
+    Filters of several widths move over the words of a sentence. A filter gives one value for each window, and the sum
+    of these is one dimension of the sentence [1]_. It learns as :class:`ParaphraseVectorizer` does, word vectors and
+    filters together.
 
     With ``activation="identity"`` and ``padding="wide"`` each word is once at each position of a filter. Then the
     sentence is exactly a bag of words, a matrix times the sum of its word vectors, and is computed as that. Only

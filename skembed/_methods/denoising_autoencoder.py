@@ -26,10 +26,10 @@ PAPER_SETTINGS = {
 
 
 class SequentialDenoisingAutoencoder(RecurrentVectorizer):
-    r"""Sentence embeddings that see word order, learned by writing a damaged sentence again: SDAE and SAE [1]_.
+    r"""Sentence embeddings that see word order, learned by writing a damaged sentence again: SDAE and SAE.
 
     A gated recurrent unit reads the words of a sentence one after the other; its last state is the vector of the
-    sentence. From that vector alone a second unit writes the sentence again, word by word. Before it is read, the
+    sentence. From that vector alone a second unit writes the sentence again, word by word [1]_. Before it is read, the
     sentence loses some words and exchanges others. It needs no order of the sentences.
 
     It is slow: thousands of words a second, where :class:`Sent2VecVectorizer` learns hundreds of thousands, and a text
@@ -158,8 +158,12 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     Examples
     --------
     >>> from skembed import SequentialDenoisingAutoencoder
-    >>> sentences = ["The dog bites the man.", "The man bites the dog.", "Stocks fell.", "The market closed."] * 50
-    >>> emb = SequentialDenoisingAutoencoder(n_components=16, word_components=16, random_state=0).fit(sentences)
+    >>> sentences = [
+    ...     "The dog bites the man.", "The man bites the dog.", "Stocks fell.",
+    ...     "The market closed.",
+    ... ] * 50
+    >>> emb = SequentialDenoisingAutoencoder(16, word_components=16, random_state=0)
+    >>> emb = emb.fit(sentences)
     >>> dog, man = emb.transform(["The dog bites the man.", "The man bites the dog."])
     >>> bool(abs(dog - man).max() > 0.01)
     True

@@ -33,11 +33,11 @@ _BOTH_WAYS = Network(
 
 
 class SkipThoughtVectorizer(RecurrentVectorizer):
-    r"""Sentence embeddings that see word order, learned by writing the neighbouring sentences: skip-thought [1]_.
+    r"""Sentence embeddings that see word order, learned by writing the neighbouring sentences: skip-thought.
 
     A gated recurrent unit reads the words of a sentence one after the other; its last state is the vector of the
     sentence. From that vector alone two other units write the sentence before and the sentence after it, word by
-    word. The text must be in reading order.
+    word [1]_. The text must be in reading order.
 
     It is slow: thousands of words a second, where :class:`FastSentVectorizer` learns millions, and a text of some
     millions of words, which the others learn well from, is little for it.
@@ -170,9 +170,14 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     Examples
     --------
     >>> from skembed import SkipThoughtVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = SkipThoughtVectorizer(16, word_components=16, random_state=0).fit(sentences, groups=documents)
+    >>> emb = SkipThoughtVectorizer(16, word_components=16, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
     """

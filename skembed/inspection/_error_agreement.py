@@ -77,7 +77,7 @@ class ErrorAgreementDisplay:
     >>> display = ErrorAgreementDisplay.from_predictions(y, predictions)
     >>> display.n_errors.tolist()
     [3, 4]
-    >>> display.text_[0, 1].get_text()  # three samples that both got wrong, two of them in the same way
+    >>> display.text_[0, 1].get_text()  # both got three wrong, two in the same way
     '2/3'
     """
 

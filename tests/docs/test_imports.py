@@ -27,6 +27,7 @@ RANKS = [
     ["_text"],
     ["_corpus"],
     ["metrics"],
+    ["_search"],
     ["_training"],
     ["_encoders", "_objectives"],
     ["_base"],
