@@ -24,9 +24,9 @@ class Job(NamedTuple):
     """What the tasks of a fit have in common."""
 
     make_trainer: Callable[[dict[str, Any]], BlockLoop]
-    fitted: dict[str, Any]  # the learned arrays and their accumulators too
-    names: tuple[str, ...]  # of the arrays that all tasks learn
-    of_text: tuple[str, ...] = ()  # of those with a row for each sentence
+    fitted: dict[str, Any]  # what the trainer reads, with the learned arrays and their accumulators
+    names: list[str]  # of the arrays that all tasks learn
+    of_text: list[str]  # of those with a row for each sentence, of which a task gets its own
 
 
 class Task(NamedTuple):
@@ -58,8 +58,8 @@ def learn(job: Job, task: Task) -> Changes:
 class RoundTrainer:
     """Passes over a text in rounds; has the interface of `BlockLoop`."""
 
-    def __init__(self, job: Job, trainer: BlockLoop, n_shards: int, engine: Engine) -> None:
-        self.job, self.trainer, self.n_shards, self.engine = job, trainer, n_shards, engine
+    def __init__(self, job: Job, fitted: dict[str, Any], trainer: BlockLoop, n_shards: int, engine: Engine) -> None:
+        self.job, self.fitted, self.trainer, self.n_shards, self.engine = job, fitted, trainer, n_shards, engine
 
     def compile(self, text: EncodedText) -> None:
         """Nothing: each worker compiles its kernels, or loads them from the cache."""
@@ -75,7 +75,7 @@ class RoundTrainer:
         """One pass over all sentences; returns the mean loss of a target. See `BlockLoop.run_epoch`."""
         if rates is None:
             return self.trainer.run_epoch(text, epoch, rates=None)
-        extents, seed = cut(text, self.n_shards), self.job.fitted["_seed"]
+        extents, seed = cut(text, self.n_shards), self.fitted["_seed"]
         order = np.random.default_rng([seed, epoch, 2]).permutation(len(extents) - 1)
         loss = n_targets = 0.0
         for index, plan in enumerate(rounds_of_pass(len(text.tokens), self.n_shards, warm_up=epoch == 0)):
@@ -95,8 +95,8 @@ class RoundTrainer:
     ) -> Iterator[Task]:
         names = [name for each in self.job.of_text for name in (each, accumulator_of(each))]
         for shard in deal_shards():
-            yield Task(shard, {name: self.job.fitted[name][shard.sentences] for name in names}, epoch, rates)
+            yield Task(shard, {name: self.fitted[name][shard.sentences] for name in names}, epoch, rates)
 
     def _apply(self, found: Changes) -> None:
         for name, changes in found.of.items():
-            apply(changes, self.job.fitted[name], self.job.fitted[accumulator_of(name)])
+            apply(changes, self.fitted[name], self.fitted[accumulator_of(name)])

@@ -6,7 +6,9 @@ on who works on it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +17,10 @@ from .encoded_text import EncodedText
 
 # Extents of a shard, so that each shard is a sample of the text, and the most sentences of one.
 _EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024
-# The tokens that a shard learns from in the first round, and in the longest: rounds double in length.
-_TOKENS_OF_FIRST_ROUND, _TOKENS_OF_ROUND = 250_000, 20_000_000
-# One trainer begins a model with this fraction of the tokens, at most so many.
-_WARM_UP, _TOKENS_OF_WARM_UP = 0.02, 20_000_000
+# The fewest rounds of a pass, and the most tokens that a shard learns from in one.
+_ROUNDS, _TOKENS_OF_ROUND = 4, 20_000_000
+# One trainer begins a model with this fraction of the tokens, at most as many as in a round.
+_WARM_UP = 0.02
 
 
 class Shard(NamedTuple):
@@ -42,17 +44,11 @@ def rounds_of_pass(n_tokens: int, n_shards: int, *, warm_up: bool) -> list[Round
 
     A function of the text and the number of shards, never of the number of workers.
     """
-    rounds, first = [], 0.0
-    if warm_up:
-        first = min(_WARM_UP, _TOKENS_OF_WARM_UP / max(1, n_tokens))
-        rounds.append(Round(1, 0.0, first))
-    left, tokens = (1 - first) * n_tokens / n_shards, _TOKENS_OF_FIRST_ROUND
-    lengths = []
-    while left > 0:
-        lengths.append(min(tokens, left))
-        left, tokens = left - tokens, min(2 * tokens if warm_up else _TOKENS_OF_ROUND, _TOKENS_OF_ROUND)
-    ends = first + (1 - first) * np.cumsum(lengths) / sum(lengths)
-    return rounds + [Round(n_shards, a, b) for a, b in zip([first, *ends[:-1]], ends.tolist())]
+    first = min(_WARM_UP, _TOKENS_OF_ROUND / max(1, n_tokens)) if warm_up else 0.0
+    n_rounds = max(_ROUNDS, math.ceil((1 - first) * n_tokens / n_shards / _TOKENS_OF_ROUND))
+    ends = [first + (1 - first) * (index / n_rounds) for index in range(n_rounds + 1)]
+    rounds = [Round(n_shards, a, b) for a, b in pairwise(ends)]
+    return [Round(1, 0.0, first), *rounds] if warm_up else rounds
 
 
 def cut(text: EncodedText, n_shards: int) -> np.ndarray:

@@ -209,7 +209,7 @@ def test_the_card_says_what_the_model_is(tmp_path):
     card = (tmp_path / "model" / "README.md").read_text()
     for fact in (
         "# Sent2VecVectorizer",
-        f"8 numbers a sentence, {len(model.vocabulary_)} words in the vocabulary",
+        f"8 dimensions a sentence, {len(model.vocabulary_)} words in the vocabulary",
         f"a text of {model._n_tokens} words",
         f"{100 * model.coverage_:.1f} % of the words",
         f"{sizes['left_out'] / 1e6:,.1f} MB that only training needs",

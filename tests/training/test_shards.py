@@ -15,6 +15,7 @@ from skembed._training.engines import reduce_in_tree
 from skembed._training.merging import RowChanges
 from skembed._training.shards import Round, cut, deal, rounds_of_pass
 
+pytestmark = pytest.mark.filterwarnings("ignore:n_shards=.* leaves each shard")
 SHARDED = [name for name in TRAINED_CLASSES if "n_shards" in make(name).get_params()]
 VARIANTS = [*SHARDED, "CBOSVectorizer-given", "Sent2VecVectorizer-sgd-trigrams", "ParagraphVectorizer-dm"]
 
