@@ -59,13 +59,17 @@ def merge(one: Changes, other: Changes) -> Changes:
 
 
 def _merged(one: RowChanges, other: RowChanges) -> RowChanges:
-    rows = np.union1d(one.rows, other.rows)
-    merged = RowChanges(rows, *(np.zeros((len(rows), *array.shape[1:]), array.dtype) for array in one[1:]))
+    touched = np.zeros(1 + max(found.rows.max(initial=-1) for found in (one, other)), bool)
     for found in (one, other):
-        at = np.searchsorted(rows, found.rows)
-        for total, array in zip(merged[1:], found[1:]):
-            total[at] += array
-    return merged
+        touched[found.rows] = True
+    rows, position = np.flatnonzero(touched), np.cumsum(touched) - 1
+    merged = [rows]
+    for first, second in zip(one[1:], other[1:]):
+        total = np.zeros((len(rows), *first.shape[1:]), first.dtype)
+        total[position[one.rows]] = first
+        total[position[other.rows]] += second
+        merged.append(total)
+    return RowChanges(*merged)
 
 
 def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray) -> None:

@@ -62,8 +62,16 @@ def test_processes_change_no_bit(tmp_path):
     saved = tmp_path / "corpus"
     corpus().save(saved)
     mapped = SentenceCorpus.load(saved)
-    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2, analyzer=lambda item: item.split())
-    assert learned(estimator.set_params(analyzer="word").fit(mapped, engine="processes")) == learned(inline)
+    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
+    assert learned(estimator.fit(mapped, engine="processes")) == learned(inline)
+
+
+def test_processes_get_the_rows_of_each_round():
+    """Arrays as large as these travel as a file that is mapped; they change from round to round."""
+    options = {"n_shards": 2, "n_buckets": 40_000, "ngram_range": (1, 2)}
+    inline = make("Sent2VecVectorizer", **options).fit(corpus())
+    assert inline._source_vectors.nbytes > 2**20
+    assert learned(make("Sent2VecVectorizer", n_jobs=2, **options).fit(corpus(), engine="processes")) == learned(inline)
 
 
 def test_killed_process_costs_no_bit(tmp_path, monkeypatch):
@@ -208,6 +216,11 @@ def test_other_methods_refuse_an_engine(name):
         make(name).fit(TEXT, groups=GROUPS, engine="processes")
     with pytest.raises(TypeError, match="n_shards"):
         type(make(name))(n_shards=2)
+
+
+def test_too_many_shards_for_the_text():
+    with pytest.warns(UserWarning, match="n_shards=3 leaves each shard 2.. words .* use at most n_shards=1"):
+        make("CBOSVectorizer", n_shards=3).fit(corpus())
 
 
 def test_wrong_engine():
