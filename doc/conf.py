@@ -47,9 +47,16 @@ sphinx_gallery_conf = {
     "doc_module": ("skembed",),
     "reference_url": {"skembed": None},  # names in the code of an example lead to their page
     "download_all_examples": False,
-    "within_subsection_order": ExplicitOrder(
-        ["plot_quickstart.py", "plot_choose_method.py", "plot_grid_search.py", "*"]
+    "subsection_order": ExplicitOrder(
+        [
+            f"../examples/{task}"
+            for task in ("classify", "search", "deduplicate", "cluster", "compare", "own_evidence", "research")
+        ]
     ),
+    "within_subsection_order": ExplicitOrder(
+        ["plot_quickstart.py", "plot_few_labels.py", "plot_explain_similarity.py", "plot_paraphrases.py", "*"]
+    ),
+    "nested_sections": True,
 }
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions
 

@@ -124,8 +124,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             If an item is not a string; names the row.
         ValueError
             If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
-            weights diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit; says
-            what differs.
+            weights diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit.
         OSError
             If a checkpoint cannot be written; the one before is still there.
         MemoryError
@@ -370,11 +369,14 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             state.write(checkpoint, epoch + 1, is_last=stop or epoch + 1 == n_epochs)
             if stop:
                 break
-        warn_of_nothing(type(self).__name__, losses, validation)
+        self._warn_of_nothing(losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, corpus)
         self._commit(final)
         tasks.end(lambda: final)
+
+    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
+        warn_of_nothing(type(self).__name__, losses, validation)
 
     def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> Any:
         """What makes the passes over the text."""

@@ -159,7 +159,7 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     vector of a sentence of c > 8 predicted words.
 
     *Memory.* The vectors of the training sentences and their sums of squares take ``4 * n_components + 8`` bytes a
-    sentence during the fit: 408 MB for a million sentences and 100 numbers. :meth:`estimate_memory` counts them as
+    sentence during the fit: 408 MB for a million sentences and 100 dimensions. :meth:`estimate_memory` counts them as
     weights and accumulators.
 
     *The papers' own settings,* for PV-DM: ``ParagraphVectorizer(300, algorithm="dm", combine="concatenate",

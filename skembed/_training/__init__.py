@@ -14,6 +14,7 @@ __all__ = [
     "memory",
     "negatives",
     "ngram_features",
+    "over_words",
     "pairs",
     "plan",
     "progress",

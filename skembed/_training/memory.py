@@ -18,7 +18,7 @@ _BYTES_A_WORD = 100  # the indices of the words, in a dict of the corpus and in 
 # Parameters that each kind of memory depends on.
 _GROWS_WITH = {
     "weights": ("n_components", "n_buckets", "max_features"),
-    "accumulators": ("n_buckets", "max_features"),
+    "accumulators": ("n_buckets", "max_features", "n_components"),
     "corpus": (),
     "copies": ("early_stopping", "warm_start", "n_components", "n_shards"),
     "scratch": ("batch_size", "n_components", "negative", "window", "ngram_range", "n_buckets"),
