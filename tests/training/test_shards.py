@@ -127,15 +127,14 @@ def test_a_row_moves_by_the_sum_or_as_far_as_orthogonal_changes_would_take_it():
     np.testing.assert_array_equal(accumulator, np.column_stack([n_touched, np.zeros(6)]))
 
 
-def test_equal_changes_go_as_far_as_the_root_of_their_number():
-    one = merging.Changes(
-        0.0,
-        0.0,
-        {"a": RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([25]))},
-    )
-    weights = np.zeros((2, 2), np.float32)
-    merging.apply(reduce_in_tree(merging.merge, [one] * 16).of["a"], weights, np.zeros((2, 2), np.float32))
-    np.testing.assert_allclose(weights, [[0, 0], [12, 16]])
+@pytest.mark.parametrize(("n_shards", "times"), [(1, 1), (4, 2), (16, 4), (64, 4)])
+def test_equal_changes_go_as_far_as_the_root_of_their_number_or_four_times(n_shards, times):
+    changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([25]))
+    merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes})] * n_shards)
+    weights, accumulator = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
+    merging.apply(merged.of["a"], weights, accumulator)
+    np.testing.assert_allclose(weights, [[0, 0], [3 * times, 4 * times]], rtol=1e-6)
+    np.testing.assert_array_equal(accumulator, [[0, 0], [n_shards, 0]])
 
 
 def test_rows_of_plain_gradient_descent_are_those_that_moved():
