@@ -6,4 +6,5 @@ Knows all estimators, which do not know this package.
 # Modules that other packages of skembed may import.
 __all__ = [
     "folder",
+    "shared",
 ]

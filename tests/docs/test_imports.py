@@ -35,6 +35,7 @@ RANKS = [
     ["_methods"],
     ["_meta_estimators"],
     ["_saving"],
+    ["arrow", "dask"],
     ["datasets"],
     ["evaluation"],
     ["inspection"],
