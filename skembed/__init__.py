@@ -12,6 +12,7 @@ _HOMES = {
     "CBOSVectorizer": "_methods.cbos",
     "CSEVectorizer": "_methods.cse",
     "FastSentVectorizer": "_methods.fastsent",
+    "GRANVectorizer": "_methods.gran",
     "HybridVectorizer": "_meta_estimators.hybrid",
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
@@ -25,7 +26,11 @@ _HOMES = {
     "SkipThoughtVectorizer": "_methods.skip_thought",
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
+    "communities": "_search.communities",
+    "import_model": "_interchange.importing",
     "load": "_saving.folder",
+    "near_duplicates": "_search.near_duplicates",
+    "nearest": "_search.nearest",
     "read_word_vectors": "_word_vectors.read",
     "save": "_saving.folder",
     "show_versions": "_validation.versions",
@@ -38,6 +43,7 @@ __all__ = [
     "CBOSVectorizer",
     "CSEVectorizer",
     "FastSentVectorizer",
+    "GRANVectorizer",
     "HybridVectorizer",
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
@@ -52,7 +58,11 @@ __all__ = [
     "TargetVectorizer",
     "Word2VecVectorizer",
     "__version__",
+    "communities",
+    "import_model",
     "load",
+    "near_duplicates",
+    "nearest",
     "read_word_vectors",
     "save",
     "show_versions",
@@ -63,6 +73,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
+    from ._interchange.importing import import_model as import_model
     from ._meta_estimators.hybrid import HybridVectorizer as HybridVectorizer
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
@@ -71,6 +82,7 @@ if TYPE_CHECKING:
     from ._methods.cse import CSEVectorizer as CSEVectorizer
     from ._methods.denoising_autoencoder import SequentialDenoisingAutoencoder as SequentialDenoisingAutoencoder
     from ._methods.fastsent import FastSentVectorizer as FastSentVectorizer
+    from ._methods.gran import GRANVectorizer as GRANVectorizer
     from ._methods.paragraph import ParagraphVectorizer as ParagraphVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
@@ -80,6 +92,9 @@ if TYPE_CHECKING:
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._saving.folder import load as load
     from ._saving.folder import save as save
+    from ._search.communities import communities as communities
+    from ._search.near_duplicates import near_duplicates as near_duplicates
+    from ._search.nearest import nearest as nearest
     from ._validation.versions import show_versions as show_versions
     from ._word_vectors.read import read_word_vectors as read_word_vectors
     from ._word_vectors.write import to_gensim as to_gensim

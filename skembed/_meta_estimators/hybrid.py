@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.coverage import Tally
 from .._base.embedding import LEAST_PIECES
-from .._base.parameters import Described
 from .._base.pooled import SIF_A, PooledVectorizer
 from .._base.queries import WordVectorInspection
 from .._base.scikit_learn import fit_context
@@ -28,6 +27,7 @@ from .._methods.siamese_cbow import SiameseCBOWVectorizer
 from .._text.batches import Batch, offsets
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences
+from .._validation.constraints import Described
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.join import unit_rows
 from .._word_vectors.sources import fit_with, is_unfitted, learned_vectors, needs_order_for

@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import copy
 from typing import Any, Self
 
-from .._base.parameters import Described
 from .._base.scikit_learn import fit_context
+from .._validation.constraints import Described
 from .._word_vectors.given import GivenVectors
 from .._word_vectors.join import join_word_vectors
 from .._word_vectors.sources import fitted_clones, is_list

@@ -5,16 +5,20 @@ Knows no method: an objective says what is computed in a block.
 
 # Modules that other packages of skembed may import.
 __all__ = [
+    "checkpoint",
     "dense",
     "encoded_text",
+    "engines",
     "examples",
     "learned_arrays",
     "memory",
     "negatives",
     "ngram_features",
+    "over_words",
     "pairs",
     "plan",
     "progress",
+    "rounds",
     "sentence_blocks",
     "stopping",
     "trainer",

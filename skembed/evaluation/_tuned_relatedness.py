@@ -14,7 +14,6 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.paired import PairedVectorizer
-from .._base.parameters import Described
 from .._base.scikit_learn import fit_context
 from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus
@@ -26,6 +25,7 @@ from .._training.learned_arrays import moving
 from .._training.pairs import PairEncoder
 from .._training.stopping import is_sound, largest_of
 from .._validation.columns import as_scores, check_same_length
+from .._validation.constraints import Described
 from .._word_vectors.sources import is_unfitted
 from ._pairs import pair_features
 from ._relatedness import (

@@ -1,0 +1,132 @@
+"""Save and load a model of 300,000 words: seconds and megabytes of skembed's folders, joblib and skops.
+
+    python benchmarks/speed/saving.py [--rounds 3] [--words 300000] [--out doc/_results/speed]
+
+Every way saves and loads the same fitted model, in turns. Loading ends when the model has embedded a sentence. Files
+are in the cache of the system. "sync" is the time to write them through to the disk, which only skembed's folders wait
+for; so it stands apart.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
+
+import joblib
+import numpy as np
+from measuring import median, rounds_of
+from reporting import report
+
+import skembed
+from skembed._corpus import folders
+
+SENTENCE = ["word1 word2 word77"]
+
+
+def model_of(n_words, n_components):
+    """A word2vec model that has learned each word from a few sentences."""
+    generator = np.random.default_rng(0)
+    words = [f"word{i}" for i in range(n_words)]
+    text = [" ".join(words[i] for i in row) for row in generator.permutation(n_words).reshape(-1, 10)]
+    model = skembed.Word2VecVectorizer(n_components, min_count=1, max_iter=1, random_state=0)
+    return model.fit(text)
+
+
+def skops_ways():
+    import skops.io
+
+    def load(path):
+        return skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+
+    return skops.io.dump, load
+
+
+def ways():
+    """Name -> (save(model, path), load(path))."""
+
+    def folder(load_options=(), **options):
+        return (
+            lambda model, path: skembed.save(model, path, **options),
+            lambda path: skembed.load(path, **dict(load_options)),
+        )
+
+    found = {
+        "skembed.save": folder(),
+        "skembed.save, load(mmap=True)": folder({"mmap": True}),
+        "inference_only=True": folder(inference_only=True),
+        "inference_only=True, load(mmap=True)": folder({"mmap": True}, inference_only=True),
+        "inference_only=True, float16": folder(inference_only=True, dtype="float16"),
+        "inference_only=True, int8": folder(inference_only=True, dtype="int8"),
+        "joblib": (joblib.dump, joblib.load),
+    }
+    try:
+        found["skops"] = skops_ways()
+    except ImportError:
+        print("skipped: skops")
+    return found
+
+
+def size_of(path):
+    return (
+        sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) if path.is_dir() else path.stat().st_size
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="folder for the table")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--words", type=int, default=300_000)
+    parser.add_argument("--components", type=int, default=100)
+    options = parser.parse_args()
+    model = model_of(options.words, options.components)
+    expected = model.transform(SENTENCE)
+    found = ways()
+    with tempfile.TemporaryDirectory() as parent:
+        paths = {name: Path(parent) / f"way{i}" for i, name in enumerate(found)}
+
+        def run(name):
+            save, load = found[name]
+            synced = []
+
+            def timed(what, sync):
+                start = time.perf_counter()
+                sync(what)
+                synced.append(time.perf_counter() - start)
+
+            with mock.patch.object(folders, "sync_folder", lambda what, sync=folders.sync_folder: timed(what, sync)):
+                start = time.perf_counter()
+                save(model, paths[name])
+                saved = time.perf_counter()
+            back = load(paths[name])
+            rows = back.transform(SENTENCE)
+            loaded = time.perf_counter()
+            assert np.allclose(rows, expected, atol=0.05 * np.abs(expected).max())
+            print(f"{name}: {saved - start:.2f} s, {loaded - saved:.2f} s", flush=True)
+            return {"save": saved - start - sum(synced), "sync": sum(synced), "load": loaded - saved}
+
+        results = rounds_of({name: lambda name=name: run(name) for name in found}, options.rounds)
+        rows = [
+            {
+                "way": name,
+                "MB": round(size_of(paths[name]) / 1e6, 1),
+                "save, s": round(median([one["save"] for one in of_way]), 2),
+                "sync, s": round(median([one["sync"] for one in of_way]), 2) if name not in ("joblib", "skops") else "",
+                "load, s": round(median([one["load"] for one in of_way]), 2),
+            }
+            for name, of_way in results.items()
+        ]
+    title = f"A word2vec model of {options.words:,} words and {options.components} numbers a word, saved and loaded"
+    notes = (
+        f"Medians of {options.rounds} rounds in turns. Loading includes the check of all digests and the first "
+        "sentence, for which the words are indexed."
+    )
+    report(options, "saving", title, rows, notes=notes, raw=results)
+
+
+if __name__ == "__main__":
+    main()
