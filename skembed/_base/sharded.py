@@ -36,8 +36,8 @@ class ShardedVectorizer(TrainedVectorizer):
             most = max(1, len(text.tokens) // self._least_words)
             warn_at_user(
                 f"n_shards={self.n_shards} leaves each shard {n_words:,} words of this text. With fewer than "
-                f"{self._least_words:,}, {type(self).__name__} may learn clearly less than one trainer does: use at most "
-                f"n_shards={most}."
+                f"{self._least_words:,}, {type(self).__name__} may learn clearly less than one trainer does: use at "
+                f"most n_shards={most}."
             )
         words, of_text = (
             [name for array in moving(arrays) for name in (array.name, array.accumulator)]
