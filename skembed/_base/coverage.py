@@ -173,6 +173,8 @@ class Tally:
 
     def warn(self, estimator: Any) -> None:
         """Warn if the fraction of known words is far lower than in the text of the first fit."""
+        if getattr(estimator, "unknown", None) == "ngrams":  # which learned vectors of unknown words too
+            return
         n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.pieces))
         if n_sentences < _LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
             return

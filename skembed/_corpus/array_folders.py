@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
+from .._validation.json_text import parse_json
 from .._validation.messages import brief
 from .._validation.paths import describe_unreadable, naming
 from .folders import FolderKind
@@ -99,8 +100,8 @@ def read_header(folder: Path, layout: ArrayFolder) -> dict[str, Any]:
     if file.stat().st_size > _LARGEST_HEADER:
         raise ValueError(f"{file} is larger than the header of any {layout.kind.name}. It was not written by skembed.")
     try:
-        header = json.loads(file.read_text(encoding="ascii"), object_pairs_hook=_distinct, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
+        header = parse_json(file.read_text(encoding="ascii"))
+    except ValueError as error:
         raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
     if not isinstance(header, dict) or header.get("format") != layout.format:
         raise ValueError(f"{file} is not the header of a {layout.format}.")
@@ -116,17 +117,6 @@ def read_header(folder: Path, layout: ArrayFolder) -> dict[str, Any]:
     if digest_of(header) != header["digest"]:
         raise ValueError(f"{file} is damaged: it does not fit its digest. Copy or save the {layout.kind.name} again.")
     return header
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name stands twice in it.")
-    return found
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON.")
 
 
 def _check_readable(file: Path, layout: ArrayFolder) -> None:

@@ -11,6 +11,7 @@ __all__ = [
     "known_words",
     "ngrams",
     "parquet",
+    "piece_tokenizer",
     "sources",
     "tokenizer",
     "vocabulary",

@@ -36,6 +36,7 @@ RANKS = [
     ["_meta_estimators"],
     ["_saving"],
     ["arrow", "dask"],
+    ["_interchange"],
     ["datasets"],
     ["evaluation"],
     ["inspection"],
