@@ -121,21 +121,18 @@ plt.show()
 #
 # A search of your own
 # --------------------
-# Vectors are made once; :class:`~sklearn.neighbors.NearestNeighbors` answers as many questions as you like.
+# Vectors are made once; :func:`~skembed.nearest` answers as many questions as you like.
 
-from sklearn.neighbors import NearestNeighbors
+from skembed import nearest
 
-indexes = {
-    model: NearestNeighbors(metric="cosine").fit(model.transform(docstrings.data))
-    for model in (tfidf, cbos)
-}
+searched = {model: model.transform(docstrings.data) for model in (tfidf, cbos)}
 for question in [
     "throw away rows that have missing values",
     "how sure can I be of the mean?",
 ]:
     print(question)
-    for model, index in indexes.items():
-        distances, rows = index.kneighbors(model.transform([question]), n_neighbors=3)
+    for model, vectors in searched.items():
+        rows, scores = nearest(model.transform([question]), vectors, k=3)
         print(f"   {type(model).__name__}")
-        for distance, row in zip(distances[0], rows[0]):
-            print(f"   {1 - distance:.2f}  {docstrings.data[row][:100]}")
+        for score, row in zip(scores[0], rows[0]):
+            print(f"   {score:.2f}  {docstrings.data[row][:100]}")
