@@ -47,9 +47,16 @@ sphinx_gallery_conf = {
     "doc_module": ("skembed",),
     "reference_url": {"skembed": None},  # names in the code of an example lead to their page
     "download_all_examples": False,
-    "within_subsection_order": ExplicitOrder(
-        ["plot_quickstart.py", "plot_choose_method.py", "plot_grid_search.py", "*"]
+    "subsection_order": ExplicitOrder(
+        [
+            f"../examples/{task}"
+            for task in ("classify", "search", "deduplicate", "cluster", "compare", "own_evidence", "research")
+        ]
     ),
+    "within_subsection_order": ExplicitOrder(
+        ["plot_quickstart.py", "plot_few_labels.py", "plot_explain_similarity.py", "plot_paraphrases.py", "*"]
+    ),
+    "nested_sections": True,
 }
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions
 
@@ -66,7 +73,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-pages_alone = ["install", "getting_started", "extending/index", "architecture"]
+pages_alone = ["install", "getting_started", "extending/index", "contributing", "architecture"]
 html_sidebars = {page: [] for page in [*pages_alone, "whats_new"]}
 
 

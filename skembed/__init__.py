@@ -12,6 +12,7 @@ _HOMES = {
     "CBOSVectorizer": "_methods.cbos",
     "CSEVectorizer": "_methods.cse",
     "FastSentVectorizer": "_methods.fastsent",
+    "GRANVectorizer": "_methods.gran",
     "HybridVectorizer": "_meta_estimators.hybrid",
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
@@ -26,6 +27,7 @@ _HOMES = {
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
     "communities": "_search.communities",
+    "import_model": "_interchange.importing",
     "load": "_saving.folder",
     "near_duplicates": "_search.near_duplicates",
     "nearest": "_search.nearest",
@@ -41,6 +43,7 @@ __all__ = [
     "CBOSVectorizer",
     "CSEVectorizer",
     "FastSentVectorizer",
+    "GRANVectorizer",
     "HybridVectorizer",
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
@@ -56,6 +59,7 @@ __all__ = [
     "Word2VecVectorizer",
     "__version__",
     "communities",
+    "import_model",
     "load",
     "near_duplicates",
     "nearest",
@@ -69,6 +73,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
+    from ._interchange.importing import import_model as import_model
     from ._meta_estimators.hybrid import HybridVectorizer as HybridVectorizer
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
@@ -77,6 +82,7 @@ if TYPE_CHECKING:
     from ._methods.cse import CSEVectorizer as CSEVectorizer
     from ._methods.denoising_autoencoder import SequentialDenoisingAutoencoder as SequentialDenoisingAutoencoder
     from ._methods.fastsent import FastSentVectorizer as FastSentVectorizer
+    from ._methods.gran import GRANVectorizer as GRANVectorizer
     from ._methods.paragraph import ParagraphVectorizer as ParagraphVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer

@@ -117,6 +117,25 @@ VARIANTS = {
         "narrow": {"n_filters": 5, "padding": "narrow", "filter_widths": (4, 1), "unknown": "zero", "batch_size": 7},
         "given": {"n_filters": 5, "init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "filter_alpha": 1e-3},
     },
+    "GRANVectorizer": {
+        "": {"n_units": 5, "learning_rate": 0.03},
+        "hinge": {
+            "n_units": 17,
+            "loss": "hinge",
+            "learn": "vectors",
+            "alpha": 1e-3,
+            "unknown": "zero",
+            "batch_size": 7,
+        },
+        "given": {
+            "n_units": 5,
+            "init": GIVEN,
+            "word_dropout": 0.3,
+            "shuffled": 0.5,
+            "interpolation": 0.7,
+            "gate_alpha": 1e-3,
+        },
+    },
     "FastSentVectorizer": {
         "": {"learning_rate": 0.03},
         "autoencode": {"autoencode": True, "pooling": "mean", "weighting": "sif", "unknown": "zero"},

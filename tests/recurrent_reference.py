@@ -19,6 +19,12 @@ def gru_states(vectors, weights, context=()):
     return states
 
 
+def gated_average(vectors, unit, gates):
+    """The mean of the vectors of a sentence, each number times its gate."""
+    of_words = [sigmoid(gates @ np.concatenate([x, h, [1.0]])) * x for x, h in zip(vectors, gru_states(vectors, unit))]
+    return np.mean(of_words, axis=0) if of_words else np.zeros(len(gates))
+
+
 def next_word_loss(state, word, rows, probability):
     """Loss of a word; ``probability`` has those of the words of a sample, of being in it."""
 

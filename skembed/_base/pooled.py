@@ -101,7 +101,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         others = vectors[:0]
         if is_unknown.any():
             rows = rows.copy()
-            if self._option("unknown") == "hash":
+            if self._option("unknown") != "zero":
                 unknown = rows[is_unknown].tolist()
                 positions = {word: i for i, word in enumerate(dict.fromkeys(unknown))}  # faster than np.unique
                 others = read_only(self._unknown_vectors(sentences.words_of(positions)))

@@ -31,7 +31,7 @@ from .embedding import EmbeddingVectorizer
 from .fit_identity import identity_of
 from .growth import check_new_words, learn_words
 from .memory import EstimatesMemory
-from .outcome import check_finite, warn_of_nothing
+from .outcome import check_finite, copied, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .state import check_rows, check_to_learn_on
 from .text import warn_if_unordered
@@ -83,7 +83,14 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
 
     @fit_context
     def fit(
-        self, X: Any, y: Any = None, *, groups: Any = None, checkpoint: PathLike | None = None, checkpoint_every: int = 1
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: int = 1,
+        engine: Any = None,
     ) -> Self:
         """Learn from sentences in reading order.
 
@@ -103,6 +110,9 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             the fit, which then gives the same model at once; delete it when the model is saved.
         checkpoint_every : int, default=1
             After how many passes the state is written, beside after the last one.
+        engine : {"processes"}, dask.distributed.Client or None, default=None
+            Who learns from the shards of a method with the parameter `n_shards`: `n_jobs` processes, the workers of a
+            Dask cluster, or this process. It does not change one bit of the result.
 
         Returns
         -------
@@ -115,8 +125,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             If an item is not a string; names the row.
         ValueError
             If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
-            weights diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit; says
-            what differs.
+            weights diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit.
         OSError
             If a checkpoint cannot be written; the one before is still there.
         MemoryError
@@ -143,7 +152,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             fitted["_from_labels"] = classes is not None
             if saved.path is not None:
                 saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
-            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, annotations=annotations, checkpoint=saved)
+            options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
+            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, **options)
         return self
 
     @fit_context
@@ -230,9 +240,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         """Fitted attributes that follow from what `y` says, such as what options of "auto" stand for."""
         return {}
 
-    def _start(
-        self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None
-    ) -> dict[str, Any]:
+    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None) -> dict[str, Any]:
         """Fitted attributes before the first epoch. Without a `random_state`, `seed` is that of a fit that goes on."""
         fitted = {"n_features_out_": self.n_components} | self._settings(annotations, classes)
         fitted |= self._learn_vocabulary(corpus, fitted)
@@ -328,6 +336,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         annotations: tuple[np.ndarray, ...] = (),
         partial: bool = False,
         checkpoint: Checkpoint = NO_CHECKPOINT,
+        engine: Any = None,
     ) -> None:
         """Run the epochs; the estimator changes only if all of them succeed."""
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
@@ -335,14 +344,14 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
         weights = [fitted[array.name] for array in moving(arrays + of_text)]
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
+        tasks = EpochTasks(self, X, 0 if partial else n_epochs)
+        trainer = self._make_loop(fitted, text, engine)
+        trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
-        n_done, is_finished = state.restore(checkpoint, n_epochs)
-        trainer = self._make_trainer(fitted)
+        n_done, is_finished = state.restore(checkpoint, n_epochs)  # last, since a step of nothing counts for Adam
         fitted["n_iter_"] += n_done
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
-        tasks = EpochTasks(self, X, 0 if partial else n_epochs)
-        trainer.compile(text)
         progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens), n_done)
         for epoch in range(n_epochs if is_finished else n_done, n_epochs):
             tasks.begin_epoch()
@@ -359,15 +368,24 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
                 validation.append(trainer.run_epoch(held_out, 2**31, rates=None))
                 stop = validation[-1] > 0 and stopping.should_stop(validation[-1])
             progress.end(losses[-1], validation[-1] if held_out is not None else None)
-            stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted), corpus))
+            stop |= tasks.end_epoch(lambda: self._finish_fit(copied(fitted), corpus))
             state.write(checkpoint, epoch + 1, is_last=stop or epoch + 1 == n_epochs)
             if stop:
                 break
-        warn_of_nothing(type(self).__name__, losses, validation)
+        self._warn_of_nothing(losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, corpus)
         self._commit(final)
         tasks.end(lambda: final)
+
+    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
+        warn_of_nothing(type(self).__name__, losses, validation)
+
+    def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> Any:
+        """What makes the passes over the text."""
+        if engine is not None:
+            raise ValueError(f"{type(self).__name__} does not learn in shards, so it has no use for an engine.")
+        return self._make_trainer(fitted)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
         objective = self._make_objective(fitted)
@@ -382,7 +400,3 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         """What belongs together in a pass."""
         return in_order
-
-
-def _copied(fitted: dict[str, Any]) -> dict[str, Any]:
-    return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in fitted.items()}

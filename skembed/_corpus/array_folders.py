@@ -9,12 +9,14 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import __version__
+from .._validation.json_text import parse_json
 from .._validation.messages import brief
 from .._validation.paths import describe_unreadable, naming
 from .folders import FolderKind
@@ -67,16 +69,20 @@ def _write_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Any
     text += b" " * (-len(text) % _ALIGNMENT)
     digest, size = hashlib.sha256(), 0
     with naming(file), file.open("wb", buffering=0) as opened:
-        for data in (len(text).to_bytes(8, "little"), text, *map(arrays.__getitem__, names)):
-            if isinstance(data, np.ndarray):
-                data = np.ascontiguousarray(data, data.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).data
+        before = [memoryview(len(text).to_bytes(8, "little")), memoryview(text)]
+        for data in chain(before, (_bytes_of(arrays[name]) for name in names)):
             for start in range(0, len(data), _STEP):
-                piece = memoryview(data)[start : start + _STEP]
+                piece = data[start : start + _STEP]
                 digest.update(piece)
                 size += len(piece)
                 while len(piece):
                     piece = piece[opened.write(piece) :]
     return {"bytes": size, "sha256": digest.hexdigest()}
+
+
+def _bytes_of(array: np.ndarray) -> memoryview:
+    """The bytes of an array in the file, copied only if they are not in this order in memory."""
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).data
 
 
 def digest_of(header: Mapping[str, Any]) -> str:
@@ -94,8 +100,8 @@ def read_header(folder: Path, layout: ArrayFolder) -> dict[str, Any]:
     if file.stat().st_size > _LARGEST_HEADER:
         raise ValueError(f"{file} is larger than the header of any {layout.kind.name}. It was not written by skembed.")
     try:
-        header = json.loads(file.read_text(encoding="ascii"), object_pairs_hook=_distinct, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
+        header = parse_json(file.read_text(encoding="ascii"))
+    except ValueError as error:
         raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
     if not isinstance(header, dict) or header.get("format") != layout.format:
         raise ValueError(f"{file} is not the header of a {layout.format}.")
@@ -109,21 +115,8 @@ def read_header(folder: Path, layout: ArrayFolder) -> dict[str, Any]:
     if set(header) != set(entries) or any(type(header[name]) is not kind for name, kind in entries.items()):
         raise ValueError(f"{file} is damaged: entries are missing or wrong.")
     if digest_of(header) != header["digest"]:
-        raise ValueError(
-            f"{file} is damaged: it does not fit its digest. Copy or save the {layout.kind.name} again."
-        )
+        raise ValueError(f"{file} is damaged: it does not fit its digest. Copy or save the {layout.kind.name} again.")
     return header
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name stands twice in it.")
-    return found
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON.")
 
 
 def _check_readable(file: Path, layout: ArrayFolder) -> None:

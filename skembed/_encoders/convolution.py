@@ -13,7 +13,6 @@ of a window is a sum of rows.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -25,11 +24,10 @@ from .._compiled.norms import row_norms
 from .._compiled.products import product_by_row
 from .._compiled.rows import ONE, tanh
 from .._compiled.simd import WIDTH, load, multiply_add, splat, store, zero_first
-from .._training.dense import ONE_BLAS_THREAD, adam_step
+from .._training.dense import ONE_BLAS_THREAD
 from .._training.encoded_text import EncodedText
-from .._training.learned_arrays import accumulator_of
+from .._training.over_words import IndexedSentences, OverWords
 from .._training.pairs import PairEncoder
-from .._training.word_dropout import KEEP_ALL, list_words
 
 GAIN = 0.3  # factor of the filters on a word vector at the start, where tanh is still nearly linear
 STEP = np.float32(0.1)  # of filters, relative to words: a block moves all filters, but few words
@@ -150,24 +148,6 @@ def gather_windows(words, ptr, products, intercept, shape, gradient, of_products
             column += width * n_filters
 
 
-@lean_kernel
-def list_distinct(ids, slot, words, distinct):
-    """``words[i]``: index of ``ids[i]`` among the distinct ids, which are listed; returns how many there are.
-
-    ``slot`` int32, zeros for each id, is left as zeros.
-    """
-    n = np.int64(0)
-    for i in range(ids.shape[0]):
-        if slot[ids[i]] == 0:
-            distinct[n] = ids[i]
-            n += 1
-            slot[ids[i]] = n
-        words[i] = slot[ids[i]] - 1
-    for i in range(n):
-        slot[distinct[i]] = 0
-    return n
-
-
 def with_columns(array: np.ndarray) -> np.ndarray:
     """An array (n, n_filters) or (n, n_filters, d) with at least sixteen filters, as the kernels need."""
     n, n_filters, *rest = array.shape
@@ -186,20 +166,6 @@ def without_columns(sums: np.ndarray, n_filters: int) -> np.ndarray:
     return sums.reshape(n, n_widths, WIDTH)[:, :, :n_filters].reshape(n, n_widths * n_filters)
 
 
-class IndexedSentences(NamedTuple):
-    """Sentences as indices of their distinct words."""
-
-    words: np.ndarray  # (n_tokens,) int64
-    ptr: np.ndarray  # (n_sentences + 1,) int64, where the sentences begin
-    distinct: np.ndarray  # (n_distinct,) ids of the words
-
-    @classmethod
-    def of(cls, ids: np.ndarray, ptr: np.ndarray, slot: np.ndarray) -> IndexedSentences:
-        """From ids; ``slot`` has a zero for each id."""
-        words, distinct = np.empty(len(ids), np.int64), np.empty(len(ids), ids.dtype)
-        return cls(words, ptr, distinct[: list_distinct(ids, slot, words, distinct)])
-
-
 def embed_windows(
     sentences: IndexedSentences, vectors: np.ndarray, filters: np.ndarray, intercept: np.ndarray, shape: Shape
 ) -> Any:
@@ -215,15 +181,12 @@ def filter_matrix(filters: np.ndarray) -> np.ndarray:
     return with_columns(filters).reshape(-1, filters.shape[2])
 
 
-class Filters(ABC):
-    """Base of the encoders of `PairTrainer` with filters over the words of another encoder.
-
-    What `fitted` holds is changed in place.
-    """
+class Filters(OverWords):
+    """Base of the encoders with filters over the words of another encoder."""
 
     def __init__(self, words: PairEncoder, fitted: dict[str, Any], shape: Shape, alpha: float, dropout: float) -> None:
-        self.words, self.fitted, self.shape, self.alpha = words, fitted, shape, np.float32(alpha)
-        self.kept = int((1 - dropout) * KEEP_ALL)
+        super().__init__(words, fitted, dropout)
+        self.shape, self.alpha = shape, np.float32(alpha)
 
     @cached_property
     def _units(self) -> tuple[np.ndarray, np.float32]:
@@ -233,34 +196,12 @@ class Filters(ABC):
         n, d = self.fitted["_intercept"].size, start.shape[2]
         return STEP * lengths.mean(axis=1)[:, None, None], np.float32(STEP * GAIN * np.sqrt(max(n, d)))
 
-    @abstractmethod
-    def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
-        """The vectors of some sentences."""
-
-    @abstractmethod
-    def step(self, gradient: np.ndarray, rate: float) -> None:
-        """One step along the gradient of the vectors that `encode` returned last."""
-
-    @abstractmethod
-    def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
-        """Memory for a block."""
-
-    def _listed(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> EncodedText:
-        """The known words of some sentences; words are dropped where they are to be learned from."""
-        ids = np.empty(int((text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]).sum()), np.int32)
-        ptr = np.zeros(len(sentences) + 1, np.int64)
-        text = text._replace(annotations=())  # whose types differ between methods
-        list_words(text, sentences, self.kept if learn else KEEP_ALL, seed, ids, ptr)
-        return text._replace(tokens=ids[: ptr[-1]], sent_ptr=ptr)
-
     def _step(self, of_words: np.ndarray, of_filters: np.ndarray, of_intercept: np.ndarray, rate: float) -> None:
         """One step of Adam of words, filters and intercept."""
-        fitted = self.fitted
         self.words.step(of_words, rate)
-        of_filters = of_filters + self.alpha * fitted["_filters"]
+        of_filters = of_filters + self.alpha * self.fitted["_filters"]
         for name, gradient, unit in zip(("_filters", "_intercept"), (of_filters, of_intercept), self._units):
-            moments = fitted[accumulator_of(name)]
-            fitted[name] -= unit * adam_step(moments, ..., gradient, rate, fitted["_n_steps"])
+            self._move(name, gradient, unit, rate)
 
 
 class Convolution(Filters):
@@ -269,11 +210,7 @@ class Convolution(Filters):
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
         """The vectors of some sentences."""
         text = self._listed(text, sentences, seed, learn)
-        slot = np.zeros(len(text.word_weight), np.int32)
-        self._sentences = IndexedSentences.of(text.tokens, text.sent_ptr, slot)
-        n = len(self._sentences.distinct)
-        text = text._replace(tokens=self._sentences.distinct, sent_ptr=np.arange(n + 1))
-        self._vectors = self.words.encode(text, np.arange(n), seed, learn)
+        self._sentences, self._vectors = self._indexed(text, seed, learn)
         self._matrix, self._intercept = filter_matrix(self.fitted["_filters"]), with_columns(self.fitted["_intercept"])
         self._products = product_by_row(self._vectors, self._matrix)
         sums = np.empty((len(sentences), self._intercept.size), np.float32)

@@ -54,7 +54,7 @@ class Steps(NamedTuple):
     @property
     def previous(self) -> np.ndarray:
         """For each word after the first step, the index of the word before it."""
-        n_first = int(self.ptr[1])
+        n_first = int(self.ptr[:2][-1])  # 0 without sentences
         return np.arange(n_first, len(self.slot)) - np.repeat(np.diff(self.ptr)[:-1], np.diff(self.ptr)[1:])
 
 
@@ -304,7 +304,7 @@ class Gru:
         of_constant: np.ndarray,
     ) -> np.ndarray:
         """The gradient of the weights, in the order of their columns."""
-        n, n_inputs, n_first = self.n_units, self.n_inputs, int(read.steps.ptr[1])
+        n, n_inputs, n_first = self.n_units, self.n_inputs, int(read.steps.ptr[:2][-1])
         before = read.trace.states[read.steps.previous, :n]
         reset = read.trace.reset[n_first:, :n]
         found = np.empty((3, n, n_inputs + n + read.contexts.shape[1] + 1), np.float32)

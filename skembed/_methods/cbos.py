@@ -5,13 +5,14 @@ from typing import Any
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ContextVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.cbos import CBOSObjective
 from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.start import StartsFromInit
 
 
-class CBOSVectorizer(ContextVectorizer, StartsFromInit):
+class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences.
 
     A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
@@ -102,6 +103,10 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -246,6 +251,7 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -280,6 +286,7 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

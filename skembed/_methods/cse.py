@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.queries import SentenceSimilarity
-from .._compiled.buffers import between, read_only
+from .._compiled.buffers import read_only
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.bag import hash_vectors, sum_rows
+from .._encoders.bag import sum_rows
 from .._encoders.convolution import (
     Convolution,
     Filters,
-    IndexedSentences,
     LearnedFilters,
     LinearFilters,
     Shape,
@@ -25,19 +23,18 @@ from .._encoders.convolution import (
     shapes_of_filters,
     start_filters,
 )
-from .._text.batches import offsets
-from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
+from .._training.over_words import IndexedSentences
 from .._validation.constraints import satisfies
 from .._validation.limits import integers
 from .._validation.messages import brief
-from .._word_vectors.paired_words import PairedWords
+from .._word_vectors.paired_sequences import PairedSequences
 from .._word_vectors.start import median_length
 
 _WIDEST = 100
 
 
-class CSEVectorizer(SentenceSimilarity, PairedWords):
+class CSEVectorizer(PairedSequences):
     r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE.
 
     Filters of several widths move over the words of a sentence. A filter gives one value for each window, and the sum
@@ -119,7 +116,7 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
     early_stopping : bool, default=False
         Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -190,10 +187,9 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
     (2, 48)
     """
 
-    word_vectors_: NDArray[np.float32]
-    word_weights_: NDArray[np.float32]
     filters_: NDArray[np.float32]
     intercept_: NDArray[np.float32]
+    _network = ("filters_", "intercept_")
 
     _parameter_constraints: dict[str, Any] = {
         "filter_widths": [tuple, list],
@@ -201,7 +197,6 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
         "activation": [StrOptions({"tanh", "identity"})],
         "padding": [StrOptions({"wide", "narrow"})],
         "filter_alpha": [Interval(Real, 0.0, 1e6, closed="both")],
-        "unknown": [StrOptions({"zero", "hash"})],
     }
     _paper_settings = {
         "CSE": {
@@ -321,19 +316,21 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
         widths, n_filters, n_components = tuple(map(int, self.filter_widths)), int(self.n_filters), words[0].shape[1]
         shape, options = (sum(widths), n_filters, n_components), ("n_filters", "filter_widths", "activation", "padding")
         init = fitted.get("_init")
-        given = None if init is None else init.filters
+        given = None if init is None else init.network
         filters: Start = self._pass_words_through(fitted)
         intercept: Start = start_zeros
-        if given is not None and given.filters.shape == shape and given.windows == self._windows_of_options:
+        if (
+            isinstance(given, LearnedFilters)
+            and given.filters.shape == shape
+            and given.windows == self._windows_of_options
+        ):
             filters, intercept = map(start_copied, given[:2])
         of_intercept = len(widths), n_filters
-        return [
-            *words,
+        network = [
             LearnedArray("_filters", shape, filters, "dense", options),
             LearnedArray("_intercept", of_intercept, intercept, "dense", options),
-            LearnedArray("_start_filters", shape, filters, "dense", (), frozen=True),
-            LearnedArray("_start_intercept", of_intercept, intercept, "dense", (), frozen=True),
         ]
+        return words + self._arrays_of_network(network)
 
     def _pass_words_through(self, fitted: dict[str, Any]) -> Start:
         """A start of the filters, whatever the index of their array."""
@@ -341,59 +338,24 @@ class CSEVectorizer(SentenceSimilarity, PairedWords):
         return lambda array, _: start_filters(array, tuple(map(int, self.filter_widths)), length, fitted["_seed"])
 
     @property
-    def _learned_filters(self) -> LearnedFilters:
+    def _learned_network(self) -> LearnedFilters:
         """What another model starts from beside the words."""
         return LearnedFilters(self.filters_, self.intercept_, self._windows)
-
-    @property
-    def _summed_vectors(self) -> np.ndarray:
-        return self.word_vectors_
 
     def _make_encoder(self, fitted: dict[str, Any]) -> Filters:
         words, shape = self._encoder_of_words(fitted), Shape.of(self._windows_of_options)
         encoder = LinearFilters if shape.is_bag else Convolution
         return encoder(words, fitted, shape, self.filter_alpha, self.word_dropout)
 
-    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
-        filters, intercept = fitted["_filters"], fitted["_intercept"]
-        if self.interpolation < 1:
-            share = self.interpolation
-            filters = between(fitted["_start_filters"], filters, share)
-            intercept = between(fitted["_start_intercept"], intercept, share)
-        words, length = self._learned_words(fitted), fitted["_length_of_new_words"]
-        length = np.float32(median_length(words["word_vectors_"]) if length is None else length)
-        fitted = super()._finish_fit(fitted | words, corpus)
-        return fitted | {"filters_": filters, "intercept_": intercept, "_unknown_length": length}
-
     def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
         shapes = shapes_of_filters(self._windows[0], n_words, self.word_vectors_.shape[-1], self.n_features_out_)
         return {name: (getattr(self, name), shape) for name, shape in shapes.items()}
 
-    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        self._check_transform_parameters()
-        ids, ptr = sentences.ids, sentences.ptr
-        if self._option("unknown") == "zero":
-            is_known = sentences.rows[ids] >= 0
-            ids, ptr = ids[is_known], offsets(is_known)[ptr]
-        found = IndexedSentences.of(ids, ptr, np.zeros(ids.max(initial=0) + 1, np.int32))
-        rows = sentences.rows[found.distinct]
-        vectors = self._vectors_of_words(rows, sentences.words_of(found.distinct[rows < 0]))
-        shape = Shape.of(self._windows)
-        if shape.is_bag:
-            sums = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
-            vectors = read_only(vectors)
-            sum_rows(found.words, np.ones(len(ids), np.float32), ptr, vectors, vectors[:0], False, sums)
-            embedded = embed_bags(sums, ptr, self.filters_, self.intercept_, shape)
-        else:
-            embedded = embed_windows(found, vectors, self.filters_, self.intercept_, shape)
-        if out is None:
-            return embedded
-        out[:] = embedded
-        return out
-
-    def _vectors_of_words(self, rows: np.ndarray, unknown: list[str]) -> np.ndarray:
-        """Vectors of words of the vocabulary, and where a row is negative those of unknown words."""
-        vectors = self.word_vectors_[rows] * self.word_weights_[rows, None]
-        if unknown:
-            vectors[rows < 0] = self._unknown_length * hash_vectors(unknown, vectors.shape[1])
-        return vectors
+    def _embed_words(self, sentences: IndexedSentences, vectors: np.ndarray) -> np.ndarray:
+        words, ptr, shape = sentences.words, sentences.ptr, Shape.of(self._windows)
+        if not shape.is_bag:
+            return np.asarray(embed_windows(sentences, vectors, self.filters_, self.intercept_, shape))
+        sums = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
+        vectors = read_only(vectors)
+        sum_rows(words, np.ones(len(words), np.float32), ptr, vectors, vectors[:0], False, sums)
+        return np.asarray(embed_bags(sums, ptr, self.filters_, self.intercept_, shape))

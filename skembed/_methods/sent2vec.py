@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._base.ngrams import NgramVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
@@ -37,7 +38,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Sent2VecVectorizer(NgramVectorizer):
+class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec.
 
     A sentence is the mean of the source vectors of its words and of its word n-grams, if any. They are learned so
@@ -115,6 +116,10 @@ class Sent2VecVectorizer(NgramVectorizer):
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -237,6 +242,7 @@ class Sent2VecVectorizer(NgramVectorizer):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -270,6 +276,7 @@ class Sent2VecVectorizer(NgramVectorizer):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

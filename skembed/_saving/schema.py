@@ -17,6 +17,7 @@ from .._methods.cbos import CBOSVectorizer
 from .._methods.cse import CSEVectorizer
 from .._methods.denoising_autoencoder import SequentialDenoisingAutoencoder
 from .._methods.fastsent import FastSentVectorizer
+from .._methods.gran import GRANVectorizer
 from .._methods.paragraph import ParagraphVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
@@ -35,7 +36,7 @@ class Array(NamedTuple):
     @property
     def axis_of_words(self) -> int | None:
         """Axis of a matrix that has a row for each word, or word n-gram; None if it is no such matrix."""
-        found = [axis for axis, size in enumerate(self.sizes) if size in ("words", "rows", "learned")]
+        found = [axis for axis, size in enumerate(self.sizes) if size in ("words", "rows", "learned", "buckets")]
         return found[0] if found and len(self.sizes) == 2 else None
 
 
@@ -82,6 +83,8 @@ def _unit(name: str) -> Array:
     return Array(("gates", f"units {name}", f"inputs {name}"))
 
 
+# The states of this unit are no columns of a row.
+_UNIT, _GATES = Array(("gates", "states", "inputs")), Array(("columns", "inputs"))
 _PAIRED = {"word_vectors_": _WORDS, "_length_of_new_words": float}
 
 SCHEMAS: dict[type[TextVectorizer], Schema] = {
@@ -152,6 +155,19 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         | {"_filters": _FILTERS, "_start_filters": _FILTERS, "_intercept": _INTERCEPT, "_start_intercept": _INTERCEPT}
         | _accumulators("directions", "scales", "filters", "intercept"),
     ),
+    GRANVectorizer: Schema(
+        _OF_TRAINED
+        | _PAIRED
+        | {
+            "word_weights_": Array(("words",)),
+            "_unknown_length": np.float32,
+            "unit_weights_": _UNIT,
+            "gate_weights_": _GATES,
+        },
+        training=_START_OF_WORDS
+        | {"_unit_weights": _UNIT, "_start_unit_weights": _UNIT, "_gate_weights": _GATES, "_start_gate_weights": _GATES}
+        | _accumulators("directions", "scales", "unit_weights", "gate_weights"),
+    ),
     MetaEmbeddingVectorizer: Schema(_OF_TEXT | _OF_POOLED | {"word_vectors_": _WORDS, "_n_tokens": int}),
     MeanEmbeddingVectorizer: Schema(
         _OF_TEXT
@@ -160,6 +176,8 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
             "word_vectors_": _WORDS,
             "_processed_vectors": _WORDS,
             "components_": Array(("removed", "columns")),
+            "ngram_vectors_": Array(("buckets", "columns")),
+            "_ngram_lengths": tuple,
             "_n_tokens": int,
             "_hash_numbers": bool,
             "_spelling_weight": float,

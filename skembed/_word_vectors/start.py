@@ -35,7 +35,7 @@ class Start(NamedTuple):
     ngrams: np.ndarray | None = None  # (n_buckets, n_components) float32, the rows that n-grams share, if it has such
     ngram_range: tuple[int, ...] = (1, 1)
     model: type | None = None  # the class of a fitted model
-    filters: Any = None  # what a convolutional model has learned beside its words
+    network: Any = None  # what a model with a network has learned beside its words
 
     def is_of(self, cls: type) -> bool:
         """Whether the vectors were learned by this class, whose rate their lengths serve already."""
@@ -180,7 +180,7 @@ def _sums_of(model: Any) -> Start:
     vectors = model._summed_vectors[:n_words] * model.word_weights_[:n_words, None]
     length = float(model._unknown_length * getattr(model, "_unknown_weight", 1.0))
     start = Start(list(model.vocabulary_), np.ascontiguousarray(vectors, np.float32), length, model=type(model))
-    start = start._replace(filters=getattr(model, "_learned_filters", None))
+    start = start._replace(network=getattr(model, "_learned_network", None))
     if isinstance(model, NgramVectorizer) and len(model.ngram_vectors_):
         return start._replace(ngrams=model.ngram_vectors_, ngram_range=tuple(model.ngram_range))
     return start

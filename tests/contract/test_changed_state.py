@@ -15,7 +15,7 @@ CHANGED = "fitted attributes were changed|vocabulary_|differs from|expected"
 CLASSES = sorted(name for name in NAMES if "-" not in name) + ["BOWPCA-plain", "CSEVectorizer-linear"]
 CLASSES += ["CBOSVectorizer-given", "MeanEmbeddingVectorizer-removed", "Sent2VecVectorizer-bigrams"]
 ARRAYS = ("word_weights_", "_own_lengths", "learned_vectors_", "_source_vectors", "_processed_vectors", "components_")
-MORE_ARRAYS = ("mean_", "filters_", "intercept_", "word_vectors_")
+MORE_ARRAYS = ("mean_", "filters_", "intercept_", "unit_weights_", "gate_weights_", "word_vectors_")
 
 
 def changed(name, **changes):
@@ -136,9 +136,9 @@ def test_training_does_not_go_on_from_a_changed_state(name):
     found = vars(fitted(name))
     accumulators = [key for key in found if key.endswith("_accumulator")]
     arrays = [key for key in (*ARRAYS, *MORE_ARRAYS, "target_vectors_", "coef_", "_directions") if key in found]
-    derived = {"filters_", "intercept_"}  # which a fit makes anew, or does not read
+    derived = {"filters_", "intercept_", "unit_weights_", "gate_weights_"}  # which a fit makes anew, or does not read
     derived |= {"word_vectors_"} if "_directions" in found else set()
-    derived |= {"word_weights_"} if name.startswith("CSE") else set()
+    derived |= {"word_weights_"} if name.startswith(("CSE", "GRAN")) else set()
     changes = [{key: found[key][:-1]} for key in (*accumulators, *arrays, "word_counts_") if key not in derived]
     changes += [{"word_counts_": -found["word_counts_"]}, {"word_counts_": found["word_counts_"].astype(float)}]
     for change in changes:

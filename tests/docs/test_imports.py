@@ -35,6 +35,8 @@ RANKS = [
     ["_methods"],
     ["_meta_estimators"],
     ["_saving"],
+    ["_interchange"],
+    ["arrow", "dask"],
     ["datasets"],
     ["evaluation"],
     ["inspection"],

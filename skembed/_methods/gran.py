@@ -1,0 +1,312 @@
+"""The estimator of the paper on gated recurrent averaging networks: learned from pairs of paraphrases."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from .._base.state import Shaped
+from .._encoders.gru import start_gru
+from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
+from .._training.over_words import IndexedSentences
+from .._validation.limits import integers
+from .._word_vectors.gated_averages import GatedAverages, LearnedGates, embed_gated
+from .._word_vectors.paired_sequences import PairedSequences
+from .._word_vectors.start import median_length
+
+
+class GRANVectorizer(PairedSequences):
+    r"""Sentence embeddings learned from pairs of sentences that mean the same, with gates: GRAN [1]_.
+
+    A gated recurrent averaging network. A sentence is the mean of its words' vectors, after each number of a vector is
+    multiplied by a gate between 0 and 1. The gates come from a recurrent unit that reads the words in order, so a word
+    may count much in one sentence and little in another. It learns as :class:`ParaphraseVectorizer` does: word vectors,
+    recurrent unit and gates together.
+
+    Read more in the :ref:`User Guide <gran>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors if `init` is None; else that of the vectors of `init`. The paper has 300.
+    n_units : int, default=100
+        Numbers of a state of the recurrent unit. The paper has 300.
+    init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Vectors to start from: a fitted estimator of this package, as it sums its word vectors, its word weights and
+        its tokenizer included; or what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are
+        kept. None starts at random. Cross-validation clones an estimator, which makes it forget: keep it in a
+        :class:`~sklearn.frozen.FrozenEstimator`.
+    learn : {"both", "directions", "weights", "vectors"}, default="both"
+        What moves of a word, beside the filters. "directions": the direction of its vector, which keeps its first
+        length. "weights": a weight by which the vector counts. "both": these two. "vectors", as in the paper, moves a
+        vector freely.
+    loss : {"softmax", "hinge"}, default="softmax"
+        "softmax": over the sentences of a block, one of which is the other of the pair. "hinge", the paper's: the
+        cosine of a pair should exceed that with the most similar other sentence by `margin`.
+    temperature : float, default=0.1
+        Divides the cosines before the softmax; from 1e-4 to 1e4.
+    margin : float, default=0.4
+        Margin of the hinge; the paper's.
+    alpha : float, default=0.0
+        Strength of the pull to the start, the paper's :math:`\lambda_w`, on the words of a block.
+    interpolation : float, default=1.0
+        How far the result lies on the way from the start to what was learned, from 0 to 1. Less than 1 keeps more of
+        what `init` knew.
+    gate_alpha : float, default=0.0
+        Strength of the pull of recurrent unit and gates to zero, the paper's :math:`\lambda_c`.
+    word_dropout : float, default=0.0
+        Fraction of the words of a sentence that are left out at random in training.
+    shuffled : float, default=0.0
+        Fraction of the sentences whose words are put in random order in training, the paper's scrambling rate. It keeps
+        the unit from relying on the order of few pairs.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
+        depends on its text alone, so that it still matches itself.
+    learning_rate : float, default=0.001
+        Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
+        linearly to zero over `max_iter` passes.
+    max_iter : int, default=5
+        Passes over the pairs; over each set of them, where there are several.
+    batch_size : int or "auto", default="auto"
+        Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
+    min_count : int, default=1
+        Words that occur less often are not learned, unless `init` has them.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words, and those of `init`.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
+        Pairs to learn from, whatever `X` is given to `fit`: so a pipeline may get the sentences and labels of its
+        next step. Sentences of one document of a SentenceCorpus are paraphrases.
+    early_stopping : bool, default=False
+        Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads that encode text; -1 means all cores. One thread learns. It does not change one bit of the
+        result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the pairs and all draws.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words that are learned, and those of `init`, with their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
+        Vectors of the words, before `word_weights_` and the gates.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the pairs.
+    coverage_ : float
+        Fraction of the words of the pairs that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Weight of each word, learned unless `learn` says otherwise; 1 at the start.
+    unit_weights_ : ndarray of shape (3, n_units, n_features_out + n_units + 1), dtype float32
+        Weights of the unit: of its reset gate, update gate and candidate. The columns are those of the word, of the
+        state and an intercept.
+    gate_weights_ : ndarray of shape (n_features_out, n_features_out + n_units + 1), dtype float32
+        Weights of the gates, with the same columns.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    ParaphraseVectorizer : The mean of the words alone, and much faster.
+    CSEVectorizer : Sees the order of neighbouring words, and is faster.
+    PairCorpus : Pairs, encoded once.
+
+    Notes
+    -----
+    *Start.* The weights of the gates start at zero, so that all gates are 1/2: the model begins exactly as the mean of
+    the word vectors of `init`.
+
+    *Differences from the paper.* Its loss is `"hinge"`, and its vectors are free. Its unit is an LSTM. Here it is a
+    GRU, the unit of the other recurrent methods, which has a quarter fewer weights. It starts the gates at random, and
+    its rate is constant and absolute. Its dropout leaves out single numbers of word vectors; here it leaves out words.
+
+    *The paper's own setting,* with the Paragram vectors as `init`, is ``GRANVectorizer(300, n_units=300,
+    learn="vectors", loss="hinge", margin=0.4, alpha=0.0, gate_alpha=0.0, interpolation=1.0, word_dropout=0.0,
+    shuffled=0.5, unknown="zero", learning_rate=0.001, max_iter=10, batch_size=100, min_count=1)``.
+
+    References
+    ----------
+    .. [1] John Wieting and Kevin Gimpel, "Revisiting Recurrent Networks for Paraphrastic Sentence Embeddings", ACL,
+       2017.
+
+    Examples
+    --------
+    >>> from skembed import GRANVectorizer
+    >>> pairs = [("cheap flights", "low cost air tickets"), ("rent a car", "car hire")] * 50
+    >>> emb = GRANVectorizer(n_components=16, n_units=16, random_state=0).fit(pairs)
+    >>> emb.transform(["cheap flights", "air tickets"]).shape
+    (2, 16)
+    """
+
+    unit_weights_: NDArray[np.float32]
+    gate_weights_: NDArray[np.float32]
+    _network = ("unit_weights_", "gate_weights_")
+
+    _parameter_constraints: dict[str, Any] = {
+        "n_units": [integers(1)],
+        "gate_alpha": [Interval(Real, 0.0, 1e6, closed="both")],
+        "shuffled": [Interval(Real, 0.0, 1.0, closed="both")],
+    }
+    _paper_settings = {
+        "GRAN": {
+            "n_components": 300,
+            "n_units": 300,
+            "learn": "vectors",
+            "loss": "hinge",
+            "margin": 0.4,
+            "alpha": 0.0,
+            "gate_alpha": 0.0,
+            "interpolation": 1.0,
+            "word_dropout": 0.0,
+            "shuffled": 0.5,
+            "unknown": "zero",
+            "learning_rate": 0.001,
+            "max_iter": 10,
+            "batch_size": 100,
+            "min_count": 1,
+        }
+    }
+    # end of the settings
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        n_units: int = 100,
+        init: Any = None,
+        learn: str = "both",
+        loss: str = "softmax",
+        temperature: float = 0.1,
+        margin: float = 0.4,
+        alpha: float = 0.0,
+        interpolation: float = 1.0,
+        gate_alpha: float = 0.0,
+        word_dropout: float = 0.0,
+        shuffled: float = 0.0,
+        unknown: str = "hash",
+        learning_rate: float = 0.001,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        min_count: int = 1,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_units = n_units
+        self.init = init
+        self.learn = learn
+        self.loss = loss
+        self.temperature = temperature
+        self.margin = margin
+        self.alpha = alpha
+        self.interpolation = interpolation
+        self.gate_alpha = gate_alpha
+        self.word_dropout = word_dropout
+        self.shuffled = shuffled
+        self.unknown = unknown
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        words = super()._learned_arrays(fitted)
+        d, n_units = words[0].shape[1], int(self.n_units)
+        of_unit, of_gates = (3, n_units, d + n_units + 1), (d, d + n_units + 1)
+        init = fitted.get("_init")
+        given = None if init is None else init.network
+        unit: Start = self._start_of_unit(fitted, d)
+        gates: Start = start_zeros
+        if isinstance(given, LearnedGates) and given.unit.shape == of_unit:
+            unit, gates = map(start_copied, given)
+        options = ("n_components", "n_units")
+        network = [
+            LearnedArray("_unit_weights", of_unit, unit, "dense", options),
+            LearnedArray("_gate_weights", of_gates, gates, "dense", options),
+        ]
+        return words + self._arrays_of_network(network)
+
+    def _start_of_unit(self, fitted: dict[str, Any], n_inputs: int) -> Start:
+        """A start of the unit, whatever the index of its array."""
+        length = median_length(fitted["_init"].vectors) if "_init" in fitted else 1.0
+        return lambda array, _: start_gru(array, n_inputs, length, [fitted["_seed"]])
+
+    @property
+    def _learned_network(self) -> LearnedGates:
+        """What another model starts from beside the words."""
+        return LearnedGates(self.unit_weights_, self.gate_weights_)
+
+    def _make_encoder(self, fitted: dict[str, Any]) -> GatedAverages:
+        words = self._encoder_of_words(fitted)
+        return GatedAverages(
+            words, fitted, alpha=self.gate_alpha, dropout=self.word_dropout, shuffled=float(self.shuffled)
+        )
+
+    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
+        d = self.n_features_out_
+        n_units = np.shape(self.unit_weights_)[1] if np.ndim(self.unit_weights_) == 3 else 0
+        return {
+            "word_vectors_": (self.word_vectors_, (n_words, d)),
+            "word_weights_": (self.word_weights_, (n_words,)),
+            "unit_weights_": (self.unit_weights_, (3, n_units, d + n_units + 1)),
+            "gate_weights_": (self.gate_weights_, (d, d + n_units + 1)),
+        }
+
+    def _embed_words(self, sentences: IndexedSentences, vectors: np.ndarray) -> np.ndarray:
+        return embed_gated(sentences, vectors, self.unit_weights_, self.gate_weights_)

@@ -1,0 +1,90 @@
+"""Base of the encoders of pairs that compute with the word vectors of another encoder, in the order of the words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._compiled.compile import lean_kernel
+from .dense import adam_step
+from .encoded_text import EncodedText
+from .learned_arrays import accumulator_of
+from .pairs import PairEncoder
+from .word_dropout import KEEP_ALL, list_words
+
+
+@lean_kernel
+def list_distinct(ids, slot, words, distinct):
+    """``words[i]``: index of ``ids[i]`` among the distinct ids, which are listed; returns how many there are.
+
+    ``slot`` int32, zeros for each id, is left as zeros.
+    """
+    n = np.int64(0)
+    for i in range(ids.shape[0]):
+        if slot[ids[i]] == 0:
+            distinct[n] = ids[i]
+            n += 1
+            slot[ids[i]] = n
+        words[i] = slot[ids[i]] - 1
+    for i in range(n):
+        slot[distinct[i]] = 0
+    return n
+
+
+class IndexedSentences(NamedTuple):
+    """Sentences as indices of their distinct words."""
+
+    words: np.ndarray  # (n_tokens,) int64
+    ptr: np.ndarray  # (n_sentences + 1,) int64, where the sentences begin
+    distinct: np.ndarray  # (n_distinct,) ids of the words
+
+    @classmethod
+    def of(cls, ids: np.ndarray, ptr: np.ndarray, slot: np.ndarray) -> IndexedSentences:
+        """From ids; ``slot`` has a zero for each id."""
+        words, distinct = np.empty(len(ids), np.int64), np.empty(len(ids), ids.dtype)
+        return cls(words, ptr, distinct[: list_distinct(ids, slot, words, distinct)])
+
+
+class OverWords(ABC):
+    """Base of the encoders of `PairTrainer` that compute with the words of another encoder.
+
+    What `fitted` holds is changed in place.
+    """
+
+    def __init__(self, words: PairEncoder, fitted: dict[str, Any], dropout: float) -> None:
+        self.words, self.fitted = words, fitted
+        self.kept = int((1 - dropout) * KEEP_ALL)
+
+    @abstractmethod
+    def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
+        """The vectors of some sentences."""
+
+    @abstractmethod
+    def step(self, gradient: np.ndarray, rate: float) -> None:
+        """Take one step along the gradient of the vectors that `encode` returned last."""
+
+    @abstractmethod
+    def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
+        """Memory for a block."""
+
+    def _listed(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> EncodedText:
+        """The known words of some sentences; words are dropped where they are to be learned from."""
+        ids = np.empty(int((text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]).sum()), np.int32)
+        ptr = np.zeros(len(sentences) + 1, np.int64)
+        text = text._replace(annotations=())  # whose types differ between methods
+        list_words(text, sentences, self.kept if learn else KEEP_ALL, seed, ids, ptr)
+        return text._replace(tokens=ids[: ptr[-1]], sent_ptr=ptr)
+
+    def _indexed(self, listed: EncodedText, seed: int, learn: bool) -> tuple[IndexedSentences, np.ndarray]:
+        """Listed sentences as indices of their distinct words, and the vectors of these."""
+        sentences = IndexedSentences.of(listed.tokens, listed.sent_ptr, np.zeros(len(listed.word_weight), np.int32))
+        n = len(sentences.distinct)
+        words = listed._replace(tokens=sentences.distinct, sent_ptr=np.arange(n + 1))
+        return sentences, self.words.encode(words, np.arange(n), seed, learn)
+
+    def _move(self, name: str, gradient: np.ndarray, unit: Any, rate: float) -> None:
+        """Take one step of Adam of an array; ``unit`` of the rate."""
+        moments = self.fitted[accumulator_of(name)]
+        self.fitted[name] -= unit * adam_step(moments, ..., gradient, rate, self.fitted["_n_steps"])

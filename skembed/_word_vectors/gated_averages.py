@@ -1,0 +1,161 @@
+r"""Averages of word vectors with gates from a recurrent unit (Wieting and Gimpel, 2017), forward and backward.
+
+A unit reads the word vectors :math:`x_1 \dots x_n` of a sentence and has the states :math:`h_1 \dots h_n`. A gate says
+how much each number of a word counts:
+
+.. math::
+
+    g_t = \sigma(W_x x_t + W_h h_t + b), \qquad s = \frac{1}{n} \sum_t g_t \odot x_t
+
+:math:`W_x x` is computed once for each distinct word of a block.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import expit
+
+from .._compiled.norms import row_norms
+from .._compiled.products import product_by_row
+from .._encoders.gru import Gru, Read, Steps
+from .._training.encoded_text import EncodedText
+from .._training.over_words import IndexedSentences, OverWords
+from .._training.pairs import PairEncoder
+
+_BATCH = 256  # sentences that are embedded together
+_STEP = 0.1  # of unit and gates, relative to words: a block moves all of their weights, but few words
+
+
+class Gated(NamedTuple):
+    """Sentences that have been read, and their averages; none is empty."""
+
+    read: Read
+    gates: np.ndarray  # (n_words, n_components) float32, in the order of the steps
+    mean: csr_array  # (n_sentences, n_words), takes the mean of the words of each sentence
+    averages: np.ndarray  # (n_sentences, n_components) float32
+
+
+class GatedGradients(NamedTuple):
+    """Gradients of the weights and of what has been read."""
+
+    unit: np.ndarray  # (3, n_units, n_columns) float32
+    gates: np.ndarray  # (n_components, n_columns) float32
+    vectors: np.ndarray  # (n_distinct, n_components) float32
+
+
+class LearnedGates(NamedTuple):
+    """What a model starts from besides the words of another."""
+
+    unit: np.ndarray  # (3, n_units, n_columns) float32
+    gates: np.ndarray  # (n_components, n_columns) float32
+
+
+class GatedAverage:
+    """A unit and its gates, from their weights: of the unit as `Gru` has them, of the gates with the same columns."""
+
+    def __init__(self, unit: np.ndarray, gates: np.ndarray) -> None:
+        d = len(gates)
+        self._unit = Gru(unit, d)
+        self._of_words, self._intercept = np.ascontiguousarray(gates[:, :d]), gates[:, -1]
+        self._of_states = np.zeros((d, self._unit.width), np.float32)
+        self._of_states[:, : self._unit.n_units] = gates[:, d:-1]
+
+    def read(self, vectors: np.ndarray, words: np.ndarray, ptr: np.ndarray) -> Gated:
+        """Read sentences; ``words`` are rows of ``vectors``. The average of each depends on its own words alone."""
+        steps, d = Steps.of(ptr), len(self._of_words)
+        read = self._unit.read(vectors, words, steps)
+        scores = product_by_row(vectors, self._of_words)[read.words]
+        scores += product_by_row(read.trace.states, self._of_states)
+        gates = expit(scores[:, :d] + self._intercept)
+        lengths = np.diff(ptr)
+        shares = np.repeat(np.float32(1) / lengths.astype(np.float32), lengths)
+        mean = csr_array((shares, np.argsort(steps.position), ptr), (len(lengths), len(words)))
+        return Gated(read, gates, mean, mean @ (gates * vectors[read.words]))
+
+    def back(self, gated: Gated, gradient: np.ndarray) -> GatedGradients:
+        """From the gradient of the averages."""
+        read, gates, mean, _ = gated
+        vectors, words = read.vectors, read.words
+        by_word = csr_array(
+            (np.ones(len(words), np.float32), (words, np.arange(len(words)))), (len(vectors), len(words))
+        )
+        of_products = mean.T @ gradient
+        of_scores = of_products * vectors[words] * gates * (1 - gates)
+        of_word_scores = by_word @ of_scores
+        of_unit = self._unit.back(read, of_scores @ self._of_states, None)
+        of_vectors = by_word @ (of_products * gates) + of_word_scores @ self._of_words + of_unit.vectors
+        columns = of_word_scores.T @ vectors, of_scores.T @ self._unit.states_of(read), of_scores.sum(axis=0)[:, None]
+        return GatedGradients(of_unit.weights, np.concatenate(columns, axis=1), of_vectors)
+
+
+def embed_gated(sentences: IndexedSentences, vectors: np.ndarray, unit: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    """The rows of sentences, from the vectors of their distinct words."""
+    averages = GatedAverage(unit, gates)
+    lengths = np.diff(sentences.ptr)
+    rows = np.zeros((len(lengths), len(gates)), np.float32)
+    by_length = np.argsort(lengths, kind="stable")
+    by_length = by_length[lengths[by_length] > 0]
+    for start in range(0, len(by_length), _BATCH):
+        which = by_length[start : start + _BATCH]
+        ptr = np.append(0, np.cumsum(lengths[which]))
+        positions = np.arange(ptr[-1]) + np.repeat(sentences.ptr[which] - ptr[:-1], lengths[which])
+        distinct, words = np.unique(sentences.words[positions], return_inverse=True)
+        rows[which] = averages.read(vectors[distinct], words, ptr).averages
+    return rows
+
+
+class GatedAverages(OverWords):
+    """Encoder of `PairTrainer`: averages of the words of another encoder, with gates."""
+
+    def __init__(
+        self, words: PairEncoder, fitted: dict[str, Any], *, alpha: float, dropout: float, shuffled: float
+    ) -> None:
+        super().__init__(words, fitted, dropout)
+        self.alpha, self.shuffled = np.float32(alpha), shuffled
+
+    @cached_property
+    def _unit_of_rate(self) -> np.ndarray:
+        """A unit for each column: what a weight is multiplied with has a length of one for each unit."""
+        start, n_columns = self.fitted["_start_vectors"], self.fitted["_gate_weights"].shape[1]
+        units = np.full(n_columns, _STEP, np.float32)
+        lengths = row_norms(start)
+        units[: start.shape[1]] *= start.shape[1] ** 0.5 / np.median(lengths[lengths > 0])
+        return units
+
+    def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
+        """The vectors of some sentences."""
+        listed = self._listed(text, sentences, seed, learn)
+        if learn and self.shuffled:
+            listed = listed._replace(tokens=self._shuffle(listed, [seed, *sentences[:1]]))
+        indexed, vectors = self._indexed(listed, seed, learn)
+        self._which = np.flatnonzero(np.diff(indexed.ptr))
+        self._average = GatedAverage(self.fitted["_unit_weights"], self.fitted["_gate_weights"])
+        ptr = np.append(indexed.ptr[:-1][self._which], indexed.ptr[-1])
+        self._gated = self._average.read(vectors, indexed.words, ptr)
+        out = np.zeros((len(sentences), vectors.shape[1]), np.float32)
+        out[self._which] = self._gated.averages
+        return out
+
+    def _shuffle(self, listed: EncodedText, seed: list[int]) -> np.ndarray:
+        """The words of all sentences, those of some sentences in random order."""
+        random, lengths = np.random.default_rng(seed), np.diff(listed.sent_ptr)
+        sentence = np.repeat(np.arange(len(lengths)), lengths)
+        keys = np.where((random.random(len(lengths)) < self.shuffled)[sentence], random.random(len(sentence)), 0.0)
+        return listed.tokens[np.lexsort((keys, sentence))]
+
+    def step(self, gradient: np.ndarray, rate: float) -> None:
+        """Take one step along the gradient of the vectors that `encode` returned last."""
+        of = self._average.back(self._gated, gradient[self._which])
+        self.words.step(of.vectors, rate)
+        for name, found in (("_unit_weights", of.unit), ("_gate_weights", of.gates)):
+            self._move(name, found + self.alpha * self.fitted[name], self._unit_of_rate, rate)
+
+    def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
+        """Memory for a block."""
+        d, width = len(self.fitted["_gate_weights"]), self.fitted["_unit_weights"].shape[1]
+        of_word = 4 * (2 * 3 * width + 6 * d + 8 * width)
+        return self.words.scratch_bytes(n_words, n_words) + n_words * of_word + 8 * n_sentences * (d + 2 * width)
