@@ -23,7 +23,7 @@ def cluster():
     """A Dask cluster of processes on this machine; a test scales it, and makes its client."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
 
 

@@ -53,6 +53,7 @@ def _digest_of(items: Iterable[Any]) -> str:
         elif isinstance(item, dict):
             for key in item:
                 digest.update(f"{key} ".encode("utf-8", "surrogatepass"))
-        elif item is None or isinstance(item, (bool, int, float, str, list, tuple)):
-            digest.update(f"{item!r};".encode("utf-8", "surrogatepass"))
+        elif item is None or isinstance(item, (bool, int, float, str, list, tuple, np.generic)):
+            plain = item.item() if isinstance(item, np.generic) else item
+            digest.update(f"{plain!r};".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

@@ -7,4 +7,5 @@ Knows all estimators, which do not know this package.
 __all__ = [
     "checks",
     "folder",
+    "shared",
 ]

@@ -144,10 +144,20 @@ def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None
     ...     skembed.load(f"{folder}/model").transform(["a cat"]).shape
     (1, 20)
     """
+    return load_with_digest(path, mmap=mmap, token_pattern=token_pattern)[0]
+
+
+def load_with_digest(path: PathLike, *, mmap: bool, token_pattern: str | None) -> tuple[Any, str]:
+    """Return what :func:`load` returns, and the digest of its folder."""
     return read_whole(user_path(path), lambda folder: _load(folder, mmap=mmap, token_pattern=token_pattern))
 
 
-def _load(folder: Path, *, mmap: bool, token_pattern: str | None) -> Any:
+def read_digest(path: PathLike) -> str:
+    """Return the digest of a saved model, which says all that it is."""
+    return read_whole(user_path(path), lambda folder: str(read_header(folder, _FOLDER)["digest"]))
+
+
+def _load(folder: Path, *, mmap: bool, token_pattern: str | None) -> tuple[Any, str]:
     header = read_header(folder, _FOLDER)
     stored = read_arrays(folder, _FOLDER, header, mmap=mmap)
     try:
@@ -155,6 +165,6 @@ def _load(folder: Path, *, mmap: bool, token_pattern: str | None) -> Any:
     except ValueError as error:
         raise ValueError(f"{folder / ARRAYS} is damaged or was not written by skembed: {error}") from None
     try:
-        return model_of(header, arrays, token_pattern)
+        return model_of(header, arrays, token_pattern), header["digest"]
     except (ValueError, TypeError) as error:
         raise ValueError(f"{folder / _HEADER} is damaged or was not written by skembed: {error}") from None

@@ -1,5 +1,7 @@
 """Corpora from Dask series and bags: the same bits for any partitions and whatever runs the tasks."""
 
+import errno
+import os
 import time
 
 import dask
@@ -202,6 +204,15 @@ def test_a_folder_that_workers_do_not_see(folder, monkeypatch):
     refused(as_bag(TEXT, [20]), None, message, OSError, folder)
 
 
+def test_a_full_disk(folder, monkeypatch):
+    def save(file, array):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(partitions_module.np, "save", save)
+    message = "The corpus cannot be saved to .*corpus: No space left on device"
+    refused(as_bag(TEXT, [20]), None, message, OSError, folder)
+
+
 def test_libraries_that_are_missing(folder, monkeypatch):
     bag = as_bag(TEXT, [20])
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
@@ -221,5 +232,29 @@ def test_same_bits_for_any_number_of_workers(folder, cluster, client):
             time.sleep(0.01)
         found = SentenceCorpus.from_dask(table["text"], table["doc"], folder=folder, client=client)
         assert same_bits(found, expected)
-    with Client(n_workers=7, threads_per_worker=1, processes=False, dashboard_address=None):
+    with Client(n_workers=7, threads_per_worker=1, processes=False, dashboard_address=":0"):
         assert same_bits(SentenceCorpus.from_dask(table["text"], table["doc"], folder=folder), expected)
+
+
+@pytest.mark.cluster
+def test_a_killed_worker_costs_no_bit(folder, tmp_path, cluster, client):
+    cluster.scale(2)
+    client.wait_for_workers(2)
+    flag = str(tmp_path / "killed")
+
+    def words_of(text):
+        if "w7" in text and not os.path.exists(flag):
+            open(flag, "w").close()
+            os._exit(1)
+        return text.split()
+
+    options = {"groups": as_bag(GROUPS, BORDERS["three"]), "folder": folder, "client": client}
+    found = SentenceCorpus.from_dask(as_bag(TEXT, BORDERS["three"]), analyzer=words_of, **options)
+    assert os.path.exists(flag)
+    assert same_bits(found, SentenceCorpus.from_sentences(TEXT, GROUPS, analyzer=words_of))
+    assert not [*folder.parent.glob(".corpus*")]
+
+
+@pytest.mark.cluster
+def test_errors_of_a_worker(folder, cluster, client):
+    refused(as_bag([*TEXT[:25], 3], [20]), None, "^Partition 1: Row 5 is 3 of", TypeError, folder, client=client)

@@ -36,6 +36,7 @@ RANKS = [
     ["_meta_estimators"],
     ["_saving"],
     ["_interchange"],
+    ["arrow", "dask"],
     ["datasets"],
     ["evaluation"],
     ["inspection"],

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.filterwarnings("ignore")  # other packages warn when they are imported
+
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "tasks" / "other_packages.rst"
 BLOCKS = [
     textwrap.dedent(block)

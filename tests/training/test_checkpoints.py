@@ -244,6 +244,13 @@ def test_mutated_checkpoints_are_refused_or_end_with_the_same_bits(tmp_path):
     assert n_refused > 50
 
 
+def test_settings_that_json_has_not(tmp_path):
+    model = make("CBOSVectorizer", learning_rate=np.float32(0.1), window=np.int64(1), stop_words={"the"})
+    with killed_after(2):
+        fit(clone(model), checkpoint=tmp_path / "state")
+    assert learned(fit(clone(model), checkpoint=tmp_path / "state")) == learned(fit(model))
+
+
 def test_checkpoints_are_no_parameter(tmp_path):
     """Clones and searches know nothing of them; a pipeline passes them on."""
     model = make("Sent2VecVectorizer")

@@ -62,8 +62,16 @@ def test_processes_change_no_bit(tmp_path):
     saved = tmp_path / "corpus"
     corpus().save(saved)
     mapped = SentenceCorpus.load(saved)
-    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2, analyzer=lambda item: item.split())
-    assert learned(estimator.set_params(analyzer="word").fit(mapped, engine="processes")) == learned(inline)
+    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
+    assert learned(estimator.fit(mapped, engine="processes")) == learned(inline)
+
+
+def test_processes_get_the_rows_of_each_round():
+    """Arrays as large as these travel as a file that is mapped; they change from round to round."""
+    options = {"n_shards": 2, "n_buckets": 40_000, "ngram_range": (1, 2)}
+    inline = make("Sent2VecVectorizer", **options).fit(corpus())
+    assert inline._source_vectors.nbytes > 2**20
+    assert learned(make("Sent2VecVectorizer", n_jobs=2, **options).fit(corpus(), engine="processes")) == learned(inline)
 
 
 def test_killed_process_costs_no_bit(tmp_path, monkeypatch):
@@ -119,15 +127,14 @@ def test_a_row_moves_by_the_sum_or_as_far_as_orthogonal_changes_would_take_it():
     np.testing.assert_array_equal(accumulator, np.column_stack([n_touched, np.zeros(6)]))
 
 
-def test_equal_changes_go_as_far_as_the_root_of_their_number():
-    one = merging.Changes(
-        0.0,
-        0.0,
-        {"a": RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([25]))},
-    )
-    weights = np.zeros((2, 2), np.float32)
-    merging.apply(reduce_in_tree(merging.merge, [one] * 16).of["a"], weights, np.zeros((2, 2), np.float32))
-    np.testing.assert_allclose(weights, [[0, 0], [12, 16]])
+@pytest.mark.parametrize(("n_shards", "times"), [(1, 1), (4, 2), (16, 4), (64, 4)])
+def test_equal_changes_go_as_far_as_the_root_of_their_number_or_four_times(n_shards, times):
+    changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([25]))
+    merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes})] * n_shards)
+    weights, accumulator = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
+    merging.apply(merged.of["a"], weights, accumulator)
+    np.testing.assert_allclose(weights, [[0, 0], [3 * times, 4 * times]], rtol=1e-6)
+    np.testing.assert_array_equal(accumulator, [[0, 0], [n_shards, 0]])
 
 
 def test_rows_of_plain_gradient_descent_are_those_that_moved():
@@ -208,6 +215,11 @@ def test_other_methods_refuse_an_engine(name):
         make(name).fit(TEXT, groups=GROUPS, engine="processes")
     with pytest.raises(TypeError, match="n_shards"):
         type(make(name))(n_shards=2)
+
+
+def test_too_many_shards_for_the_text():
+    with pytest.warns(UserWarning, match="n_shards=3 leaves each shard 2.. words .* use at most n_shards=1"):
+        make("CBOSVectorizer", n_shards=3).fit(corpus())
 
 
 def test_wrong_engine():
