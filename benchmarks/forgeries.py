@@ -2,10 +2,11 @@
 
     python benchmarks/forgeries.py [--trials 100000] [--seconds 600] [--out doc/_results/forgeries]
 
-Mutates the saved folder of a corpus and of models: bytes of a file, or numbers of an array, with all digests made to
-fit. Each is loaded and, if that goes well, used: text and a corpus are embedded, a pass of training goes on, a fit
-learns from the corpus. A process of its own does that, so that a crash or a hang is counted too. "Clear errors" are
-ValueErrors; whatever else happens is listed with the seed that repeats it.
+Mutates the saved folder of a corpus, of models and of a checkpoint, and files of word vectors: bytes of a file, or
+numbers of an array, with all digests made to fit. Each is loaded and, if that goes well, used: text and a corpus are
+embedded, a pass of training goes on, a fit learns from the corpus or goes on from the checkpoint. A process of its own
+does that, so that a crash or a hang is counted too. "Clear errors" are ValueErrors; whatever else happens is listed
+with the seed that repeats it.
 """
 
 import argparse
@@ -26,8 +27,8 @@ from reporting import report
 from safetensors.numpy import load_file, save_file
 
 import skembed
+from skembed._corpus import array_folders
 from skembed._corpus.storage import DTYPES, Arrays, digest_of
-from skembed._saving import folder as model_folder
 
 TEXT = [
     "The cat sat on the mat.",
@@ -47,6 +48,10 @@ def models():
     yield "word2vec, mean", skembed.MeanEmbeddingVectorizer(6, min_count=1, n_removed_components=1, random_state=0)
     yield "BOW-PCA", skembed.BOWPCA(3)
     yield "hybrid", skembed.HybridVectorizer(6)
+    yield "CSE", skembed.CSEVectorizer(5, n_filters=4, min_count=1, max_iter=1, random_state=0)
+    yield "target", skembed.TargetVectorizer(6, **options)
+    yield "paragraph, dm", skembed.ParagraphVectorizer(6, algorithm="dm", combine="concatenate", window=1, **options)
+    yield "skip-thought", skembed.SkipThoughtVectorizer(6, word_components=4, **options)
 
 
 def changed_bytes(data, random):
@@ -101,8 +106,9 @@ def forge_corpus(folder, random):
     (folder / "corpus.json").write_text(json.dumps(header))
 
 
-def forge_model(folder, random):
-    file, header_file = folder / "arrays.safetensors", folder / "model.json"
+def forge_arrays(folder, random):
+    """Change the folder of a model or of a checkpoint."""
+    file, header_file = folder / "arrays.safetensors", next(folder.glob("*.json"))
     header = json.loads(header_file.read_text())
     kind = random.integers(4)
     if kind == 0:
@@ -123,8 +129,17 @@ def forge_model(folder, random):
     data = file.read_bytes()
     if isinstance(header, dict):
         header["arrays"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        header["digest"] = model_folder._digest_of(header)
+        header["digest"] = array_folders.digest_of(header)
     header_file.write_text(json.dumps(header))
+
+
+def forge_files(folder, random):
+    """Change one of some files without a digest."""
+    file = sorted(folder.iterdir())[random.integers(len(list(folder.iterdir())))]
+    data = file.read_bytes()
+    for _ in range(random.integers(1, 4)):
+        data = changed_bytes(data, random)
+    file.write_bytes(data)
 
 
 def use_corpus(folder):
@@ -139,25 +154,46 @@ def use_model(folder):
     model = skembed.load(folder, mmap=bool(folder.stat().st_mtime_ns % 2))
     model.transform(TEXT)
     model.transform(skembed.SentenceCorpus.from_sentences(TEXT))
-    if hasattr(model, "_layout"):
+    if hasattr(model, "_layout") and model._learns_from == "text":
         model.partial_fit(TEXT)
 
 
-def worker(original, is_model, seeds, results):
+def use_checkpoint(folder):
+    model = skembed.CBOSVectorizer(6, min_count=1, max_iter=2, random_state=0)
+    model.fit(TEXT, checkpoint=folder).transform(TEXT)
+
+
+def use_vectors(folder):
+    for file in folder.iterdir():
+        words, vectors = skembed.read_word_vectors(file)
+        assert len(words) == len(vectors) and np.isfinite(vectors).all()
+        skembed.MeanEmbeddingVectorizer(word_vectors=(words, vectors)).fit(TEXT).transform(TEXT)
+
+
+KINDS = {
+    "corpus": (forge_corpus, use_corpus),
+    "model": (forge_arrays, use_model),
+    "checkpoint": (forge_arrays, use_checkpoint),
+    "vectors": (forge_files, use_vectors),
+}
+
+
+def worker(original, kind, seeds, results):
     """Mutate, load and use, one seed after the other; report each before and after."""
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     contents = {file.name: file.read_bytes() for file in original.iterdir()}
+    forge, use = KINDS[kind]
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "forged"
         folder.mkdir()
         for seed in seeds:
             for name, data in contents.items():
                 (folder / name).write_bytes(data)
-            (forge_model if is_model else forge_corpus)(folder, np.random.default_rng(seed))
+            forge(folder, np.random.default_rng(seed))
             results.put((seed, "began"))
             try:
-                (use_model if is_model else use_corpus)(folder)
+                use(folder)
                 results.put((seed, "works"))
             except ValueError:
                 results.put((seed, "clear error"))
@@ -166,13 +202,13 @@ def worker(original, is_model, seeds, results):
     results.put((None, "done"))
 
 
-def run(original, is_model, first, n_trials, until):
+def run(original, kind, first, n_trials, until):
     """Outcomes, and what is neither an error of ours nor harmless."""
     counts, surprises, context = Counter(), [], multiprocessing.get_context("fork")
     last = first + n_trials
     while first < last and time.monotonic() < until:
         results = context.SimpleQueue()
-        process = context.Process(target=worker, args=(original, is_model, range(first, last), results))
+        process = context.Process(target=worker, args=(original, kind, range(first, last), results))
         process.start()
         seed = first
         while True:
@@ -202,6 +238,33 @@ def run(original, is_model, first, n_trials, until):
     return counts, surprises
 
 
+def originals(parent, only=None):
+    """Sound folders and files: name -> (kind, folder)."""
+    found = {}
+
+    def wanted(name, kind):
+        if only in (None, name):
+            found[name] = kind, parent / name.replace(": ", " ")
+        return only in (None, name)
+
+    if wanted("corpus", "corpus"):
+        skembed.SentenceCorpus.from_sentences(TEXT).save(found["corpus"][1])
+    if wanted("checkpoint", "checkpoint"):
+        use_checkpoint(found["checkpoint"][1])
+    for name, model in models():
+        if wanted(f"model: {name}", "model"):
+            of_each = {"pairs": [0, 1] * 20, "targets": np.eye(5)[np.arange(40) % 5]}
+            model.fit(TEXT, of_each.get(model._learns_from))
+            skembed.save(model, found[f"model: {name}"][1])
+    vectors = {word: np.arange(3.0) + i for i, word in enumerate(["cat", "dog", "naïve", "北京", "rain"])}
+    for name in ("text", "binary"):
+        if wanted(f"word2vec, {name}", "vectors"):
+            folder = found[f"word2vec, {name}"][1]
+            folder.mkdir()
+            skembed.write_word_vectors(vectors, folder / "vectors", binary=name == "binary")
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=100_000)
@@ -211,16 +274,13 @@ def main():
     options = parser.parse_args()
     rows, all_surprises = [], []
     with tempfile.TemporaryDirectory() as parent:
-        folders = [("corpus", Path(parent) / "corpus", False)]
-        skembed.SentenceCorpus.from_sentences(TEXT).save(folders[0][1])
-        for name, model in models():
-            folders.append((name, Path(parent) / name, True))
-            skembed.save(model.fit(TEXT), folders[-1][1])
-        for _, folder, is_model in folders:
-            use_model(folder) if is_model else use_corpus(folder)  # compiles, for all workers
-        for name, folder, is_model in folders:
+        folders = originals(Path(parent))
+        for name, (kind, folder) in folders.items():
+            KINDS[kind][1](folder)  # compiles, for all workers
+            print(name, sum(file.stat().st_size for file in folder.iterdir()), "bytes", flush=True)
+        for name, (kind, folder) in folders.items():
             until = time.monotonic() + options.seconds / len(folders)
-            counts, surprises = run(folder, is_model, options.first, options.trials // len(folders), until)
+            counts, surprises = run(folder, kind, options.first, options.trials // len(folders), until)
             kinds = ("clear error", "works", "anything else")
             rows.append({"folder of": name, "injected": sum(counts.values())} | {kind: counts[kind] for kind in kinds})
             print(rows[-1], surprises[:5], flush=True)

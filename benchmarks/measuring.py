@@ -216,8 +216,8 @@ def command():
     if any(before == "--out" and Path(word).is_absolute() for before, word in zip(sys.argv, sys.argv[1:])):
         names["--out"] = "OUT"
     words = [names.get(before, word) for before, word in zip(["", *sys.argv], sys.argv)]
-    script = Path(words[0]).resolve()
-    return shlex.join(["python", f"benchmarks/{script.parent.name}/{script.name}", *words[1:]])
+    script = Path(words[0]).resolve().relative_to(Path(__file__).resolve().parent)
+    return shlex.join(["python", f"benchmarks/{script.as_posix()}", *words[1:]])
 
 
 if __name__ == "__main__":

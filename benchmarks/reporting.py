@@ -10,7 +10,7 @@ from measuring import command, machine, versions
 
 
 def target(asked, of, measured, limit, *, at_most=False, unit=""):
-    """What was asked, of which row; `measured` None means that it could not be measured here."""
+    """A target and its row; `measured` None means that it could not be measured here."""
     row = {"asked": asked, "of": of, "target": f"{'at most' if at_most else 'at least'} {limit:,g} {unit}".strip()}
     if measured is None:
         return row | {"measured": "not measured", "met": ""}

@@ -1,7 +1,8 @@
 """Build the documentation: ``python -m sphinx -W doc doc/_build/html``, then ``python doc/check_links.py`` on it."""
 
-import os
+from importlib import import_module
 
+from docutils import nodes
 from sphinx_gallery.sorting import ExplicitOrder
 
 import skembed
@@ -15,6 +16,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
     "sphinx-mathjax-offline",  # formulas are set without the network, too
     "numpydoc",
     "sphinx_copybutton",
@@ -25,18 +27,10 @@ exclude_patterns = ["_build", "_results"]  # pages include what scripts wrote in
 default_role = "literal"
 nitpicky = True  # a reference that leads nowhere is an error
 
-# Links into other projects need the network, and a build must not fail without it.
-nitpick_ignore_regex = [("py:obj", r"\w+_")]  # numpydoc makes links of fitted attributes that are properties
-if not os.environ.get("SKEMBED_DOC_INTERSPHINX"):
-    nitpick_ignore_regex += [("py:.*", r"(sklearn|numpy|scipy|pandas|joblib|matplotlib)\..*")]
-    nitpick_ignore_regex += [("(std:)?ref", "r2_score")]  # in a docstring that comes from scikit-learn
-else:
-    extensions.append("sphinx.ext.intersphinx")
-    intersphinx_mapping = {
-        "python": ("https://docs.python.org/3", None),
-        "numpy": ("https://numpy.org/doc/stable", None),
-        "sklearn": ("https://scikit-learn.org/stable", None),
-    }
+nitpick_ignore_regex = [
+    ("py:obj", r"\w+_"),  # numpydoc makes links of fitted attributes that are properties
+    ("(std:)?ref", "r2_score"),  # in a docstring that comes from scikit-learn
+]
 
 autosummary_generate = True
 toc_object_entries_show_parents = "hide"  # or the contents at the side are too wide
@@ -49,11 +43,20 @@ numpydoc_class_members_toctree = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
-    "backreferences_dir": None,
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("skembed",),
+    "reference_url": {"skembed": None},  # names in the code of an example lead to their page
     "download_all_examples": False,
-    "within_subsection_order": ExplicitOrder(
-        ["plot_quickstart.py", "plot_choose_method.py", "plot_grid_search.py", "*"]
+    "subsection_order": ExplicitOrder(
+        [
+            f"../examples/{task}"
+            for task in ("classify", "search", "deduplicate", "cluster", "compare", "own_evidence", "research")
+        ]
     ),
+    "within_subsection_order": ExplicitOrder(
+        ["plot_quickstart.py", "plot_few_labels.py", "plot_explain_similarity.py", "plot_paraphrases.py", "*"]
+    ),
+    "nested_sections": True,
 }
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions
 
@@ -70,5 +73,45 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-pages_alone = ["install", "getting_started", "extending/index", "architecture"]
+pages_alone = ["install", "getting_started", "extending/index", "contributing", "architecture"]
 html_sidebars = {page: [] for page in [*pages_alone, "whats_new"]}
+
+
+# Where other projects keep the page of a name. Unlike an inventory of intersphinx, this needs no network.
+PAGES = {
+    "joblib": "https://joblib.readthedocs.io/en/stable/generated/{}.html",
+    "matplotlib": "https://matplotlib.org/stable/api/_as_gen/{}.html",
+    "numpy": "https://numpy.org/doc/stable/reference/generated/{}.html",
+    "pandas": "https://pandas.pydata.org/docs/reference/api/{}.html",
+    "scipy": "https://docs.scipy.org/doc/scipy/reference/generated/{}.html",
+    "sklearn": "https://scikit-learn.org/stable/modules/generated/{}.html",
+}
+
+
+def exists(name):
+    """Whether a dotted name leads from an importable module to an object."""
+    module, *path = name.split(".")
+    value = import_module(module)
+    for attribute in path:
+        module = f"{module}.{attribute}"
+        try:
+            value = getattr(value, attribute)
+        except AttributeError:
+            try:
+                value = import_module(module)
+            except ImportError:
+                return False
+    return True
+
+
+def link_to_other_project(app, env, node, content):
+    """Link a name of another project to its page; a name that does not exist stays a broken reference."""
+    name = node.get("reftarget", "")
+    project = name.partition(".")[0]
+    if node.get("refdomain") == "py" and project in PAGES and exists(name):
+        return nodes.reference("", "", content, refuri=PAGES[project].format(name), internal=False)
+    return None
+
+
+def setup(app):
+    app.connect("missing-reference", link_to_other_project)

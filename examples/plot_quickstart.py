@@ -25,9 +25,12 @@ from skembed.datasets import load_docstrings
 from skembed.evaluation import document_scores
 
 docs = load_docstrings()
-sentences, labels, documents = np.array(docs.data, dtype=object), docs.target, docs.groups
-own, test = next(GroupShuffleSplit(1, test_size=0.2, random_state=0).split(sentences, groups=documents))
-corpus = SentenceCorpus.from_sentences(sentences[own], groups=documents[own])  # in reading order, without labels
+sentences = np.array(docs.data, dtype=object)
+labels, documents = docs.target, docs.groups
+split = GroupShuffleSplit(1, test_size=0.2, random_state=0)
+own, test = next(split.split(sentences, groups=documents))
+# The text to learn from, in reading order, without labels
+corpus = SentenceCorpus.from_sentences(sentences[own], groups=documents[own])
 print(corpus)
 
 # %%
@@ -39,11 +42,16 @@ sizes = [100, 300, 1000, 3000, 10_000]
 accuracy = {"TfidfVectorizer": [], "HybridVectorizer": []}
 for size in sizes:
     few = np.random.default_rng(0).choice(own, size, replace=False)
-    for vectorizer in (TfidfVectorizer(), HybridVectorizer(corpus=corpus, random_state=0)):
-        model = make_pipeline(vectorizer, LinearSVC(random_state=0)).fit(sentences[few], labels[few])
+    for vectorizer in (
+        TfidfVectorizer(),
+        HybridVectorizer(corpus=corpus, random_state=0),
+    ):
+        name = type(vectorizer).__name__
+        model = make_pipeline(vectorizer, LinearSVC(random_state=0))
+        model.fit(sentences[few], labels[few])
         percent = 100 * model.score(sentences[test], labels[test])
-        accuracy[type(vectorizer).__name__].append(percent)
-        print(f"{size:6,d} labels  {type(vectorizer).__name__:16s}  accuracy {percent:.1f} %")
+        accuracy[name].append(percent)
+        print(f"{size:6,d} labels  {name:16s}  accuracy {percent:.1f} %")
 
 # %%
 # Compare sentences, without any label
@@ -54,8 +62,13 @@ for size in sizes:
 checks = {}
 for vectorizer in (TfidfVectorizer(), HybridVectorizer(corpus=corpus, random_state=0)):
     name = type(vectorizer).__name__
-    checks[name] = document_scores(vectorizer.fit(sentences[test]), sentences[test], groups=documents[test])
-    print(f"{name:16s}  next sentence {checks[name].next_sentence:.3f}  same document {checks[name].same_document:.3f}")
+    vectorizer.fit(sentences[test])
+    scores = document_scores(vectorizer, sentences[test], groups=documents[test])
+    checks[name] = scores
+    print(
+        f"{name:16s}  next sentence {scores.next_sentence:.3f}"
+        f"  same document {scores.same_document:.3f}"
+    )
 
 # %%
 # The figure
@@ -67,12 +80,23 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained"
 for (name, percent), color, marker in zip(accuracy.items(), ["0.45", "#0072B2"], "so"):
     left.plot(sizes, percent, color=color, marker=marker, lw=2, label=name)
     scores = [100 * checks[name].next_sentence, 100 * checks[name].same_document]
-    bars = right.bar(np.arange(2) + (0.2 if marker == "o" else -0.2), scores, 0.38, color=color, label=name)
+    places = np.arange(2) + (0.2 if marker == "o" else -0.2)
+    bars = right.bar(places, scores, 0.38, color=color, label=name)
     right.bar_label(bars, fmt="%.0f")
-left.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="labelled sentences", ylim=(0, None))
+left.set(
+    xscale="log",
+    xticks=sizes,
+    xticklabels=sizes,
+    xlabel="labelled sentences",
+    ylim=(0, None),
+)
 left.minorticks_off()
 left.set(title="Which of 60 subpackages?", ylabel="accuracy (%)")
-right.set(title="Which sentence belongs to it?", xticks=[0, 1], xticklabels=["next of 20", "same document of 2"])
+right.set(
+    title="Which sentence belongs to it?",
+    xticks=[0, 1],
+    xticklabels=["next of 20", "same document of 2"],
+)
 right.set(ylabel="right answers (%)", ylim=(0, 100))
 left.legend()
 figure.savefig("quickstart.png", dpi=150)

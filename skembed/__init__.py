@@ -27,7 +27,11 @@ _HOMES = {
     "SkipThoughtVectorizer": "_methods.skip_thought",
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
+    "communities": "_search.communities",
+    "import_model": "_interchange.importing",
     "load": "_saving.folder",
+    "near_duplicates": "_search.near_duplicates",
+    "nearest": "_search.nearest",
     "read_word_vectors": "_word_vectors.read",
     "save": "_saving.folder",
     "show_versions": "_validation.versions",
@@ -56,7 +60,11 @@ __all__ = [
     "TargetVectorizer",
     "Word2VecVectorizer",
     "__version__",
+    "communities",
+    "import_model",
     "load",
+    "near_duplicates",
+    "nearest",
     "read_word_vectors",
     "save",
     "show_versions",
@@ -67,6 +75,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
+    from ._interchange.importing import import_model as import_model
     from ._meta_estimators.hybrid import HybridVectorizer as HybridVectorizer
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
@@ -86,6 +95,9 @@ if TYPE_CHECKING:
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._saving.folder import load as load
     from ._saving.folder import save as save
+    from ._search.communities import communities as communities
+    from ._search.near_duplicates import near_duplicates as near_duplicates
+    from ._search.nearest import nearest as nearest
     from ._validation.versions import show_versions as show_versions
     from ._word_vectors.read import read_word_vectors as read_word_vectors
     from ._word_vectors.write import to_gensim as to_gensim

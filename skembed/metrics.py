@@ -40,7 +40,9 @@ def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     Examples
     --------
     >>> from skembed.metrics import paired_cosine_similarity
-    >>> paired_cosine_similarity([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], [[1.0, 0.0], [-1.0, -1.0], [1.0, 0.0]]).round(6)
+    >>> paired_cosine_similarity(
+    ...     [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], [[1.0, 0.0], [-1.0, -1.0], [1.0, 0.0]]
+    ... ).round(6)
     array([ 1., -1.,  0.])
     """
     both_sparse = issparse(A) and issparse(B)

@@ -16,3 +16,19 @@ def close_figures():
 
     yield
     pyplot.close("all")
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A Dask cluster of processes on this machine; a test scales it, and makes its client."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    """A client of the cluster, for one test."""
+    with cluster.get_client() as client:
+        yield client

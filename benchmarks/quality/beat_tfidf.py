@@ -51,11 +51,11 @@ from yardsticks import pearson, read_labelled, read_pairs, tfidf_of_stems
 SETS = {"Opinosis": "opinosis_topics", "MSRP": "msrp_groups"}
 COLUMNS = ["2012", "2013", "2014", "14 sets", "SICK trial"]
 COLUMNS += [f"{name} {way}" for name in SETS for way in ("k-means", "Ward")]
-RECIPE = "the same, spelling 0.8 (the recipe)"
+RECIPE = "the same, spelling 0.8 (recommended)"
 
 
 def make_methods(words, stems, seed):
-    """Name -> function that fits: tf-idf, the recipe, and what it is without some of its steps."""
+    """Name -> function that fits: tf-idf, the recommended MetaEmbedding, and what it is without some of its steps."""
     common = {"random_state": seed, "n_jobs": 2}
     fitted = {}
 
@@ -93,10 +93,12 @@ def make_methods(words, stems, seed):
         "Sent2Vec on stems": sent2vec,
         "CBOS on stems, rows of length one, SIF": lambda: joined(cbos()),
         "Sent2Vec on stems, rows of length one, SIF": lambda: joined(sent2vec()),
-        "both joined": lambda: joined(cbos(), sent2vec()),
-        "both joined, 1 direction of sentences removed": lambda: joined(cbos(), sent2vec(), n_removed_components=1),
-        "both joined, each word once": lambda: joined(cbos(), sent2vec(), binary=True),
-        "both joined, each word once, numbers hashed": lambda: joined(
+        "MetaEmbedding of both": lambda: joined(cbos(), sent2vec()),
+        "MetaEmbedding of both, 1 direction of sentences removed": lambda: joined(
+            cbos(), sent2vec(), n_removed_components=1
+        ),
+        "MetaEmbedding of both, each word once": lambda: joined(cbos(), sent2vec(), binary=True),
+        "MetaEmbedding of both, each word once, numbers hashed": lambda: joined(
             cbos(), sent2vec(), binary=True, hash_numbers=True
         ),
         "the same, whitened, Sent2Vec with its own lengths": whitened,
@@ -177,7 +179,7 @@ def as_rst(rows):
     for name in dict.fromkeys(name for name, _ in rows):
         scores = np.array([values for (other, _), values in rows.items() if other == name])
         means = [f"{value:.1f}" for value in scores.mean(axis=0)]
-        label = f"**{name}**" if "recipe" in name else name
+        label = f"**{name}**" if "recommended" in name else name
         ranges = f"{scores[:, 3].min():.1f} to {scores[:, 3].max():.1f}"
         similarity.append([label, *means[:4], ranges, means[4]])
         clusters.append([label, *means[5:]])

@@ -116,7 +116,7 @@ def main():
         return model
 
     show(TFIDF, tfidf_of_stems)
-    start = show("start: CBOS and Sent2Vec joined, SIF", lambda: learn_start(corpus))
+    start = show("start: MetaEmbedding of CBOS and Sent2Vec, SIF", lambda: learn_start(corpus))
     words, glosses = (column[::step] for column in read_glosses(options.wordnet))
     known = np.array([word in start.vocabulary_ for word in words])
     defined = [start.vocabulary_[word] for word in words if word in start.vocabulary_]

@@ -66,6 +66,16 @@ def beside(results, other):
     return table
 
 
+def overview(path):
+    """The table of all methods, and the notes below it, from Markdown."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    notes = [line.replace("*", r"\*") for line in lines if line and not line.startswith(("#", "|"))]
+    return "\n".join(
+        [*(f"{note}\n" for note in notes[:1]), as_csv_table("All methods", rows), *(f"| {n}" for n in notes[1:])]
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path)
@@ -83,6 +93,9 @@ def main():
         (options.doc / "evaluation_intervals.inc").write_text(
             as_csv_table("Intervals", intervals(path)), encoding="utf-8"
         )
+    path = options.results / "overview.md"
+    if path.is_file():
+        (options.doc / "evaluation_overview.inc").write_text(overview(path) + "\n", encoding="utf-8")
     if options.other is not None:
         text = as_csv_table("The encyclopedia, and both texts", beside(options.results, options.other))
         (options.doc / "evaluation_other.inc").write_text(text, encoding="utf-8")

@@ -34,7 +34,7 @@ def similarity_of(folder):
     return [
         ("tf-idf of the compared sentences, stems", found["0", "tf-idf on stems of the task"], "0.4"),
         ("text: CBOS", text, TEXT),
-        ("text: CBOS and Sent2Vec joined, stems", pairs["none: the start"], TEXT),
+        ("text: MetaEmbedding of CBOS and Sent2Vec, stems", pairs["none: the start"], TEXT),
         ("text, then captions", pairs["captions"], PAIRS),
         ("text, then a lexicon", pairs["lexicon"], PAIRS),
         ("text, then a lexicon and captions", pairs["lexicon, then captions"], PAIRS),

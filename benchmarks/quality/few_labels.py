@@ -2,8 +2,8 @@
 
     python benchmarks/quality/few_labels.py --data DATA [--models FILE] [--validate] [--out doc/_results/quality]
 
-The tasks, and how they are held out, are those of labels.py. Sent2Vec, Siamese CBOW and CBOS of 300 numbers learn from
-simplewiki without labels (FILE keeps them for the next run), and their vectors stand side by side. "own text"
+The tasks, and how they are held out, are those of labels.py. Sent2Vec, Siamese CBOW and CBOS of 300 dimensions learn
+from simplewiki without labels (FILE keeps them for the next run), and their vectors stand side by side. "own text"
 classifies them as they are. "own text, then labels" learns on from them with the labels of the task, a part of the way.
 Rows have length one, and the classifier is scikit-learn's LogisticRegression with its defaults.
 """
@@ -29,7 +29,7 @@ MOVES = {"learning_rate": 0.03, "interpolation": 0.05}  # chosen with --validate
 
 
 def learn_own_text(options):
-    """Three models of 300 numbers, or those that an earlier run has kept."""
+    """Three models of 300 dimensions, or those that an earlier run has kept."""
     if options.models is not None and options.models.exists():
         return joblib.load(options.models)
     corpus = SentenceCorpus.from_file(options.data / "corpora" / "simplewiki.txt.gz")

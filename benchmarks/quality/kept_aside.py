@@ -1,4 +1,4 @@
-"""Tf-idf, the recipe, Siamese CBOW and the hybrid on sets that did not choose the constants of the hybrid.
+"""Tf-idf, MetaEmbedding, Siamese CBOW and the hybrid on sets that did not choose the constants of the hybrid.
 
     python benchmarks/quality/kept_aside.py --data DATA [--sizes 2000 20000 160000] [--csv FILE] [--out FOLDER]
 
@@ -33,7 +33,7 @@ from yardsticks import pearson, read_labelled, read_pairs
 
 GROUPS = {"Opinosis groups": "opinosis_groups", "Opinosis topics": "opinosis_topics", "MSRP groups": "msrp_groups"}
 COLUMNS = ["SICK", "MSRP pairs", *(f"{way} {name}" for way in ("search", "clusters") for name in GROUPS)]
-METHODS = [HYBRID, "the recipe, spelling 0.8", "the recipe without spelling"]
+METHODS = [HYBRID, "MetaEmbedding, spelling 0.8", "MetaEmbedding without spelling"]
 SIAMESE = "Siamese CBOW(300)"
 
 

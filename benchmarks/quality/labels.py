@@ -48,7 +48,7 @@ def line(vectorizer):
 
 
 class FastText(ClassifierMixin, BaseEstimator):
-    """fastText's own classifier: 100 numbers, 25 passes, one thread. It has no seed in its Python interface."""
+    """fastText's own classifier: 100 dimensions, 25 passes, one thread. It has no seed in its Python interface."""
 
     def __init__(self, ngrams=1):
         self.ngrams = ngrams
@@ -132,8 +132,8 @@ def main():
             print(row, flush=True)
     best = max(means["CBOS, bigrams", None], means["Siamese CBOW, bigrams", None])
     targets = [
-        target("the line of the README, 100 numbers", "CBOS", means["CBOS", None], 82.7, unit="%"),
-        target("with bigrams, at most 300 numbers", "CBOS or Siamese CBOW", best, 84.2, unit="%"),
+        target("the line of the README, 100 dimensions", "CBOS", means["CBOS", None], 82.7, unit="%"),
+        target("with bigrams, at most 300 dimensions", "CBOS or Siamese CBOW", best, 84.2, unit="%"),
     ]
     title = "Accuracy in per cent of a linear classifier on vectors learned from the labels of the task"
     notes = (

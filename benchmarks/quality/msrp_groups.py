@@ -1,4 +1,4 @@
-"""Which way of clustering finds groups of paraphrases, and is the recipe of beat_tfidf.py ahead of tf-idf by each?
+"""Which way of clustering finds groups of paraphrases, and is MetaEmbedding ahead of tf-idf by each?
 
     python benchmarks/quality/msrp_groups.py --data DATA [--seeds 0 1 2] [--runs 3] [--mistakes]
         [--out doc/_results/quality]
@@ -31,10 +31,10 @@ from yardsticks import read_labelled
 
 MODELS = {  # the rows of beat_tfidf.py
     "tf-idf on stems": "tf-idf on stems",
-    "the recipe": RECIPE,
+    "MetaEmbedding": RECIPE,
     "without spelling": "the same, whitened, Sent2Vec with its own lengths",
 }
-PROJECTED = "tf-idf on stems, 300 numbers"
+PROJECTED = "tf-idf on stems, 300 dimensions"
 N_STARTS = 100
 BEST = f"k-means, best of {N_STARTS} random starts"
 
@@ -143,7 +143,7 @@ def mistaken_groups(groups, clusters):
 
 
 def print_mistakes(rows, sentences, groups):
-    """Groups that Ward's method does not find: with tf-idf, with the recipe, with both."""
+    """Groups that Ward's method does not find: with tf-idf, with MetaEmbedding, with both."""
     found = {}
     for name, of_model in rows.items():
         found[name] = mistaken_groups(groups, ward_clusters(of_model, len(set(groups))))
@@ -167,7 +167,7 @@ def main():
     for seed in options.seeds:
         rows = rows_of(make_methods(stems, stems, seed), sentences, seed)
         if options.mistakes:
-            print_mistakes({name: rows[name] for name in ("tf-idf on stems", "the recipe")}, sentences, groups)
+            print_mistakes({name: rows[name] for name in ("tf-idf on stems", "MetaEmbedding")}, sentences, groups)
             continue
         for name, of_model in rows.items():
             found = measure(of_model, groups, range(options.runs * seed, options.runs * (seed + 1)))

@@ -88,11 +88,11 @@ def make_methods(corpus, fitted):
         "CBOS(100)": lambda: fitted(CBOSVectorizer(**common)),
         "Siamese CBOW(100)": lambda: fitted(SiameseCBOWVectorizer(**common)),
         "Sent2Vec(100)": lambda: fitted(Sent2VecVectorizer(**common)),
-        "CBOS and Sent2Vec joined, 300": joined,
-        "the recipe, spelling 0.8": lambda: recipe(spelling_weight=0.8),
-        "the recipe without spelling": recipe,
-        "the recipe without spelling, last stage fitted on the compared sentences": refitted,
-        "the recipe without spelling, Siamese CBOW as a third": lambda: recipe(siamese),
+        "MetaEmbedding of CBOS and Sent2Vec, 300": joined,
+        "MetaEmbedding, spelling 0.8": lambda: recipe(spelling_weight=0.8),
+        "MetaEmbedding without spelling": recipe,
+        "MetaEmbedding without spelling, last stage fitted on the compared sentences": refitted,
+        "MetaEmbedding without spelling, Siamese CBOW as a third": lambda: recipe(siamese),
         HYBRID: hybrid,
     }
 

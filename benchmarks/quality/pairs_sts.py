@@ -3,7 +3,7 @@
     python benchmarks/quality/pairs_sts.py --data DATA --pairs PAIRS [--start FILE] [--out doc/_results/quality]
 
 PAIRS is a folder with `ppdb_xl_lexical.tsv.gz`, a pair of words a line, and `flickr30k_captions.tsv.gz`, an image and
-its captions a line, without images of evaluation sets. The start is CBOS and Sent2Vec of 300 numbers, joined and
+its captions a line, without images of evaluation sets. The start is CBOS and Sent2Vec of 300 dimensions, joined and
 whitened, on stems, each word once, numbers hashed; it is kept in FILE. Scores are the mean Pearson correlation x 100 of
 the cosine over the 14 sets of 2012 to 2014, over those of each year, and of SICK; and the adjusted mutual information x
 100 of the topics of Opinosis with clusters.

@@ -68,15 +68,13 @@ def main():
     }
     rows = []
     for name, estimator in methods.items():
-        rows.append(
-            {"method": name, "words a CPU second": round(learn(estimator, corpus))} | scores(estimator, options.data)
-        )
+        rows.append({"method": name, "words/CPU s": round(learn(estimator, corpus))} | scores(estimator, options.data))
         print(rows[-1], flush=True)
     words = list(estimator.vocabulary_)
     vectors = np.random.default_rng(0).normal(size=(len(words), n)).astype(np.float32)
     given = {"word_vectors": (words, vectors), "unknown": "zero", "weighting": None}
     random = MeanEmbeddingVectorizer(**given).fit(corpus)
-    rows.append({"method": "random", "words a CPU second": ""} | scores(random, options.data))
+    rows.append({"method": "random", "words/CPU s": ""} | scores(random, options.data))
     title = f"Recurrent methods, {n} numbers, {corpus.n_tokens:,} words of Simple Wikipedia, one core"
     report(options, "recurrent", title, rows)
 

@@ -2,7 +2,7 @@
 
     python benchmarks/quality/semantic_order.py --data DATA [--corpus CORPUS] [--splits 5] [--out doc/_results/quality]
 
-Means and sums of skip-gram vectors, bags of words and their principal components, 300 numbers each but for the bags,
+Means and sums of skip-gram vectors, bags of words and their principal components, 300 dimensions each but for the bags,
 on DATA/eval/clf/msrp_groups.tsv and opinosis_groups.tsv. As in the paper words without a vector are left out, then also
 those that its vectors lack, which it took from others; a bag counts every token, and the components learn from the
 training folds. The paper has one split into three folds; here the sentences are shuffled before each of several. What a

@@ -4,8 +4,8 @@
 
 The teacher is wordllama, which comes from the package index with its weights inside (``pip install wordllama``); it
 embeds sentences of simplewiki. The students learn from these vectors and the same sentences: one starts from CBOS and
-Sent2Vec of 300 numbers, joined, the other at random. Similarity is the mean Pearson correlation over the 14 sets of STS
-2012 to 2014, and SICK's test set. Embedding is timed on strings, with one thread: the median of the rounds.
+Sent2Vec of 300 dimensions, joined, the other at random. Similarity is the mean Pearson correlation over the 14 sets of
+STS 2012 to 2014, and SICK's test set. Embedding is timed on strings, with one thread: the median of the rounds.
 """
 
 import gzip
@@ -38,7 +38,11 @@ from skembed import (
 )
 
 N_TIMED = 50_000
-TEACHER, START, STUDENT = "wordllama, the teacher", "CBOS and Sent2Vec joined, SIF", "student, from the joined"
+TEACHER, START, STUDENT = (
+    "wordllama, the teacher",
+    "MetaEmbedding of CBOS and Sent2Vec, SIF",
+    "student, from MetaEmbedding",
+)
 
 
 def read_sentences(path, n_sentences):
@@ -100,7 +104,7 @@ def main():
         row = {"method": name, "STS": f"{scores[name]:.1f}", "SICK": f"{sick:.1f}"}
         row |= {"% of the teacher's STS": f"{100 * scores[name] / scores[TEACHER]:.1f}"}
         learning = "" if name == TEACHER else f"{seconds:.0f}"
-        rows.append(row | {"CPU s to learn": learning, "sentences a CPU s": f"{speed:,.0f}"})
+        rows.append(row | {"CPU s to learn": learning, "sentences/CPU s": f"{speed:,.0f}"})
         print(rows[-1], flush=True)
         return model
 
@@ -115,7 +119,7 @@ def main():
     gain = scores[STUDENT] - scores[START]
     title = f"A student of a teacher: {n_sentences:,} sentences of simplewiki"
     notes = (
-        f"The teacher took {embedding:.0f} CPU s to embed the sentences. One seed. Sentences a CPU s: one thread, from "
+        f"The teacher took {embedding:.0f} CPU s to embed the sentences. One seed. Sentences/CPU s: one thread, from "
         f"strings, median of {options.rounds}."
     )
     targets = [target("points of STS over the same encoder without teacher", STUDENT, gain, 3)]

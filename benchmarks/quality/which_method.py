@@ -67,7 +67,7 @@ def make_methods():
         "Sent2Vec": Sent2VecVectorizer(**common),
         "Siamese CBOW": SiameseCBOWVectorizer(**common),
         "CBOS": CBOSVectorizer(**common),
-        "CBOS and Sent2Vec joined, 300": MeanEmbeddingVectorizer(
+        "MetaEmbedding of CBOS and Sent2Vec, 300": MeanEmbeddingVectorizer(
             300, word_vectors=[CBOSVectorizer(300, **common), Sent2VecVectorizer(300, **common)], weighting="sif"
         ),
     }

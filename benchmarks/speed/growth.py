@@ -244,7 +244,7 @@ def tell(options, points, raw):
 
 
 def targets_of(points):
-    # What was asked for vocabularies leaves out what it costs to miss the caches.
+    # The target for vocabularies leaves out the cost of cache misses.
     for curve in ("words of text", FOLDED_ROWS):
         for method in METHODS:
             times = [p["ns a word"] for p in points if (p["curve"], p["method"]) == (curve, method)]

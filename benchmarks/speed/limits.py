@@ -64,7 +64,7 @@ def work_of_a_word(corpus, n_components=100, min_count=5, subsample=1e-4, word2v
     """Method -> bytes that a known word must move at the least, and multiplications and additions, as written below.
 
     A row that is learned is read once to be used, and read and written to be moved: 12 d bytes, and 2 d operations to
-    be moved. L words a sentence, m or n negatives, q the share of words that are taken as targets, k the share that
+    be moved. L words a sentence, m or n negatives, q the fraction of words that are targets, k the fraction that
     word2vec keeps, 6 words in the mean window of 5.
     """
     d = 4 * n_components
@@ -98,7 +98,7 @@ def work_of_a_word(corpus, n_components=100, min_count=5, subsample=1e-4, word2v
 
 
 def rows_of_limits(work, speeds, limits):
-    """Each method's words a second as a share of what the machine does; `limits` are the rounds of `prepare_limits`."""
+    """Each method's speed as a fraction of what the machine does; `limits` are the rounds of `prepare_limits`."""
     best = {name: float(np.median([round_[name] for round_ in limits])) for name in limits[0]}
     bound = 1 / (best["gather"] + best["update"])
     for method, speed in speeds.items():
@@ -107,7 +107,7 @@ def rows_of_limits(work, speeds, limits):
         n_bytes, flops = work[method]
         yield {
             "method": method,
-            "million words a s": round(speed / 1e6, 2),
+            "M words/s": round(speed / 1e6, 2),
             "bytes a word": round(n_bytes),
             "flops a word": round(flops),
             "of copy bandwidth, %": round(100 * speed * n_bytes / best["bandwidth"], 1),
@@ -122,6 +122,6 @@ def describe(limits):
     return (
         f"One core copies {best['bandwidth'] / 1e9:.1f} GB a second (read and written bytes) and makes "
         f"{best['flops'] / 1e9:.0f} billion multiplications and additions (a matrix product). In the order of the text "
-        f"it gathers a row of 100 numbers in {1e9 * best['gather']:.0f} ns and updates one in "
+        f"it gathers a row of 100 dimensions in {1e9 * best['gather']:.0f} ns and updates one in "
         f"{1e9 * best['update']:.0f} ns: {1e-6 / (best['gather'] + best['update']):.1f} million rows a second for both."
     )

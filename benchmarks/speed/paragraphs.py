@@ -147,8 +147,8 @@ def main():
         for (name, peer), row in rows.items()
     ]
     notes = (
-        f"{n_sentences:,} sentences of Simple English Wikipedia, 100 numbers, {PASSES} passes, one core; gensim with a "
-        f"rate of {RATE} and {PASSES_OF_GENSIM} passes for a new sentence."
+        f"{n_sentences:,} sentences of Simple English Wikipedia, 100 dimensions, {PASSES} passes, one core; gensim "
+        f"with a rate of {RATE} and {PASSES_OF_GENSIM} passes for a new sentence."
     )
     report(options, "paragraphs", "Paragraph vectors beside gensim", shown, notes=notes, targets=targets)
 

@@ -1,4 +1,4 @@
-"""All targets in two tables, a line for each question and a line for each row: what was asked and what was measured.
+"""All targets in two tables, a line for each question and a line for each row: the target and what was measured.
 
     python benchmarks/speed/targets.py doc/_results/speed
 
@@ -31,7 +31,7 @@ def by_question(rows):
         known = group[group.met != ""]
         measured = known.sort_values("measured", key=lambda texts: texts.str.replace(",", "").astype(float)).measured
         yield {
-            "asked": asked if len(group) > 1 else ": ".join(filter(None, (asked, group.of.iloc[0]))),
+            "measurement": asked if len(group) > 1 else ": ".join(filter(None, (asked, group.of.iloc[0]))),
             "target": wanted,
             "measured": " to ".join(dict.fromkeys([*measured[:1], *measured[-1:]])) or "not measured",
             "met": f"{sum(known.met == 'yes')} of {len(known)}" if len(known) > 1 else "".join(known.met),
@@ -44,7 +44,10 @@ def main():
     parser.add_argument("folder", type=Path, help="folder of the .json files, and of the tables")
     folder = parser.parse_args().folder
     rows = pd.DataFrame(rows_of(folder))
-    tables = {"targets": ("Targets", pd.DataFrame(by_question(rows))), "targets_by_row": ("Targets, row by row", rows)}
+    tables = {
+        "targets": ("Targets", pd.DataFrame(by_question(rows))),
+        "targets_by_row": ("Targets, row by row", rows.rename(columns={"asked": "measurement"})),
+    }
     for name, (title, table) in tables.items():
         print(table.to_string(index=False))
         text = as_csv_table(title, [table.columns, *table.to_numpy().tolist()])

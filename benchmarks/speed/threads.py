@@ -185,7 +185,7 @@ def tell(options, raw, equal):
         axes.invert_yaxis()
         positions = np.arange(len(options.only))
         asked = [asked_of(name) for name in options.only]
-        axes.vlines(asked, positions - 0.4, positions + 0.4, color="0.6", linestyle="--", label="asked")
+        axes.vlines(asked, positions - 0.4, positions + 0.4, color="0.6", linestyle="--", label="target")
         axes.set_xlim(0, None)
         axes.set_xlabel("two threads, % of what two copies reach")
         axes.legend()

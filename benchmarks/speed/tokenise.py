@@ -101,7 +101,7 @@ def main():
                 "clock": clock,
                 "seconds": round(seconds, 3),
                 "± %": spread([result[clock] for result in measured]),
-                "million words a s": round(speed[name] / 1e6, 2),
+                "M words/s": round(speed[name] / 1e6, 2),
                 "times the analyzer": round(speed[name] / speed[ANALYZER], 1),
             }
         )
@@ -113,7 +113,7 @@ def main():
 
     def draw(figure):
         colours = ["C0" if row["what"].startswith("skembed") else "0.6" for row in rows]
-        labels, values = [row["what"] for row in rows], [row["million words a s"] for row in rows]
+        labels, values = [row["what"] for row in rows], [row["M words/s"] for row in rows]
         bars(figure.subplots(), labels, values, colours=colours, unit="million words a second")
 
     notes = (

@@ -127,9 +127,9 @@ def rows_of(method, results, scores, n_words):
         yield {
             "method": method,
             "program": name,
-            "CPU s a pass": round(seconds, 2),
+            "CPU s/pass": round(seconds, 2),
             "± %": spread([r["pass"] for r in found]),
-            "million words a s": round(n_words / seconds / 1e6, 2),
+            "M words/s": round(n_words / seconds / 1e6, 2),
             "whole run, CPU s": round(median([r["whole"] for r in found]), 1),
             "skembed is faster by": "" if name == "skembed" else round(seconds / ours, 1),
             "STS, 5 passes": "" if score is None else round(score, 1),
@@ -137,7 +137,7 @@ def rows_of(method, results, scores, n_words):
 
 
 def targets_of(rows):
-    """What was asked, from the rows."""
+    """The targets, from the rows."""
     by = {(row["method"], row["program"]): row for row in rows}
     for (method, program), row in by.items():
         wanted = {"C++ sent2vec, stock": 8, "C++ sent2vec, native": 5, "gensim": 2}.get(program)
@@ -159,7 +159,7 @@ def targets_of(rows):
                 unit="points",
             )
         if method in ("CBOS", "Siamese CBOW"):
-            yield target("words a second a core", method, row["million words a s"], 6, unit="million words a s")
+            yield target("words a second a core", method, row["M words/s"], 6, unit="M words/s")
 
 
 def write_text(folder):
@@ -179,7 +179,7 @@ def draw(rows):
         axes = figure.subplots()
         labels = [f"{row['method']}: {row['program']}" for row in rows]
         colours = ["C0" if row["program"] == "skembed" else "0.6" for row in rows]
-        speeds = [row["million words a s"] for row in rows]
+        speeds = [row["M words/s"] for row in rows]
         bars(axes, labels, speeds, colours=colours, unit="million words a second, one core")
 
     return fill
@@ -207,7 +207,7 @@ def main():
     title = "A pass of training on one core"
     report(options, "train", title, rows, notes=notes, targets=list(targets_of(rows)), raw=raw, draw=draw(rows))
     limits = [found for results in raw.values() for found in results["limits"]]
-    speeds = {row["method"]: 1e6 * row["million words a s"] for row in rows if row["program"] == "skembed"}
+    speeds = {row["method"]: 1e6 * row["M words/s"] for row in rows if row["program"] == "skembed"}
     report_limits(options, list(rows_of_limits(work, speeds, limits)), limits)
 
 
@@ -230,7 +230,7 @@ def report_limits(options, rows, limits):
         " Bytes are what the method must move at the least if no row stays in a cache; frequent rows do stay, so more "
         "than 100 % is possible. The formulas stand in benchmarks/speed/limits.py."
     )
-    title = "Training as a share of what the machine can do"
+    title = "Training as a fraction of what the machine can do"
     report(options, "limits", title, rows, notes=notes, targets=targets, raw=limits, draw=draw)
 
 

@@ -2,8 +2,8 @@
 
     python benchmarks/speed/transform.py --data DATA
 
-From Python strings to float32 rows of 100 numbers. All models are learned before the clock starts; gensim averages the
-vectors of CBOS behind scikit-learn's analyzer. The clock is CPU seconds for one thread and the wall's for two.
+From Python strings to float32 rows of 100 dimensions. All models are learned before the clock starts; gensim averages
+the vectors of CBOS behind scikit-learn's analyzer. The clock is CPU seconds for one thread and the wall's for two.
 
 fse is in no extra, because pip alone cannot build its last release, 1.0.0. With setuptools before 70, run Cython 0.29
 over its .pyx, then ``pip install --no-build-isolation`` the source; it needs psutil, wordfreq and huggingface_hub.
@@ -111,9 +111,9 @@ def main():
         seconds = [result[clock] for result in measured]
         speed[name] = measured[0]["value"][0] / median(seconds)
         thousands = round(speed[name] / 1e3)
-        rows.append({"what": name, "clock": clock, "thousand sentences a s": thousands, "± %": spread(seconds)})
+        rows.append({"what": name, "clock": clock, "k sentences/s": thousands, "± %": spread(seconds)})
     targets = [
-        target("transform, sentences a second a core", name, speed[name] / 1e3, 300, unit="thousand sentences a s")
+        target("transform, sentences a second a core", name, speed[name] / 1e3, 300, unit="k sentences/s")
         for name in METHODS
         if not name.endswith("threads")
     ]
@@ -123,7 +123,7 @@ def main():
 
     def draw(figure):
         colours = ["C0" if row["what"] in METHODS else "0.6" for row in rows]
-        labels, values = [row["what"] for row in rows], [row["thousand sentences a s"] for row in rows]
+        labels, values = [row["what"] for row in rows], [row["k sentences/s"] for row in rows]
         bars(figure.subplots(), labels, values, colours=colours, unit="thousand sentences a second")
 
     notes = f"{results['CBOS'][0]['value'][0]:,} sentences of {WORDS} words, the text of simplewiki cut anew."

@@ -15,6 +15,7 @@ __all__ = [
     "queries",
     "saving",
     "scikit_learn",
+    "sharded",
     "sharing",
     "state",
     "text",

@@ -111,8 +111,8 @@ class ContextVectorizer(NgramVectorizer):
     def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
         return {"_first_from_labels": classes is not None}
 
-    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any) -> dict[str, Any]:
-        return {"_start_vectors": None} | super()._start(corpus, annotations, classes)
+    def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
+        return {"_start_vectors": None} | super()._start(corpus, *others)
 
     def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
         fitted = super()._keep_vocabulary(corpus, annotations)

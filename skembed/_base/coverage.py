@@ -27,7 +27,7 @@ _MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, comp
 
 _OTHERWISE = (
     "Both must be of one language and prepared alike (lowercase, stemmer, analyzer). The method coverage returns the "
-    "share of known words of each sentence."
+    "fraction of known words of each sentence."
 )
 _CHANGES_OF_KEYS: dict[str, Callable[[str], str]] = {
     "The vectors are of words with capitals, but the text is lowercased: set lowercase=False.": str.lower,
@@ -75,7 +75,9 @@ class Coverage:
         Examples
         --------
         >>> from skembed import MeanEmbeddingVectorizer
-        >>> emb = MeanEmbeddingVectorizer(word_vectors={"a": [1.0], "cat": [2.0]}).fit(["A cat.", "A dog."])
+        >>> emb = MeanEmbeddingVectorizer(word_vectors={"a": [1.0], "cat": [2.0]}).fit(
+        ...     ["A cat.", "A dog."]
+        ... )
         >>> emb.coverage_
         0.75
         >>> emb.coverage(["A cat and a dog.", "zebra", ""])
@@ -171,6 +173,8 @@ class Tally:
 
     def warn(self, estimator: Any) -> None:
         """Warn if the fraction of known words is far lower than in the text of the first fit."""
+        if getattr(estimator, "unknown", None) == "ngrams":  # which learned vectors of unknown words too
+            return
         n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.pieces))
         if n_sentences < _LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
             return

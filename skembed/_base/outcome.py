@@ -1,4 +1,4 @@
-"""How a fit went: weights that diverged are an error, a pass that learned nothing a warning."""
+"""How a fit went: weights that diverged are an error, a pass that learned nothing a warning; a copy to look at."""
 
 from __future__ import annotations
 
@@ -36,3 +36,8 @@ def warn_of_nothing(name: str, losses: list[float], validation: list[float]) -> 
                 f"{name} found nothing to predict in the {text}, so {outcome}. Its sentences may be "
                 "too few or too short, or their words unknown or too rare."
             )
+
+
+def copied(fitted: dict[str, Any]) -> dict[str, Any]:
+    """Fitted attributes that further passes do not change."""
+    return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in fitted.items()}

@@ -14,7 +14,8 @@ from .._training.encoded_text import EncodedText
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_clusters
 from .._training.trainer import BlockLoop
 from .._validation.columns import as_labels
-from .parameters import Described
+from .._validation.constraints import Described
+from .._validation.paths import PathLike
 from .text import tokenizer_options
 from .trained import TrainedVectorizer
 
@@ -47,7 +48,16 @@ class PairedVectorizer(TrainedVectorizer):
     _learns_from = "pairs"
     loss: str = "softmax"
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: int = 1,
+        engine: Any = None,
+    ) -> Self:
         """Learn from pairs of sentences, or from sentences with `y`.
 
         Parameters
@@ -63,6 +73,8 @@ class PairedVectorizer(TrainedVectorizer):
         groups : array-like of shape (n_sentences,), default=None
             Instead of `y`, if that is for another step of a pipeline; but a new group begins wherever the value changes
             from one sentence to the next, as in all estimators.
+        checkpoint, checkpoint_every, engine : path-like or None, default=None; int, default=1; None
+            As in :meth:`CBOSVectorizer.fit`. Nothing is learned in shards, so there is no engine.
 
         Returns
         -------
@@ -84,7 +96,7 @@ class PairedVectorizer(TrainedVectorizer):
         UserWarning
             With `warm_start`, if few words of `X` are in the vocabulary.
         """
-        return super().fit(X, y, groups=groups)
+        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every, engine=engine)
 
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
         """Make one pass over some more pairs.
@@ -224,12 +236,12 @@ class PairedVectorizer(TrainedVectorizer):
         *,
         X: Any,
         n_epochs: int,
-        partial: bool,
         annotations: tuple[np.ndarray, ...] = (),
+        **options: Any,
     ) -> None:
         fitted["_passes_of_a_set"] = n_epochs
         n_epochs *= int(Evidence(*annotations).set.max()) + 1
-        super()._train(corpus, fitted, X=X, n_epochs=n_epochs, partial=partial, annotations=annotations)
+        super()._train(corpus, fitted, X=X, n_epochs=n_epochs, annotations=annotations, **options)
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
         if self.loss == "softmax":  # a hinge loss of zero is a success

@@ -1,39 +1,12 @@
-"""Validation of the parameters of estimators, with short error messages."""
+"""Constraints of the parameters of estimators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Iterable, Sized
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods, Interval, make_constraint, validate_parameter_constraints
-
 from .._corpus.corpus import SentenceCorpus
-from .._validation.messages import brief
-
-
-class Described(HasMethods):  # scikit-learn accepts only its own constraint classes
-    """A constraint that is described by a phrase instead of by the name of a class.
-
-    Parameters
-    ----------
-    accepts : callable
-        Returns whether a value is valid.
-    words : str
-        Description of valid values for the error message.
-    """
-
-    def __init__(self, accepts: Callable[[Any], bool], words: str) -> None:
-        self.hidden = False  # shown in the message
-        self._accepts = accepts
-        self._words = words
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        """Whether `val` is valid."""
-        return self._accepts(val)
-
-    def __str__(self) -> str:
-        return self._words
-
+from .._validation.constraints import Described, check_values
 
 CORPUS = Described(
     lambda value: isinstance(value, SentenceCorpus), "a SentenceCorpus (see SentenceCorpus.from_sentences)"
@@ -44,27 +17,6 @@ WORDS = Described(
 )
 
 
-class _Brief:
-    """Replaces an invalid value in the message of scikit-learn, which would show all of it."""
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def __repr__(self) -> str:
-        return brief(self._value)
-
-
 def validate_parameters(estimator: Any) -> None:
-    """Check all parameters of an estimator, as scikit-learn does, with short messages for any value."""
-    constraints = estimator._parameter_constraints
-    for name, value in estimator.get_params(deep=False).items():
-        wanted = constraints.get(name, "no_validation")
-        if wanted == "no_validation" or any(satisfies(value, make_constraint(one)) for one in wanted):
-            continue
-        validate_parameter_constraints(constraints, {name: _Brief(value)}, type(estimator).__name__)
-
-
-def satisfies(value: Any, constraint: Any) -> bool:
-    """Whether a value is valid; a bool is not valid as a number, although it is an int in Python."""
-    is_slip = isinstance(value, bool) and isinstance(constraint, Interval)
-    return bool(not is_slip and constraint.is_satisfied_by(value))
+    """Check all parameters of an estimator."""
+    check_values(estimator._parameter_constraints, estimator.get_params(deep=False), type(estimator).__name__)

@@ -102,7 +102,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         if is_unknown.any():
             unknown = np.flatnonzero(is_unknown)
             rows = rows.copy()
-            if self._option("unknown") == "hash":
+            if self._option("unknown") != "zero":
                 distinct, inverse = np.unique(rows[unknown], return_inverse=True)
                 others = read_only(self._unknown_vectors(sentences.words_of(distinct)))
                 rows[unknown] = -1 - inverse

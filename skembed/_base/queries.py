@@ -64,7 +64,9 @@ class SentenceSimilarity:
         --------
         >>> from skembed import MeanEmbeddingVectorizer
         >>> vectors = {"cat": [1.0, 0.0], "dog": [0.8, 0.6]}
-        >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(["a cat", "a dog"])
+        >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(
+        ...     ["a cat", "a dog"]
+        ... )
         >>> round(emb.similarity("a cat", "the dog"), 3)
         0.8
         """
@@ -145,7 +147,10 @@ class WordVectorInspection(SentenceSimilarity):
         >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors).fit(["cat and dog", "car"])
         >>> emb.most_similar("cat", n_words=1)[0][0]
         'dog'
-        >>> [[word for word, cosine in found] for found in emb.most_similar(["cat dog", [0.1, 0.9]])]
+        >>> [
+        ...     [word for word, cosine in found]
+        ...     for found in emb.most_similar(["cat dog", [0.1, 0.9]])
+        ... ]
         [['car'], ['car', 'dog', 'cat']]
         >>> [word for word, cosine in emb.most_similar(positive=["car"], negative=["cat"])]
         ['dog']

@@ -110,7 +110,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
         y : ignored
             Not used, present by convention.
         **fit_params : dict
-            `groups`, as in `fit`.
+            `groups` and others, as in `fit`.
 
         Returns
         -------

@@ -13,27 +13,32 @@ from .._compiled.gather import renumber
 from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
+from .._training.checkpoint import Checkpoint, LearningState
 from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order
 from .._training.learned_arrays import LearnedArray, check_shapes, copies_of, moving, start_arrays
-from .._training.memory import estimate, explaining_memory_error
+from .._training.memory import explaining_memory_error
 from .._training.progress import EpochTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
 from .._training.trainer import BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
+from .._validation.paths import PathLike
 from .coverage import check_kept
 from .embedding import EmbeddingVectorizer
+from .fit_identity import identity_of
 from .growth import check_new_words, learn_words
-from .outcome import check_finite, warn_of_nothing
+from .memory import EstimatesMemory
+from .outcome import check_finite, copied, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
-from .sharing import of_one_state
 from .state import check_rows, check_to_learn_on
 from .text import warn_if_unordered
 
+NO_CHECKPOINT = Checkpoint(None)
 
-class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
+
+class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectorizer):
     """Base of the estimators that learn arrays by gradient descent.
 
     Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays` and `_make_objective`, and
@@ -76,7 +81,16 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     n_iter_: int
 
     @fit_context
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: int = 1,
+        engine: Any = None,
+    ) -> Self:
         """Learn from sentences in reading order.
 
         Parameters
@@ -89,6 +103,15 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence; a change from one sentence to the next begins a new document. None means
             that all sentences are one document.
+        checkpoint : str, path-like or None, default=None
+            Name of a folder for the state of the fit. A fit that was killed goes on from there if it is started again
+            with the same data and settings, and ends with the same bits. `n_jobs` may differ. The folder stays after
+            the fit, which then gives the same model at once; delete it when the model is saved.
+        checkpoint_every : int, default=1
+            After how many passes the state is written, beside after the last one.
+        engine : {"processes"}, dask.distributed.Client or None, default=None
+            Who learns from the shards of a method with the parameter `n_shards`: `n_jobs` processes, the workers of a
+            Dask cluster, or this process. It does not change one bit of the result.
 
         Returns
         -------
@@ -101,7 +124,9 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             If an item is not a string; names the row.
         ValueError
             If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
-            weights diverge; then the estimator is as it was before.
+            weights diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit.
+        OSError
+            If a checkpoint cannot be written; the one before is still there.
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
 
@@ -112,16 +137,22 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             of the sentences are alone in their document. If there was nothing to predict. With `warm_start`, if few
             words of `X` are known.
         """
+        saved = Checkpoint(checkpoint, checkpoint_every)
         corpus, annotations, classes = self._evidence(X, y, groups)
         if self._needs_order and classes is None:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
         keep = self.warm_start and hasattr(self, "vocabulary_")
         with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
-            fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
             if keep:
+                fitted = self._keep_vocabulary(corpus, annotations)
                 check_kept(self, corpus)
+            else:
+                fitted = self._start(corpus, annotations, classes, saved.seed)
             fitted["_from_labels"] = classes is not None
-            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, partial=False, annotations=annotations)
+            if saved.path is not None:
+                saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
+            options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
+            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, **options)
         return self
 
     @fit_context
@@ -166,50 +197,8 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
             if keep:
                 fitted |= learn_words(self, corpus, fitted, new_words)
             fitted["_from_labels"] = classes is not None
-            self._train(corpus, fitted, X=X, n_epochs=1, partial=True, annotations=annotations)
+            self._train(corpus, fitted, X=X, n_epochs=1, annotations=annotations, partial=True)
         return self
-
-    @of_one_state
-    def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
-        """Say how much memory `fit` will need, without learning anything.
-
-        Parameters
-        ----------
-        X : SentenceCorpus, or iterable of str
-            The input of `fit`. Sentences are encoded for the estimate; a corpus is used as it is. If the parameter
-            `corpus` is given, that counts instead of `X`.
-        y : array-like of shape (n_sentences,) or (n_sentences, n_targets), default=None
-            Labels or targets, if `fit` will learn from them.
-
-        Returns
-        -------
-        memory : dict of str to int
-            Bytes by purpose, and their sum "total":
-
-            - "weights": the vectors that are learned;
-            - "accumulators": AdaGrad's sums of squares, and a counter for each;
-            - "corpus": the encoded text; 0 where it is memory-mapped;
-            - "copies": what `early_stopping` sets apart (text, and the best weights so far), and the weights with
-              which `warm_start` begins;
-            - "scratch": vocabulary, order of the sentences, work space of a block.
-
-            Python, its libraries and the strings of `X` are not included: they are in memory before the fit.
-
-        Examples
-        --------
-        >>> from skembed import CBOSVectorizer, SentenceCorpus
-        >>> corpus = SentenceCorpus.from_sentences(["A cat.", "The cat slept."] * 50)
-        >>> memory = CBOSVectorizer(100).estimate_memory(corpus)
-        >>> memory["weights"]  # 4 words of 100 float32
-        1600
-        >>> memory["corpus"] >= 4 * corpus.n_tokens
-        True
-        """
-        corpus, annotations, classes = self._evidence(X, y, None)
-        keep = self.warm_start and hasattr(self, "_layout")
-        if keep:
-            self._check_layout()
-        return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         """A record of each array that is learned; `fitted` already has `word_counts_`."""
@@ -250,12 +239,13 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         """Fitted attributes that follow from what `y` says, such as what options of "auto" stand for."""
         return {}
 
-    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any) -> dict[str, Any]:
-        """Fitted attributes before the first epoch."""
+    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None) -> dict[str, Any]:
+        """Fitted attributes before the first epoch. Without a `random_state`, `seed` is that of a fit that goes on."""
         fitted = {"n_features_out_": self.n_components} | self._settings(annotations, classes)
         fitted |= self._learn_vocabulary(corpus, fitted)
         fitted |= self._text_statistics(corpus, fitted)
-        fitted["_seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
+        drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
+        fitted["_seed"] = drawn if seed is None or self.random_state is not None else seed
         fitted["_n_tokens"] = corpus.n_tokens
         arrays = self._learned_arrays(fitted)
         fitted["_layout"] = self._layout_of_options(arrays)
@@ -340,22 +330,27 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
         *,
         X: Any,
         n_epochs: int,
-        partial: bool,
         annotations: tuple[np.ndarray, ...] = (),
+        partial: bool = False,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+        engine: Any = None,
     ) -> None:
         """Run the epochs; the estimator changes only if all of them succeed."""
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
         arrays, of_text = self._learned_arrays(fitted), self._arrays_of_text(fitted, text)
         fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
-        trainer = self._make_trainer(fitted)
         weights = [fitted[array.name] for array in moving(arrays + of_text)]
-        losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
-        fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
         tasks = EpochTasks(self, X, 0 if partial else n_epochs)
+        trainer = self._make_loop(fitted, text, engine)
         trainer.compile(text)
-        progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens))
-        for epoch in range(n_epochs):
+        state = LearningState(fitted, arrays + of_text, stopping)
+        n_done, is_finished = state.restore(checkpoint, n_epochs)  # last, since a step of nothing counts for Adam
+        fitted["n_iter_"] += n_done
+        losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
+        fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
+        progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens), n_done)
+        for epoch in range(n_epochs if is_finished else n_done, n_epochs):
             tasks.begin_epoch()
             progress.begin(epoch)
             rates: tuple[float, ...] = (self.learning_rate, self.learning_rate)
@@ -370,14 +365,24 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
                 validation.append(trainer.run_epoch(held_out, 2**31, rates=None))
                 stop = validation[-1] > 0 and stopping.should_stop(validation[-1])
             progress.end(losses[-1], validation[-1] if held_out is not None else None)
-            stop |= tasks.end_epoch(lambda: self._finish_fit(_copied(fitted), corpus))
+            stop |= tasks.end_epoch(lambda: self._finish_fit(copied(fitted), corpus))
+            state.write(checkpoint, epoch + 1, is_last=stop or epoch + 1 == n_epochs)
             if stop:
                 break
-        warn_of_nothing(type(self).__name__, losses, validation)
+        self._warn_of_nothing(losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, corpus)
         self._commit(final)
         tasks.end(lambda: final)
+
+    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
+        warn_of_nothing(type(self).__name__, losses, validation)
+
+    def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> Any:
+        """What makes the passes over the text."""
+        if engine is not None:
+            raise ValueError(f"{type(self).__name__} does not learn in shards, so it has no use for an engine.")
+        return self._make_trainer(fitted)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
         objective = self._make_objective(fitted)
@@ -392,7 +397,3 @@ class TrainedVectorizer(CallbackSupportMixin, EmbeddingVectorizer):
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         """What belongs together in a pass."""
         return in_order
-
-
-def _copied(fitted: dict[str, Any]) -> dict[str, Any]:
-    return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in fitted.items()}

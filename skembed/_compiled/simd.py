@@ -149,6 +149,13 @@ def larger(builder, a, b):
     return builder.select(builder.fcmp_ordered("<", a, b), b, a)
 
 
+@intrinsic(types.boolean, _vector, _vector, python=lambda a, b: bool((a > b).any()))
+def any_larger(builder, a, b):
+    """Whether one of the sixteen numbers of ``a`` is larger than that of ``b``."""
+    bits = builder.bitcast(builder.fcmp_ordered(">", a, b), ir.IntType(WIDTH))
+    return builder.icmp_unsigned("!=", bits, ir.Constant(ir.IntType(WIDTH), 0))
+
+
 @intrinsic(_vector, _vector, _vector, _vector, python=lambda x, a, b: np.where(x < 0, a, b))
 def where_negative(builder, x, a, b):
     """``a`` where ``x`` is below zero, else ``b``."""

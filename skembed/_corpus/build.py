@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,11 +14,16 @@ from .._compiled.threads import Threads, count_threads
 from .._text.batches import Batch, offsets
 from .._text.encoder import LEAST_BATCHES, Encoder
 from .._text.tokenizer import Tokenizer
+from .._text.vocabulary import Vocabulary
 from .._validation.paths import user_path
 from .checks import trust_folder
 from .content import Content, make_settings, open_content, read_handle
 from .folders import new_folder
 from .storage import CORPUS_FOLDER, GrowingArray, write_folder
+
+NO_SENTENCES = "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
+# What a corpus is made of: content, tokenizer, settings, path and digest.
+Built = tuple[Content, Tokenizer, dict[str, Any], str | None, str | None]
 
 
 def build(
@@ -28,14 +33,23 @@ def build(
     min_count: int,
     max_features: int | None,
     n_jobs: int | None,
-) -> tuple[Content, Tokenizer, dict[str, Any], str | None, str | None]:
-    """Encode batches in memory or to the folder `to`; return content, tokenizer, settings, path and digest."""
-    settings = make_settings(tokenizer, min_count, max_features)
+) -> Built:
+    """Encode batches in memory or to the folder `to`."""
     limits = min_count, max_features
+    settings = make_settings(tokenizer, *limits)
     if to is None:
         return encode_batches(batches, tokenizer, None, *limits, n_jobs), tokenizer, settings, None, None
+    return build_in_folder(
+        lambda folder: encode_batches(batches, tokenizer, folder, *limits, n_jobs), tokenizer, settings, to
+    )
+
+
+def build_in_folder(
+    encode: Callable[[Path], Content], tokenizer: Tokenizer, settings: dict[str, Any], to: str | os.PathLike[str]
+) -> Built:
+    """Save what `encode` returns to the folder `to`; it is given the folder that becomes `to`, for its arrays."""
     with new_folder(to, CORPUS_FOLDER) as folder:
-        built = encode_batches(batches, tokenizer, folder, *limits, n_jobs)
+        built = encode(folder)
         digest = write_folder(folder, built.arrays(), settings)
         del built  # closes the memory maps: Windows does not rename a folder that holds an open file
         trust_folder(folder)
@@ -52,11 +66,13 @@ def encode_batches(
     min_count: int,
     max_features: int | None,
     n_jobs: int | None,
+    *,
+    may_be_empty: bool = False,
 ) -> Content:
     """Encode batches of sentences: one pass gives provisional ids and counts, a second one ids by falling count.
 
     `batches` are (sentences, starts) as from :func:`iter_batches` or :func:`iter_text`. The arrays are memory-mapped in
-    `folder`; None keeps everything in memory.
+    `folder`; None keeps everything in memory. A corpus has a word; a piece of one `may_be_empty`.
     """
     with Threads(count_threads(n_jobs)) as threads, ExitStack() as files:
         encoder = Encoder(tokenizer, threads)
@@ -71,11 +87,11 @@ def encode_batches(
             sent_ptr.append(batch.ptr[1:] + first_token)
             doc_ptr.append(np.asarray(batch.starts, np.int64) + first_row)
             read.append(_Batch(first_token, len(tokens), first_row, encoder.n_rows, batch.table))
-        if not encoder.n_rows:
-            raise ValueError(
-                "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
-            )
+        if not (encoder.n_rows or may_be_empty):
+            raise ValueError(NO_SENTENCES)
         doc_ptr.append(np.array([encoder.n_rows], np.int64))
+        if may_be_empty and not len(tokens):
+            return Content(tokens.finish(), sent_ptr.finish(), doc_ptr.finish(), Vocabulary([], []))
         vocabulary, remaps = encoder.order_words(min_count, max_features)
         size = _write_final_ids(read, remaps, tokens.array(), sent_ptr.array(), threads)
         return Content(tokens.finish(size), sent_ptr.finish(), doc_ptr.finish(), vocabulary)
@@ -112,3 +128,10 @@ def _write_final_ids(
         tokens[n_tokens : n_tokens + len(ids)] = ids
         n_tokens += len(ids)
     return n_tokens
+
+
+def write_final_ids(tokens: np.ndarray, sent_ptr: np.ndarray, remap: np.ndarray) -> int:
+    """Replace the ids of a piece of a corpus, and correct its offsets if words are dropped; returns what is left."""
+    whole = _Batch(0, len(tokens), 0, len(sent_ptr) - 1, 0)
+    with Threads(1) as threads:
+        return _write_final_ids([whole], [remap], tokens, sent_ptr, threads)

@@ -9,17 +9,16 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from .._text.files import iter_text
-from .._text.sources import advising, iter_batches
-from .._text.tokenizer import TOKEN_PATTERN, Tokenizer
+from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
 from .._validation.paths import PathLike
-from .build import build
+from .build import Built
 from .content import Content, as_rows, check_content, make_settings, open_content, read_handle, save_content
+from .readers import Readers
 from .storage import digest_of
 
 
-class SentenceCorpus:
+class SentenceCorpus(Readers):
     """Sentences in reading order, tokenized once and held as arrays of word ids.
 
     Build one with :meth:`from_sentences` or :meth:`from_file`, or open a saved one with :meth:`load`. A corpus never
@@ -48,7 +47,8 @@ class SentenceCorpus:
     Examples
     --------
     >>> from skembed import SentenceCorpus
-    >>> corpus = SentenceCorpus.from_sentences(["A cat sat.", "The cat slept.", "Rain!"], groups=[0, 0, 1])
+    >>> sentences = ["A cat sat.", "The cat slept.", "Rain!"]
+    >>> corpus = SentenceCorpus.from_sentences(sentences, groups=[0, 0, 1])
     >>> corpus
     SentenceCorpus(n_documents=2, n_sentences=3, n_tokens=7, n_words=6)
     >>> corpus[1]
@@ -79,108 +79,8 @@ class SentenceCorpus:
         self._path = self._digest = None
 
     @classmethod
-    def from_sentences(
-        cls,
-        sentences: Iterable[Any],
-        groups: Iterable[Any] | None = None,
-        *,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
-        token_pattern: str = TOKEN_PATTERN,
-        lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
-        min_count: int = 1,
-        max_features: int | None = None,
-        to: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> SentenceCorpus:
-        """Build a corpus from sentences in reading order, in one pass.
-
-        Parameters
-        ----------
-        sentences : iterable of str
-            A list, array, pandas or polars Series, generator, ..., read once. With a callable `analyzer`: of anything.
-        groups : iterable or None, default=None
-            Document id of each sentence. A new document begins where the id changes. None means one document.
-        analyzer, token_pattern, lowercase, stop_words, stemmer
-            How a sentence becomes words: as the parameters of :class:`CBOSVectorizer` say, and :ref:`words`.
-        min_count : int, default=1
-            Drop words that occur less often.
-        max_features : int or None, default=None
-            Keep only this many of the most frequent words.
-        to : path-like or None, default=None
-            Folder to write the corpus to while it is read, so that it may be larger than memory. The corpus returned is
-            memory-mapped from there. An older corpus at this path is replaced.
-        n_jobs : int or None, default=None
-            Number of threads of the default analyzer; -1 means all cores. It does not change the result.
-
-        Returns
-        -------
-        corpus : SentenceCorpus
-
-        Raises
-        ------
-        ValueError
-            If there is no sentence or no word, or `groups` has another length than `sentences`.
-        TypeError
-            If a sentence is not a string; names the row.
-        OSError
-            If `to` exists and is not a corpus, or cannot be written; names path and reason.
-        """
-        if isinstance(sentences, SentenceCorpus):
-            raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
-        tokenizer = Tokenizer(
-            analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
-        )
-        batches = iter_batches(sentences, groups, tokenizer)
-        with advising(sentences):
-            return _make(*build(batches, tokenizer, to, min_count, max_features, n_jobs))
-
-    @classmethod
-    def from_file(
-        cls,
-        path: PathLike | Iterable[PathLike],
-        *,
-        encoding: str = "utf-8",
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
-        token_pattern: str = TOKEN_PATTERN,
-        lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
-        min_count: int = 1,
-        max_features: int | None = None,
-        to: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> SentenceCorpus:
-        """Build a corpus from text files with one sentence a line and blank lines between documents.
-
-        Parameters
-        ----------
-        path : path-like, or list of path-like
-            A text file, decompressed if its name ends in ``.gz``, ``.bz2`` or ``.xz``; or a folder, for all files
-            ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it and its subfolders, sorted, without hidden
-            ones; or a list of both, read in that order. Each file begins a new document.
-        encoding : str, default="utf-8"
-            Encoding of the text. A byte order mark is skipped.
-        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
-            As in :meth:`from_sentences`.
-
-        Returns
-        -------
-        corpus : SentenceCorpus
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is nothing at `path`.
-        ValueError
-            If there is no sentence or no word, or a file is damaged, not a regular file or not text in that encoding;
-            names the file, and the line and byte if known.
-        """
-        tokenizer = Tokenizer(
-            analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
-        )
-        return _make(*build(iter_text(path, encoding, tokenizer), tokenizer, to, min_count, max_features, n_jobs))
+    def _of(cls, built: Built) -> SentenceCorpus:
+        return _make(*built)
 
     @property
     def _content(self) -> Content:

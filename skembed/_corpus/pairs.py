@@ -39,7 +39,9 @@ class PairCorpus:
     Examples
     --------
     >>> from skembed import PairCorpus
-    >>> pairs = PairCorpus.from_pairs([("A cat sat.", "A kitten sat down."), ("Rain fell.", "It rained.")])
+    >>> pairs = PairCorpus.from_pairs(
+    ...     [("A cat sat.", "A kitten sat down."), ("Rain fell.", "It rained.")]
+    ... )
     >>> pairs
     PairCorpus(n_pairs=2, n_tokens=11, n_words=9)
     >>> pairs[1]

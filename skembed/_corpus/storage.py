@@ -90,7 +90,7 @@ class GrowingArray:
         """Return the array itself: writing to it changes this one."""
         if self._file is None:
             if len(self._pieces) != 1:
-                self._pieces = [np.concatenate(self._pieces)]
+                self._pieces = [np.concatenate([np.zeros(0, self._dtype), *self._pieces])]
             return self._pieces[0]
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))

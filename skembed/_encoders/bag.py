@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .._compiled.buffers import read_only
 from .._compiled.compile import lean_kernel
 from .._compiled.random import random_bits
 from .._compiled.rows import add_scaled, prefetch_row
@@ -43,6 +44,15 @@ def sum_rows(rows, weights, ptr, vectors, others, mean, out):
         if mean and n_summed > 1:
             for c in range(out.shape[1]):
                 out[sentence, c] /= np.float32(n_summed)
+
+
+def mapped(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """The product of rows and the transpose of a matrix, with the same bits for a row in any batch, unlike BLAS."""
+    (n, width), image = rows.shape, read_only(matrix.T)
+    images = np.empty((n, image.shape[1]), np.float32)
+    columns, ptr = np.tile(np.arange(width), n), np.arange(n + 1) * width
+    sum_rows(columns, rows.ravel(), ptr, image, image[:0], False, images)
+    return images
 
 
 def first_of_each(ids: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -26,7 +26,9 @@ def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from skembed._encoders.content_seeds import content_seeds
-    >>> first, second, third = content_seeds(np.array([3, 5, 3, -1, 5, 5, 3]), np.array([0, 2, 5, 7]), 0)
+    >>> first, second, third = content_seeds(
+    ...     np.array([3, 5, 3, -1, 5, 5, 3]), np.array([0, 2, 5, 7]), 0
+    ... )
     >>> bool(first == second), bool(first == third)
     (True, False)
     """

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.coverage import Tally
 from .._base.embedding import LEAST_PIECES
-from .._base.parameters import Described
 from .._base.pooled import SIF_A, PooledVectorizer
 from .._base.queries import WordVectorInspection
 from .._base.scikit_learn import fit_context
@@ -28,6 +27,7 @@ from .._methods.siamese_cbow import SiameseCBOWVectorizer
 from .._text.batches import Batch, offsets
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences
+from .._validation.constraints import Described
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.join import unit_rows
 from .._word_vectors.sources import fit_with, is_unfitted, learned_vectors, needs_order_for
@@ -131,10 +131,11 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
     Examples
     --------
     >>> from skembed import HybridVectorizer, SentenceCorpus
-    >>> own = ["The cat sleeps.", "The kitten sleeps.", "Stocks fell.", "Shares fell."] * 100
+    >>> own = ["Cats sleep.", "Kittens sleep.", "Stocks fell.", "Shares fell."] * 100
     >>> corpus = SentenceCorpus.from_sentences(own, groups=[i // 2 for i in range(400)])
-    >>> emb = HybridVectorizer(16, corpus=corpus, random_state=0).fit(["A cat purrs.", "A kitten!", "Shares rose."])
-    >>> emb.similarity("A cat purrs.", "A kitten!") > emb.similarity("A cat purrs.", "Shares rose.")
+    >>> emb = HybridVectorizer(16, corpus=corpus, random_state=0)
+    >>> emb = emb.fit(["Cats purr.", "A kitten!", "Kittens", "Shares rose."])
+    >>> emb.similarity("cats", "kittens") > emb.similarity("cats", "shares")
     True
     """
 

@@ -16,9 +16,8 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.coverage import check_given, check_kept
 from .._base.scikit_learn import fit_context
@@ -28,15 +27,14 @@ from .._training.learned_arrays import FOR_INFERENCE
 from .._validation.limits import integers
 from .._word_vectors.common_components import find_components, remove_components
 from .._word_vectors.given import GivenVectors
-from .._word_vectors.hashed_numbers import hash_numbers
+from .._word_vectors.processed import ProcessedVectors
 from .._word_vectors.read import read_source
 from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors
-from .._word_vectors.spelling import add_spelling
 from .deprecated import DeprecatedLearning, accepting_deprecated
 from .meta_embedding import MetaEmbeddingVectorizer
 
 
-class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
+class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
     r"""Mean or sum of word vectors, given or learned, with optional weights and common components removed.
 
     Use it with vectors that somebody else learned, as the baseline that sentence models must beat (MOWE and SOWE [1]_),
@@ -54,9 +52,9 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         Vectors to use: a mapping of word to vector; a tuple of a sequence of str and an array of shape (n_words,
         n_components); a pandas DataFrame with the words as its index; gensim's KeyedVectors, or a gensim model that
         contains them; an estimator of this package; or the path of a file in word2vec text, word2vec binary or GloVe
-        format (also .gz, .bz2 and .xz), see :func:`read_word_vectors` for options. A list of these is joined by a
-        :class:`MetaEmbeddingVectorizer`. None means ``Word2VecVectorizer(n_components, min_count=min_count,
-        max_features=max_features)``.
+        format (also .gz, .bz2 and .xz) or of a binary model of fastText, see :func:`read_word_vectors`. A list of these
+        is joined by a :class:`MetaEmbeddingVectorizer`. None means ``Word2VecVectorizer(n_components,
+        min_count=min_count, max_features=max_features)``.
 
         `fit` fits a clone of an estimator that is not fitted, with `random_state` and `n_jobs` from here if its own is
         None. A fitted estimator loses its fit in :func:`~sklearn.base.clone`, and so in cross-validation: keep it in a
@@ -79,9 +77,10 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         towards a direction made of its character n-grams, which words of like spelling share. Its length stays.
     n_removed_components : int, default=0
         Strongest common directions of the sentences to remove; fewer than `n_components`. Arora et al. remove 1.
-    unknown : {"zero", "hash"}, default="hash"
+    unknown : {"zero", "hash", "ngrams"}, default="hash"
         What becomes of a word without a vector. "zero", as in the papers, leaves it out. "hash" gives it a random
-        direction that depends on its text alone, so that it still matches itself.
+        direction that depends on its text alone, so that it still matches itself. "ngrams" gives it the mean of the
+        vectors of its character n-grams, as fastText does; `word_vectors` is then the path of its binary model.
     min_count : int, default=5
         Words that occur less often are not learned without `word_vectors`. Given vectors are all kept.
     max_features : int or None, default=None
@@ -113,6 +112,8 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         Vectors of the words, before numbers are hashed, spelling is added and common components are removed.
     components_ : ndarray of shape (n_removed_components, n_features_out), dtype float32
         The common directions that are removed.
+    ngram_vectors_ : ndarray of shape (n_buckets, n_features_out_), dtype float32
+        Vectors that character n-grams share, for ``unknown="ngrams"``; otherwise no rows.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
@@ -155,7 +156,8 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
 
     >>> from skembed import MeanEmbeddingVectorizer
     >>> vectors = {"cat": [1.0, 0.0], "dog": [0.0, 1.0]}
-    >>> MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit_transform(["A cat!", "Cat and dog.", ""])
+    >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero")
+    >>> emb.fit_transform(["A cat!", "Cat and dog.", ""])
     array([[1. , 0. ],
            [0.5, 0.5],
            [0. , 0. ]], dtype=float32)
@@ -164,10 +166,10 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
 
     >>> from skembed import CBOSVectorizer
     >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
-    >>> MeanEmbeddingVectorizer(n_components=16, random_state=0).fit_transform(sentences).shape
+    >>> emb = MeanEmbeddingVectorizer(n_components=16, random_state=0)
+    >>> emb.fit_transform(sentences).shape
     (100, 16)
-    >>> cbos = CBOSVectorizer(20)
-    >>> emb = MeanEmbeddingVectorizer(word_vectors=cbos, weighting="sif", n_removed_components=1)
+    >>> emb = MeanEmbeddingVectorizer(word_vectors=CBOSVectorizer(20), weighting="sif")
     >>> emb.fit_transform(sentences).shape
     (100, 20)
     """
@@ -177,12 +179,10 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
         "hash_numbers": ["boolean"],
         "spelling_weight": [Interval(Real, 0.0, 1.0, closed="both")],
         "n_removed_components": [integers(0)],
+        "unknown": [StrOptions({"zero", "hash", "ngrams"})],
     }
-    components_: NDArray[np.float32]
     word2vec_: Word2VecVectorizer | None
     _moments: np.ndarray | None
-    _hash_numbers: bool
-    _spelling_weight: float
 
     @accepting_deprecated
     def __init__(
@@ -339,6 +339,7 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
             words, vectors, _ = read_source(source)
             check_given(corpus, words)
         self._take(corpus, words, vectors)
+        self._take_ngrams(source)
         self.word2vec_ = source if isinstance(source, Word2VecVectorizer) and source is not self.word_vectors else None
 
     def _process_word_vectors(self, corpus: SentenceCorpus, moments: np.ndarray | None = None) -> None:
@@ -357,43 +358,3 @@ class MeanEmbeddingVectorizer(GivenVectors, DeprecatedLearning):
             if self._processed_vectors is self.word_vectors_:
                 self._processed_vectors = self.word_vectors_.copy()
             remove_components(self._processed_vectors, self.components_)
-
-    def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
-        return super()._shapes_of_state(n_words) | {"components_": (self.components_, (None, self.n_features_out_))}
-
-    def _make_processed_vectors(self) -> np.ndarray:
-        """Return `word_vectors_` after all steps; itself if no step changes it."""
-        if not (self._hash_numbers or self._spelling_weight or len(self.components_)):
-            return self.word_vectors_
-        words, vectors = list(self.vocabulary_), self.word_vectors_.copy()
-        if self._hash_numbers:
-            hash_numbers(vectors, words, self._unknown_length)
-        return self._spelled_without_components(vectors, words)
-
-    def _spelled_without_components(self, vectors: np.ndarray, words: list[str]) -> np.ndarray:
-        """Do the steps that unknown words go through too, in place."""
-        if self._spelling_weight:
-            add_spelling(vectors, words, self._spelling_weight)
-        return remove_components(vectors, self.components_)
-
-    def _unknown_vectors(self, words: list[str]) -> np.ndarray:
-        return self._spelled_without_components(super()._unknown_vectors(words), words)
-
-    @property
-    def _summed_vectors(self) -> np.ndarray:
-        return self._processed_vectors
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out vectors that can be made again, with the same bits."""
-        state = dict(super().__getstate__())
-        state.pop("_processed_vectors", None)
-        if state.get("word_vectors_") is getattr(state.get("word2vec_"), "word_vectors_", None):
-            state.pop("word_vectors_", None)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if state.get("word2vec_") is not None:
-            state = {"word_vectors_": state["word2vec_"].word_vectors_, **state}
-        super().__setstate__(state)
-        if "word_vectors_" in vars(self):
-            self._processed_vectors = self._make_processed_vectors()

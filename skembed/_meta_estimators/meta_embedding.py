@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import copy
 from typing import Any, Self
 
-from .._base.parameters import Described
 from .._base.scikit_learn import fit_context
+from .._validation.constraints import Described
 from .._word_vectors.given import GivenVectors
 from .._word_vectors.join import join_word_vectors
 from .._word_vectors.sources import fitted_clones, is_list
@@ -101,7 +101,8 @@ class MetaEmbeddingVectorizer(GivenVectors):
     >>> from skembed import CBOSVectorizer, MetaEmbeddingVectorizer, Sent2VecVectorizer
     >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
     >>> models = [CBOSVectorizer(), Sent2VecVectorizer()]
-    >>> MetaEmbeddingVectorizer(models, n_components=20, whiten=True).fit_transform(sentences).shape
+    >>> emb = MetaEmbeddingVectorizer(models, n_components=20, whiten=True)
+    >>> emb.fit_transform(sentences).shape
     (100, 20)
     """
 

@@ -32,11 +32,11 @@ _EXACT_SIZE = 1_000_000
 
 
 class BOWPCA(TextVectorizer):
-    r"""Bags of words, plain or reduced by principal component analysis [1]_.
+    r"""Bags of words, plain or reduced by principal component analysis.
 
-    Counts the words of a sentence and projects the counts on their principal components. Use it as the baseline that
-    shows what word choice alone can do: it needs no other text and no order. With ``n_components=None`` it is the plain
-    bag of words, as a sparse matrix.
+    Counts the words of a sentence and projects the counts on their principal components [1]_. Use it as the baseline
+    that shows what word choice alone can do: it needs no other text and no order. With ``n_components=None`` it is the
+    plain bag of words, as a sparse matrix.
 
     Read more in the :ref:`User Guide <bow_pca>`.
 
@@ -108,7 +108,10 @@ class BOWPCA(TextVectorizer):
     Examples
     --------
     >>> from skembed import BOWPCA
-    >>> sentences = ["A cat drinks milk.", "The cat sleeps.", "A bank lends money.", "The bank closes."]
+    >>> sentences = [
+    ...     "A cat drinks milk.", "The cat sleeps.", "A bank lends money.",
+    ...     "The bank closes.",
+    ... ]
     >>> BOWPCA(n_components=2, random_state=0).fit_transform(sentences).shape
     (4, 2)
     >>> bags = BOWPCA(n_components=None).fit(sentences)

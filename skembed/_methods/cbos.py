@@ -5,19 +5,20 @@ from typing import Any
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ContextVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.cbos import CBOSObjective
 from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.start import StartsFromInit
 
 
-class CBOSVectorizer(ContextVectorizer, StartsFromInit):
-    r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences [1]_.
+class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
+    r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences.
 
     A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
-    picks out the sentence between them among random other ones. Use it where you have text in reading order: books,
-    articles, manuals, dialogues. Use it with classes `y` too: then it learns which words tell the classes apart, for
-    the classifier behind it. Where sentences stand alone and have no labels use :class:`Sent2VecVectorizer`.
+    picks out the sentence between them among random other ones [1]_. Use it where you have text in reading order:
+    books, articles, manuals, dialogues. Use it with classes `y` too: then it learns which words tell the classes apart,
+    for the classifier behind it. Where sentences stand alone and have no labels use :class:`Sent2VecVectorizer`.
 
     Read more in the :ref:`User Guide <cbos>`.
 
@@ -102,6 +103,10 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -170,12 +175,19 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
     Examples
     --------
     >>> from skembed import CBOSVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = CBOSVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
+    >>> emb = CBOSVectorizer(n_components=16, max_iter=10, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
+    ...     "cat sleeps", "market closed"
+    ... )
     True
     """
 
@@ -239,6 +251,7 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -273,6 +286,7 @@ class CBOSVectorizer(ContextVectorizer, StartsFromInit):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.parameters import satisfies
 from .._compiled.buffers import read_only
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import sum_rows
@@ -26,6 +25,7 @@ from .._encoders.convolution import (
 )
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.over_words import IndexedSentences
+from .._validation.constraints import satisfies
 from .._validation.limits import integers
 from .._validation.messages import brief
 from .._word_vectors.paired_sequences import PairedSequences
@@ -35,11 +35,11 @@ _WIDEST = 100
 
 
 class CSEVectorizer(PairedSequences):
-    r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE [1]_.
+    r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE.
 
-    Filters of several widths move over the words of a sentence. A filter gives one number for each window, and the sum
-    of these is one number of the sentence. It learns as :class:`ParaphraseVectorizer` does, word vectors and filters
-    together.
+    Filters of several widths move over the words of a sentence. A filter gives one value for each window, and the sum
+    of these is one dimension of the sentence [1]_. It learns as :class:`ParaphraseVectorizer` does, word vectors and
+    filters together.
 
     With ``activation="identity"`` and ``padding="wide"`` each word is once at each position of a filter. Then the
     sentence is exactly a bag of words, a matrix times the sum of its word vectors, and is computed as that. Only
@@ -116,7 +116,7 @@ class CSEVectorizer(PairedSequences):
     early_stopping : bool, default=False
         Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4

@@ -26,10 +26,10 @@ PAPER_SETTINGS = {
 
 
 class SequentialDenoisingAutoencoder(RecurrentVectorizer):
-    r"""Sentence embeddings that see word order, learned by writing a damaged sentence again: SDAE and SAE [1]_.
+    r"""Sentence embeddings that see word order, learned by writing a damaged sentence again: SDAE and SAE.
 
     A gated recurrent unit reads the words of a sentence one after the other; its last state is the vector of the
-    sentence. From that vector alone a second unit writes the sentence again, word by word. Before it is read, the
+    sentence. From that vector alone a second unit writes the sentence again, word by word [1]_. Before it is read, the
     sentence loses some words and exchanges others. It needs no order of the sentences.
 
     It is slow: thousands of words a second, where :class:`Sent2VecVectorizer` learns hundreds of thousands, and a text
@@ -90,7 +90,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -158,8 +158,12 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     Examples
     --------
     >>> from skembed import SequentialDenoisingAutoencoder
-    >>> sentences = ["The dog bites the man.", "The man bites the dog.", "Stocks fell.", "The market closed."] * 50
-    >>> emb = SequentialDenoisingAutoencoder(n_components=16, word_components=16, random_state=0).fit(sentences)
+    >>> sentences = [
+    ...     "The dog bites the man.", "The man bites the dog.", "Stocks fell.",
+    ...     "The market closed.",
+    ... ] * 50
+    >>> emb = SequentialDenoisingAutoencoder(16, word_components=16, random_state=0)
+    >>> emb = emb.fit(sentences)
     >>> dog, man = emb.transform(["The dog bites the man.", "The man bites the dog."])
     >>> bool(abs(dog - man).max() > 0.01)
     True

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._base.pooled import PooledVectorizer
-from .._base.trained import TrainedVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.fastsent import FastSentObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
@@ -24,12 +24,12 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
-    r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent [1]_.
+class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
+    r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent.
 
     A sentence is the sum of the source vectors of its words. They are learned so that this sum predicts the target
-    vectors of the words of the sentences beside it, and with `autoencode` of its own words too (FastSent+AE). Use it
-    where you have text in reading order: books, articles, manuals, dialogues.
+    vectors of the words of the sentences beside it, and with `autoencode` of its own words too (FastSent+AE) [1]_. Use
+    it where you have text in reading order: books, articles, manuals, dialogues.
 
     Read more in the :ref:`User Guide <fastsent>`.
 
@@ -90,13 +90,17 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -165,12 +169,19 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
     Examples
     --------
     >>> from skembed import FastSentVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = FastSentVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
+    >>> emb = FastSentVectorizer(n_components=16, max_iter=10, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
+    ...     "cat sleeps", "market closed"
+    ... )
     True
     """
 
@@ -214,6 +225,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -244,6 +256,7 @@ class FastSentVectorizer(PooledVectorizer, TrainedVectorizer):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

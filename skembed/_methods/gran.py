@@ -94,7 +94,7 @@ class GRANVectorizer(PairedSequences):
     early_stopping : bool, default=False
         Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4

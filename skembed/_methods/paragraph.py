@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.queries import SentenceSimilarity
+from .._base.sharded import ShardedVectorizer
 from .._base.state import Shaped
-from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.paragraph_vectors import ParagraphEncoder, clear_unknown, noise_sample
 from .._objectives.paragraph_vectors import ParagraphObjective
@@ -31,13 +31,13 @@ PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, 
 # end of the settings
 
 
-class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
-    r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors [1]_.
+class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
+    r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors.
 
     A sentence has a vector of its own. In PV-DBOW ("dbow") it predicts the words of the sentence, in PV-DM ("dm") it
-    predicts each of them together with the words around it. `transform` finds the vector of any sentence with the words
-    frozen: it depends on the sentence and the model alone. Use it as the baseline of many papers, or for texts of more
-    than a sentence, whose vector need not be the sum of its words. The order of the sentences is not used.
+    predicts each of them together with the words around it [1]_. `transform` finds the vector of any sentence with the
+    words frozen: it depends on the sentence and the model alone. Use it as the baseline of many papers, or for texts of
+    more than a sentence, whose vector need not be the sum of its words. The order of the sentences is not used.
 
     Read more in the :ref:`User Guide <paragraph>`.
 
@@ -99,6 +99,10 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the words of the last fit. The sentences then start at the vectors
         that `transform` finds, as they do in a second `partial_fit`.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -155,7 +159,7 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
     vector of a sentence of c > 8 predicted words.
 
     *Memory.* The vectors of the training sentences and their sums of squares take ``4 * n_components + 8`` bytes a
-    sentence during the fit: 408 MB for a million sentences and 100 numbers. :meth:`estimate_memory` counts them as
+    sentence during the fit: 408 MB for a million sentences and 100 dimensions. :meth:`estimate_memory` counts them as
     weights and accumulators.
 
     *The papers' own settings,* for PV-DM: ``ParagraphVectorizer(300, algorithm="dm", combine="concatenate",
@@ -170,11 +174,16 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
     Examples
     --------
     >>> from skembed import ParagraphVectorizer
-    >>> sentences = ["The cat drinks milk.", "The cat sleeps.", "The bank lends money.", "The bank takes money."] * 50
+    >>> sentences = [
+    ...     "The cat drinks milk.", "The cat sleeps.", "The bank lends money.",
+    ...     "The bank takes money.",
+    ... ] * 50
     >>> emb = ParagraphVectorizer(n_components=16, random_state=0).fit(sentences)
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
-    >>> emb.similarity("cat drinks milk", "cat sleeps") > emb.similarity("cat drinks milk", "bank lends money")
+    >>> emb.similarity("cat drinks milk", "cat sleeps") > emb.similarity(
+    ...     "cat drinks milk", "bank lends money"
+    ... )
     True
     """
 
@@ -219,6 +228,7 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -247,6 +257,7 @@ class ParagraphVectorizer(SentenceSimilarity, TrainedVectorizer):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

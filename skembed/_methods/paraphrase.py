@@ -15,12 +15,12 @@ from .._word_vectors.paired_words import PairedWords
 
 
 class ParaphraseVectorizer(PooledVectorizer, PairedWords):
-    r"""Sentence embeddings learned from pairs of sentences that mean the same: Paragram-Phrase (PP) [1]_.
+    r"""Sentence embeddings learned from pairs of sentences that mean the same: Paragram-Phrase (PP).
 
     A sentence is the mean of its words' vectors. The vectors are learned so that the two sentences of a pair have a
-    larger cosine with each other than with the sentences of other pairs. Use it where you have paraphrases: a lexicon
-    of synonyms, captions of one image, questions with the same answer. Start it from a model that has learned from
-    text, with `init`; pairs alone are seldom enough.
+    larger cosine with each other than with the sentences of other pairs [1]_. Use it where you have paraphrases: a
+    lexicon of synonyms, captions of one image, questions with the same answer. Start it from a model that has learned
+    from text, with `init`; pairs alone are seldom enough.
 
     Read more in the :ref:`User Guide <paraphrase>`.
 
@@ -147,13 +147,19 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     >>> from skembed import ParaphraseVectorizer
     >>> pairs = [("cheap flights", "low cost air tickets"), ("rent a car", "car hire")] * 50
     >>> emb = ParaphraseVectorizer(n_components=16, random_state=0).fit(pairs)
-    >>> emb.similarity("cheap flights", "air tickets") > emb.similarity("cheap flights", "car hire")
+    >>> emb.similarity("cheap flights", "air tickets") > emb.similarity(
+    ...     "cheap flights", "car hire"
+    ... )
     True
 
     Sentences with equal labels are paraphrases too:
 
-    >>> sentences, topics = ["cheap flights", "air tickets", "rent a car", "car hire"] * 9, [0, 0, 1, 1] * 9
-    >>> ParaphraseVectorizer(n_components=16, random_state=0).fit_transform(sentences, topics).shape
+    >>> sentences, topics = (
+    ...     ["cheap flights", "air tickets", "rent a car", "car hire"] * 9,
+    ...     [0, 0, 1, 1] * 9,
+    ... )
+    >>> emb = ParaphraseVectorizer(n_components=16, random_state=0)
+    >>> emb.fit_transform(sentences, topics).shape
     (36, 16)
     """
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._base.ngrams import NgramVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
@@ -37,12 +38,12 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Sent2VecVectorizer(NgramVectorizer):
-    r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec [1]_.
+class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer):
+    r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec.
 
     A sentence is the mean of the source vectors of its words and of its word n-grams, if any. They are learned so
-    that this mean, without one word, predicts that word's target vector. Sentences are learned one by one, so their
-    order does not matter: use it for reviews, tweets, queries or titles, and where `X` comes shuffled.
+    that this mean, without one word, predicts that word's target vector [1]_. Sentences are learned one by one, so
+    their order does not matter: use it for reviews, tweets, queries or titles, and where `X` comes shuffled.
 
     Read more in the :ref:`User Guide <sent2vec>`.
 
@@ -115,6 +116,10 @@ class Sent2VecVectorizer(NgramVectorizer):
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -182,10 +187,13 @@ class Sent2VecVectorizer(NgramVectorizer):
     Examples
     --------
     >>> from skembed import Sent2VecVectorizer
-    >>> pets = ["The cat drinks milk.", "A cat likes milk.", "The kitten drinks milk.", "A kitten likes milk."]
+    >>> pets = [
+    ...     "The cat drinks milk.", "A cat likes milk.", "The kitten drinks milk.",
+    ...     "A kitten likes milk.",
+    ... ]
     >>> sentences = (pets + ["The bank lends money.", "A bank wants money."]) * 50
-    >>> emb = Sent2VecVectorizer(16, ngram_range=(1, 2), n_buckets=1000, subsample=0.01, random_state=0).fit(sentences)
-    >>> emb.transform(["The cat wants milk.", "A bank."]).shape
+    >>> emb = Sent2VecVectorizer(16, ngram_range=(1, 2), n_buckets=1000, random_state=0)
+    >>> emb.fit(sentences).transform(["The cat wants milk.", "A bank."]).shape
     (2, 16)
     >>> emb.similarity("cat", "kitten") > emb.similarity("cat", "bank")
     True
@@ -234,6 +242,7 @@ class Sent2VecVectorizer(NgramVectorizer):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -267,6 +276,7 @@ class Sent2VecVectorizer(NgramVectorizer):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -6,18 +6,19 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ContextVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.siamese_cbow import SiameseCBOWObjective
 from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.start import StartsFromInit
 
 
-class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
-    r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW [1]_.
+class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
+    r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW.
 
     A sentence is the mean of its words' vectors. The vectors are learned so that its cosine with the sentence before
-    and after it is larger than with random ones. Use it where you have text in reading order and compare sentences by
-    cosine. `temperature` matters more than any other parameter.
+    and after it is larger than with random ones [1]_. Use it where you have text in reading order and compare sentences
+    by cosine. `temperature` matters more than any other parameter.
 
     Read more in the :ref:`User Guide <siamese_cbow>`.
 
@@ -101,6 +102,10 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -162,10 +167,17 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
     Examples
     --------
     >>> from skembed import SiameseCBOWVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = SiameseCBOWVectorizer(n_components=16, max_iter=10, random_state=0).fit(sentences, groups=documents)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    >>> emb = SiameseCBOWVectorizer(n_components=16, max_iter=10, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
+    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
+    ...     "cat sleeps", "market closed"
+    ... )
     True
     """
 
@@ -230,6 +242,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -265,6 +278,7 @@ class SiameseCBOWVectorizer(ContextVectorizer, StartsFromInit):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

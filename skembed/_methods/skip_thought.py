@@ -33,11 +33,11 @@ _BOTH_WAYS = Network(
 
 
 class SkipThoughtVectorizer(RecurrentVectorizer):
-    r"""Sentence embeddings that see word order, learned by writing the neighbouring sentences: skip-thought [1]_.
+    r"""Sentence embeddings that see word order, learned by writing the neighbouring sentences: skip-thought.
 
     A gated recurrent unit reads the words of a sentence one after the other; its last state is the vector of the
     sentence. From that vector alone two other units write the sentence before and the sentence after it, word by
-    word. The text must be in reading order.
+    word [1]_. The text must be in reading order.
 
     It is slow: thousands of words a second, where :class:`FastSentVectorizer` learns millions, and a text of some
     millions of words, which the others learn well from, is little for it.
@@ -101,7 +101,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Share of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -170,9 +170,14 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     Examples
     --------
     >>> from skembed import SkipThoughtVectorizer
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = [
+    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
+    ...     "The market closed lower.",
+    ... ] * 50
     >>> documents = [i // 2 for i in range(200)]
-    >>> emb = SkipThoughtVectorizer(16, word_components=16, random_state=0).fit(sentences, groups=documents)
+    >>> emb = SkipThoughtVectorizer(16, word_components=16, random_state=0).fit(
+    ...     sentences, groups=documents
+    ... )
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
     """

@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.pooled import PooledVectorizer
 from .._base.scikit_learn import fit_context
 from .._base.sharing import of_one_state
-from .._compiled.buffers import read_only
 from .._corpus.corpus import SentenceCorpus
+from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.messages import brief
+from .._validation.paths import PathLike
 from .._validation.targets import checked_targets
 from .._word_vectors.start import StartsFromInit
 
@@ -164,8 +165,10 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     >>> from skembed import TargetVectorizer
     >>> words = ["cat", "river", "bread", "engine"]
     >>> vectors = np.random.default_rng(0).normal(size=(4, 8))
-    >>> definitions = ["a small animal that purrs", "water that flows to the sea", "food baked from flour",
-    ...                "a machine that drives a car"]
+    >>> definitions = [
+    ...     "a small animal that purrs", "water that flows to the sea",
+    ...     "food baked from flour", "a machine that drives a car",
+    ... ]
     >>> emb = TargetVectorizer(16, loss="cosine", min_count=1, max_iter=50, random_state=0)
     >>> emb = emb.fit(definitions * 20, np.tile(vectors, (20, 1)))
     >>> words[np.argmax(emb.predict(["an animal that purrs"]) @ vectors.T)]
@@ -268,7 +271,16 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: int = 1,
+        engine: Any = None,
+    ) -> Self:
         """Learn from sentences and their targets.
 
         Parameters
@@ -279,6 +291,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             A vector for each sentence.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence. `early_stopping` holds out whole documents.
+        checkpoint, checkpoint_every, engine : path-like or None, default=None; int, default=1; None
+            As in :meth:`CBOSVectorizer.fit`. Nothing is learned in shards, so there is no engine.
 
         Returns
         -------
@@ -291,8 +305,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             If a sentence is not a string; names the row. If `y` does not hold numbers.
         ValueError
             If `y` is missing, lacks a vector for some sentence, or has NaN, infinity or a row of zeros; names the
-            row. If no word is left, if options contradict each other, or if the weights diverge; then the estimator is
-            as it was before.
+            row. Also in the cases of :meth:`CBOSVectorizer.fit`; then the estimator is as it was before.
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
 
@@ -302,7 +315,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             If fewer than a third of the words of the text have a vector in `init`. With `warm_start`, if few words of
             `X` are in the vocabulary.
         """
-        return super().fit(X, y, groups=groups)
+        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every, engine=engine)
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
@@ -316,9 +329,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             Sentences.
         y : array-like of shape (n_sentences, n_targets)
             A vector for each sentence.
-        groups : array-like of shape (n_sentences,), default=None
-            Document of each sentence.
-        new_words : {"append", "ignore"}, default="append"
+        groups, new_words : array-like of shape (n_sentences,), default=None; {"append", "ignore"}, default="append"
             As in :meth:`CBOSVectorizer.partial_fit`.
 
         Returns
@@ -347,21 +358,12 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         y : ndarray of shape (n_sentences, n_targets), dtype float32
             Rows of length one; zeros for a sentence that has no vector. Compare them with targets by their cosine.
         """
-        from .._encoders.bag import sum_rows
-
         check_is_fitted(self)
-        rows, image = self._embed(X, "X"), read_only(self.coef_.T)
-        n, width = rows.shape
-        images = np.empty((n, image.shape[1]), np.float32)
-        # The product as sums of the rows of the matrix: BLAS may round a row differently in another batch.
-        columns, ptr = np.tile(np.arange(width), n), np.arange(n + 1) * width
-        sum_rows(columns, rows.ravel(), ptr, image, image[:0], False, images)
-        return directions_of(images)[0]
+        return directions_of(mapped(self._embed(X, "X"), self.coef_))[0]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        losses = self._losses
-        if not losses or not all(isinstance(name, str) and name in LOSSES for name in losses):
+        if not self._losses or not all(isinstance(name, str) and name in LOSSES for name in self._losses):
             raise ValueError(f"loss must be one or several of {', '.join(LOSSES)}, got {brief(self.loss)}.")
 
     @property
@@ -377,11 +379,11 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
     def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
         fitted = super()._keep_vocabulary(corpus, annotations)
-        n_targets = annotations[0].shape[1]
-        if n_targets != fitted["_n_targets"]:
+        before, now = fitted["_n_targets"], annotations[0].shape[1]
+        if now != before:
             raise ValueError(
-                f"y has vectors of length {n_targets}, but {type(self).__name__} was fitted to vectors of length "
-                f"{fitted['_n_targets']}. Fit a new estimator, or set warm_start=False."
+                f"y has vectors of length {now}, but {type(self).__name__} was fitted to vectors of length {before}. "
+                "Fit a new estimator, or set warm_start=False."
             )
         return fitted
 
@@ -389,10 +391,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         width, options = fitted["n_features_out_"], ("n_components", "solver")
         words = len(fitted["word_counts_"]), width
         start = self._start_of_words(fitted, start_uniform(np.sqrt(3 / width)))  # lengths of about one
-        return [
-            LearnedArray("word_vectors_", words, start, options=options, is_source=True),
-            LearnedArray("coef_", (fitted["_n_targets"], width), start_uniform(width**-0.5), "dense", options),
-        ]
+        coef = LearnedArray("coef_", (fitted["_n_targets"], width), start_uniform(width**-0.5), "dense", options)
+        return [LearnedArray("word_vectors_", words, start, options=options, is_source=True), coef]
 
     def _make_objective(self, fitted: dict[str, Any]) -> TargetObjective:
         return TargetObjective(fitted, Options(self._losses, self.temperature, self.margin))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.pooled import PooledVectorizer
-from .._base.trained import TrainedVectorizer
+from .._base.sharded import ShardedVectorizer
 from .._objectives.word2vec import Word2VecObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import integers
@@ -25,11 +25,11 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
-    r"""Mean or sum of word vectors that predict the words near them [1]_.
+class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
+    r"""Mean or sum of word vectors that predict the words near them.
 
-    Learns by skip-gram or continuous bag of words (CBOW) with negative sampling. Windows never cross the ends of a
-    sentence, so the order of the sentences is not used. Use it as the baseline that sentence models must beat, or as
+    Learns by skip-gram or continuous bag of words (CBOW) with negative sampling [1]_. Windows never cross the ends of
+    a sentence, so the order of the sentences is not used. Use it as the baseline that sentence models must beat, or as
     the source of the vectors of a :class:`MeanEmbeddingVectorizer`, which can remove their common components.
 
     Read more in the :ref:`User Guide <word2vec>`.
@@ -92,6 +92,10 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_shards : int or None, default=None
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
+        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
+        one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -192,6 +196,7 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
+        n_shards: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -221,6 +226,7 @@ class Word2VecVectorizer(PooledVectorizer, TrainedVectorizer):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.n_shards = n_shards
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

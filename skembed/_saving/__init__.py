@@ -5,5 +5,7 @@ Knows all estimators, which do not know this package.
 
 # Modules that other packages of skembed may import.
 __all__ = [
+    "checks",
     "folder",
+    "shared",
 ]

@@ -15,7 +15,7 @@ def card_of(estimator: Any, *, inference_only: bool, dtype: str, left_out: int) 
     """Return the text of the card of a fitted estimator."""
     name, fitted = type(estimator).__name__, vars(estimator)
     facts = [
-        f"{estimator.n_features_out_:,} numbers a sentence, {len(estimator.vocabulary_):,} words in the vocabulary."
+        f"{estimator.n_features_out_:,} dimensions a sentence, {len(estimator.vocabulary_):,} words in the vocabulary."
     ]
     if "_n_tokens" in fitted:
         facts.append(f"Fitted on a text of {fitted['_n_tokens']:,} words.")

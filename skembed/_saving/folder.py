@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import platform
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .. import __version__
+from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
 from .._corpus.folders import FolderKind, new_folder, read_whole
 from .._validation.messages import brief
-from .._validation.paths import PathLike, describe_unreadable, user_path
+from .._validation.paths import PathLike, user_path
 from .card import card_of
 from .header import ENTRIES, describe_model, model_of
 from .packing import DTYPES, packed, unpacked
 from .schema import CLASSES
 
-_HEADER, _ARRAYS, _CARD = "model.json", "arrays.safetensors", "README.md"
-_MODEL_FOLDER = FolderKind("model", _HEADER, frozenset([_HEADER, _ARRAYS, _CARD]))
-_FORMAT, _VERSION = "skembed model", 1
-_LARGEST_HEADER = 1 << 26  # bytes
-_ENTRIES = ENTRIES | {
-    "format": str,
-    "version": int,
-    "written_by": dict,
-    "arrays": dict,
-    "digest": str,
-}
-_DTYPES_IN_FILE = {"F16": "<f2", "I8": "i1", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "u1"}
+_HEADER, _CARD = "model.json", "README.md"
+_FOLDER = ArrayFolder(FolderKind("model", _HEADER, frozenset([_HEADER, ARRAYS, _CARD])), 1, ENTRIES)
 
 
 def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype: str = "float32") -> dict[str, int]:
@@ -83,7 +69,9 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     Examples
     --------
     >>> import tempfile, skembed
-    >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
+    >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(
+    ...     ["A cat sleeps.", "It dreams."] * 50
+    ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sizes = skembed.save(emb, f"{folder}/model")
     ...     back = skembed.load(f"{folder}/model")
@@ -103,10 +91,8 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
         )
     model = describe_model(estimator, inference_only=inference_only)
     arrays = packed(model.arrays, dtype, model.axes)
-    header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **model.entries}
-    header["written_by"] = {"skembed": __version__, "numpy": np.__version__, "python": platform.python_version()}
-    with new_folder(path, _MODEL_FOLDER) as folder:
-        _write(folder, header, arrays)
+    with new_folder(path, _FOLDER.kind) as folder:
+        write_folder(folder, _FOLDER, model.entries, arrays)
         card = card_of(estimator, inference_only=inference_only, dtype=dtype, left_out=model.left_out)
         (folder / _CARD).write_text(card, encoding="utf-8", errors="replace")
         written = sum(file.stat().st_size for file in folder.iterdir())
@@ -150,122 +136,35 @@ def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None
     Examples
     --------
     >>> import tempfile, skembed
-    >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
+    >>> emb = skembed.CBOSVectorizer(n_components=20, random_state=0).fit(
+    ...     ["A cat sleeps.", "It dreams."] * 50
+    ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sizes = skembed.save(emb, f"{folder}/model", inference_only=True)
     ...     skembed.load(f"{folder}/model").transform(["a cat"]).shape
     (1, 20)
     """
+    return load_with_digest(path, mmap=mmap, token_pattern=token_pattern)[0]
+
+
+def load_with_digest(path: PathLike, *, mmap: bool, token_pattern: str | None) -> tuple[Any, str]:
+    """Return what :func:`load` returns, and the digest of its folder."""
     return read_whole(user_path(path), lambda folder: _load(folder, mmap=mmap, token_pattern=token_pattern))
 
 
-def _load(folder: Path, *, mmap: bool, token_pattern: str | None) -> Any:
-    if not folder.exists():
-        raise FileNotFoundError(f"There is no saved model at {folder}.")
-    header = _read_header(folder / _HEADER)
-    arrays = _read_arrays(folder / _ARRAYS, header["arrays"], mmap=mmap)
+def read_digest(path: PathLike) -> str:
+    """Return the digest of a saved model, which says all that it is."""
+    return read_whole(user_path(path), lambda folder: str(read_header(folder, _FOLDER)["digest"]))
+
+
+def _load(folder: Path, *, mmap: bool, token_pattern: str | None) -> tuple[Any, str]:
+    header = read_header(folder, _FOLDER)
+    stored = read_arrays(folder, _FOLDER, header, mmap=mmap)
     try:
-        return model_of(header, arrays, token_pattern)
+        arrays = unpacked(stored)
+    except ValueError as error:
+        raise ValueError(f"{folder / ARRAYS} is damaged or was not written by skembed: {error}") from None
+    try:
+        return model_of(header, arrays, token_pattern), header["digest"]
     except (ValueError, TypeError) as error:
         raise ValueError(f"{folder / _HEADER} is damaged or was not written by skembed: {error}") from None
-
-
-def _write(folder: Path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    from safetensors.numpy import save_file
-
-    file = folder / _ARRAYS
-    save_file(arrays, file)
-    header["arrays"] = {"bytes": file.stat().st_size, "sha256": _sha256(file)}
-    header["digest"] = _digest_of(header)
-    (folder / _HEADER).write_text(json.dumps(header, indent=1, allow_nan=False), encoding="ascii")
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
-def _digest_of(header: dict[str, Any]) -> str:
-    rest = {name: value for name, value in header.items() if name != "digest"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode("ascii")).hexdigest()
-
-
-def _read_header(file: Path) -> dict[str, Any]:
-    _check_readable(file)
-    if file.stat().st_size > _LARGEST_HEADER:
-        raise ValueError(f"{file} is larger than the header of any model. It was not written by skembed.")
-    try:
-        header = json.loads(file.read_text(encoding="ascii"), object_pairs_hook=_distinct, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
-    if not isinstance(header, dict) or header.get("format") != _FORMAT:
-        raise ValueError(f"{file} is not the header of a skembed model.")
-    version = header.get("version")
-    if type(version) is not int or version != _VERSION:
-        raise ValueError(
-            f"{file} has the format version {brief(version)}; this skembed reads version {_VERSION}. Load it with the "
-            "skembed that wrote it, or a newer one."
-        )
-    if set(header) != set(_ENTRIES) or any(type(header[name]) is not kind for name, kind in _ENTRIES.items()):
-        raise ValueError(f"{file} is damaged: entries are missing or wrong.")
-    if _digest_of(header) != header["digest"]:
-        raise ValueError(f"{file} is damaged: it does not fit its digest. Copy or save the model again.")
-    return header
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name stands twice in it.")
-    return found
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON.")
-
-
-def _check_readable(file: Path) -> None:
-    try:
-        kind = describe_unreadable(file)
-        with file.open("rb") if not kind else file.parent.open() as opened:
-            opened.read(1)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{file.parent} is not a saved model: it has no file {file.name}.") from None
-    except OSError as error:
-        raise ValueError(f"{file} cannot be read: {error}") from None
-
-
-def _read_arrays(file: Path, described: dict[str, Any], *, mmap: bool) -> dict[str, np.ndarray]:
-    from safetensors import SafetensorError, safe_open
-
-    _check_readable(file)
-    if described != {"bytes": file.stat().st_size, "sha256": _sha256(file)}:
-        raise ValueError(f"{file} is damaged: it does not fit its digest in {_HEADER}. Copy or save the model again.")
-    try:
-        with safe_open(file, framework="numpy") as opened:  # checks the offsets and sizes of all arrays
-            names = list(opened.keys())
-            if not mmap:
-                return unpacked({name: opened.get_tensor(name) for name in names})
-        return unpacked({name: _mapped(file, *entry) for name, entry in _entries_of(file).items()})
-    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
-
-
-def _entries_of(file: Path) -> dict[str, tuple[str, tuple[int, ...], int]]:
-    """Type, shape and offset of each array of a file that safetensors has checked."""
-    with file.open("rb") as opened:
-        length = int.from_bytes(opened.read(8), "little")
-        header = json.loads(opened.read(length))
-    header.pop("__metadata__", None)
-    return {
-        name: (_DTYPES_IN_FILE[entry["dtype"]], tuple(entry["shape"]), 8 + length + entry["data_offsets"][0])
-        for name, entry in header.items()
-    }
-
-
-def _mapped(file: Path, dtype: str, shape: tuple[int, ...], offset: int) -> np.ndarray:
-    if offset % np.dtype(dtype).itemsize:
-        raise ValueError("an array is not aligned.")
-    if 0 in shape:  # which cannot be mapped
-        return np.zeros(shape, dtype)
-    return np.asarray(np.memmap(file, dtype, "r", offset, shape))

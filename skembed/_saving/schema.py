@@ -37,7 +37,7 @@ class Array(NamedTuple):
     @property
     def axis_of_words(self) -> int | None:
         """Axis of a matrix that has a row for each word, or word n-gram; None if it is no such matrix."""
-        found = [axis for axis, size in enumerate(self.sizes) if size in ("words", "rows", "learned")]
+        found = [axis for axis, size in enumerate(self.sizes) if size in ("words", "rows", "learned", "buckets")]
         return found[0] if found and len(self.sizes) == 2 else None
 
 
@@ -182,6 +182,8 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
             "word_vectors_": _WORDS,
             "_processed_vectors": _WORDS,
             "components_": Array(("removed", "columns")),
+            "ngram_vectors_": Array(("buckets", "columns")),
+            "_ngram_lengths": tuple,
             "_n_tokens": int,
             "_hash_numbers": bool,
             "_spelling_weight": float,

@@ -10,6 +10,8 @@ __all__ = [
     "files",
     "known_words",
     "ngrams",
+    "parquet",
+    "piece_tokenizer",
     "sources",
     "tokenizer",
     "vocabulary",

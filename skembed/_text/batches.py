@@ -114,12 +114,15 @@ def iter_columns(X: Any, size: int) -> Iterator[Column | list[Any]] | None:
     else:
         return None
     chunks = getattr(array, "chunks", [array])
-    text_types = [
-        getattr(pyarrow, name)() for name in ("string", "large_string", "string_view") if hasattr(pyarrow, name)
-    ]
+    text_types = string_types(pyarrow)
     if not all(hasattr(chunk, "type") and chunk.type in text_types for chunk in chunks):
         return None
     return _iter_slices(pyarrow, chunks, size)
+
+
+def string_types(pyarrow: Any) -> list[Any]:
+    """Return Arrow's types of strings."""
+    return [getattr(pyarrow, name)() for name in ("string", "large_string", "string_view") if hasattr(pyarrow, name)]
 
 
 def _is_arrow_backed(X: Any) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._compiled.threads import Threads
 from .._validation.messages import brief
-from .batches import Batch, Text, encode_words, offsets
+from .batches import Batch, Column, Text, encode_words, offsets
 from .sources import wrong_row
 from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
@@ -221,12 +221,16 @@ def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
 
 
 def scan_rows(scan: Callable[[Batch], Any], batch: Batch, first_row: int) -> Any:
-    """Scan a batch; the error for an item that is not a string names its row."""
+    """Scan a batch; the error for an item that is not a string, or not UTF-8, names its row."""
     try:
         return scan(batch)
     except TypeError:
         if isinstance(batch, list):
             _check_strings(batch, first_row)
+        raise
+    except ValueError:
+        if isinstance(batch, Column):
+            _check_utf8(batch, first_row)
         raise
 
 
@@ -236,6 +240,14 @@ def _check_strings(batch: list[Any], first_row: int) -> None:
     for row, item in enumerate(batch, first_row):
         if not isinstance(item, str):
             raise wrong_row(row, item)
+
+
+def _check_utf8(batch: Column, first_row: int) -> None:
+    for row, (start, end) in enumerate(pairwise(batch.offsets.tolist()), first_row):
+        try:
+            batch.data[start:end].tobytes().decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"Row {row} is not UTF-8: {error}.") from None
 
 
 def _as_list(tokens: Any, row: int) -> Sequence[str]:

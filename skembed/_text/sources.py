@@ -201,14 +201,15 @@ def iter_batches(
                 f"groups has {n_sentences + len(ids)} entries for at least {n_sentences + len(batch)} sentences; each "
                 "sentence needs one."
             )
-        yield batch, _document_starts(previous, ids, n_sentences)
+        yield batch, document_starts(previous, ids, n_sentences)
         previous = ids[-1]
         n_sentences += len(batch)
     if any(True for _ in labels):
         raise ValueError(f"groups has more than {n_sentences} entries for {n_sentences} sentences.")
 
 
-def _document_starts(previous: Any, ids: list[Any], first_row: int) -> list[int]:
+def document_starts(previous: Any, ids: list[Any], first_row: int) -> list[int]:
+    """Return the indices at which the document id is not that of the sentence before."""
     try:
         missing = [i for i, label in enumerate(ids) if label is None or label != label]
         starts = [i for i, (a, b) in enumerate(pairwise(chain([previous], ids))) if a != b]

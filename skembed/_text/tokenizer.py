@@ -20,7 +20,17 @@ from .._validation.messages import brief
 
 TOKEN_PATTERN = r"(?u)\b\w+\b"
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
-_HARMLESS_PATTERNS = {TOKEN_PATTERN, r"(?u)\b\w\w+\b", r"\b\w+\b", r"\b\w\w+\b", r"(?u)\w+", r"\w+", r"\S+"}
+BETWEEN_SPACES = r"[^\0\t-\r ]+"  # as fastText and word2vec split text
+_HARMLESS_PATTERNS = {
+    TOKEN_PATTERN,
+    BETWEEN_SPACES,
+    r"(?u)\b\w\w+\b",
+    r"\b\w+\b",
+    r"\b\w\w+\b",
+    r"(?u)\w+",
+    r"\w+",
+    r"\S+",
+}
 
 _Analyzer = Callable[[Any], Iterable[str]]
 _Stemmer = Callable[[str], str]

@@ -5,8 +5,10 @@ Knows no method: an objective says what is computed in a block.
 
 # Modules that other packages of skembed may import.
 __all__ = [
+    "checkpoint",
     "dense",
     "encoded_text",
+    "engines",
     "examples",
     "learned_arrays",
     "memory",
@@ -16,6 +18,7 @@ __all__ = [
     "pairs",
     "plan",
     "progress",
+    "rounds",
     "sentence_blocks",
     "stopping",
     "trainer",

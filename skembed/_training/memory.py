@@ -20,7 +20,7 @@ _GROWS_WITH = {
     "weights": ("n_components", "n_buckets", "max_features"),
     "accumulators": ("n_buckets", "max_features", "n_components"),
     "corpus": (),
-    "copies": ("early_stopping", "warm_start", "n_components"),
+    "copies": ("early_stopping", "warm_start", "n_components", "n_shards"),
     "scratch": ("batch_size", "n_components", "negative", "window", "ngram_range", "n_buckets"),
 }
 
@@ -69,6 +69,11 @@ def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray],
     if keep:
         renumbered = not begins_with(corpus.vocabulary.words, vectorizer.vocabulary_)
         copies += weights + accumulator_bytes(arrays, vectorizer.solver) + (corpus.tokens.nbytes if renumbered else 0)
+    n_shards = getattr(vectorizer, "n_shards", None) or 1
+    if n_shards > 1:
+        # The rows and the text of a task, what it changes, and the changes that wait for their neighbours in the tree.
+        copies += 2 * weights + accumulator_bytes(arrays, vectorizer.solver) + encoded // n_shards
+        copies += (n_shards - 1).bit_length() * weights
     if vectorizer.early_stopping:
         copies += encoded + max(encoded, weights)  # the split, and then its renumbered tokens or the best weights
     return copies

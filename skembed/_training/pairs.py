@@ -70,7 +70,7 @@ class PairEncoder(Protocol):
         """Take a step along the gradient of the vectors that `encode` returned last."""
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
-        """Memory for a block of so many sentences and words."""
+        """Memory for a block of `n_sentences` sentences and their words."""
 
 
 class PairTrainer(BlockLoop):

@@ -97,9 +97,21 @@ class BlockLoop(ABC):
 
         The learning rate falls with the blocks from `rates[0]` to `rates[1]`; None learns nothing.
         """
+        loss, n_targets = self.learn_pass(text, epoch, rates=rates, on_call=on_call)
+        return loss / n_targets if n_targets else 0.0
+
+    def learn_pass(
+        self,
+        text: EncodedText,
+        epoch: int,
+        *,
+        rates: tuple[float, ...] | None,
+        on_call: Callable[[float], None] = lambda fraction: None,
+    ) -> tuple[float, float]:
+        """The same; returns the sum of the losses and the number of targets."""
         text = self.examples(text, self.seed, epoch)
         if not len(text.document):
-            return 0.0
+            return 0.0, 0.0
         plan = self.plan(text, epoch)
         n_blocks = -(-len(plan.run_starts) // plan.runs_per_block)
         first_rate, last_rate = map(float, rates or (0.0, 0.0))  # kernels are compiled for each type
@@ -114,8 +126,7 @@ class BlockLoop(ABC):
             if not np.isfinite(scratch.losses.total[0]):
                 break  # diverged; the rest of the pass would be wasted
             on_call(last / n_blocks)
-        n_targets = scratch.losses.total[1]
-        return float(scratch.losses.total[0] / n_targets) if n_targets else 0.0
+        return float(scratch.losses.total[0]), float(scratch.losses.total[1])
 
     def plan(self, text: EncodedText, epoch: int) -> Plan:
         """The blocks of a pass."""

@@ -6,15 +6,15 @@ Knows no method.
 # Modules that other packages of skembed may import.
 __all__ = [
     "common_components",
+    "fasttext",
     "gated_averages",
     "given",
-    "hashed_numbers",
     "join",
     "paired_sequences",
     "paired_words",
+    "processed",
     "read",
     "recurrent",
     "sources",
-    "spelling",
     "start",
 ]

@@ -77,7 +77,9 @@ def remove_components(vectors: np.ndarray, components: np.ndarray) -> np.ndarray
     --------
     >>> import numpy as np
     >>> from skembed._word_vectors.common_components import remove_components
-    >>> remove_components(np.array([[1.0, 2.0]], np.float32), np.array([[0.0, 1.0]], np.float32))
+    >>> remove_components(
+    ...     np.array([[1.0, 2.0]], np.float32), np.array([[0.0, 1.0]], np.float32)
+    ... )
     array([[1., 0.]], dtype=float32)
     """
     for start in range(0, len(vectors), _STEP):

@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from .._validation.paths import describe_unreadable, user_path
+from .fasttext import MAGIC, open_binary_model
 
 _CHUNK = 1 << 20  # bytes read at a time; the first chunk shows the format
 _MAX_WORD = 1 << 16  # a longer word in a binary file means that the file is damaged
@@ -32,7 +33,7 @@ _TABLE = "pass (words, array) with words as a list of str"
 _FOREIGN = {  # first bytes of other formats, and what to do with them
     b"PK\x03\x04": "a zip archive, as numpy.savez and torch.save write too. Extract it and pass the file of word "
     f"vectors inside, or load it with the program that wrote it and {_TABLE}",
-    b"\xba\x16\x4f\x2f": "a fastText model. Give its .vec file, which has the word vectors as text",
+    MAGIC: "a compressed model of fastText or sent2vec. Unpack it first",
     **{
         bytes([0x80, protocol]): "a pickle, as joblib, gensim's save and old versions of torch write too. Load it with "
         "the library that wrote it and pass the object"
@@ -77,10 +78,33 @@ def read_file(path: str, choice: Choice) -> tuple[list[str], np.ndarray]:
         raise ValueError(f"{path} is {kind}. Give the path of a file of word vectors.")
     with open(path, "rb") as raw:
         start, n_bytes = raw.peek(8), os.fstat(raw.fileno()).st_size
+        if start.startswith(MAGIC):
+            return _read_binary_model(path, choice)
         for magic, largest in _MAX_PACKED.items():
             if start.startswith(magic):
                 return _read_packed(raw, magic, n_bytes * largest, path, choice)
         return _read_stream(raw, n_bytes, path, choice)
+
+
+def _read_binary_model(path: str, choice: Choice) -> tuple[list[str], np.ndarray]:
+    model, words = open_binary_model(path), []
+    for entry, word in enumerate(model.words[: choice.limit]):
+        try:
+            words.append(word.decode(choice.encoding, choice.errors))
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{path}, dictionary entry {entry}: the word {word[:40]!r} is not text in {choice.encoding}. "
+                f"{_TextRows.advice}"
+            ) from None
+    rows = [row for row, word in enumerate(words) if choice.words is None or word in choice.words]
+    if not rows:
+        raise _none_chosen(path, choice, words[:3])
+    return [words[row] for row in rows], model.read_word_vectors()[rows]
+
+
+def _none_chosen(path: str, choice: Choice, first_words: list[str]) -> ValueError:
+    n_words = len(choice.words or ())
+    return ValueError(f"{path} has none of the {n_words} chosen words. It begins with {first_words!r:.80}.")
 
 
 def _read_packed(raw: IO[bytes], magic: bytes, max_bytes: int, path: str, choice: Choice) -> Any:
@@ -171,9 +195,7 @@ def _gather(
             "or its first line is wrong; get it again."
         )
     if not words:
-        raise ValueError(
-            f"{path} has none of the {len(choice.words or ())} chosen words. It begins with {first_words!r:.80}."
-        )
+        raise _none_chosen(path, choice, first_words)
     vectors.resize((len(words), n_components), refcheck=False)
     rows.check(words, vectors, offsets)
     return words, vectors

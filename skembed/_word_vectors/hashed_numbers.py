@@ -28,7 +28,9 @@ def hash_numbers(vectors: np.ndarray, words: Sequence[str], length: np.float32) 
     --------
     >>> import numpy as np
     >>> from skembed._word_vectors.hashed_numbers import hash_numbers
-    >>> vectors = hash_numbers(np.ones((3, 100), np.float32), ["cat", "1914", "1945"], np.float32(10.0))
+    >>> vectors = hash_numbers(
+    ...     np.ones((3, 100), np.float32), ["cat", "1914", "1945"], np.float32(10.0)
+    ... )
     >>> bool(np.all(vectors[0] == 1)), bool(abs(vectors[1] @ vectors[2]) < 30)
     (True, True)
     """

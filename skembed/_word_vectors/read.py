@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from .._corpus.corpus import SentenceCorpus
+from .fasttext import is_binary_model
 from .files import Choice, read_file
 
 _LARGEST = 1e30  # sums of larger numbers over a sentence could overflow float32
 _ACCEPTED = (
     "a dict of word -> vector, a tuple (words, array), a DataFrame with the words as its index, gensim KeyedVectors or "
     "a gensim model with .wv, a fitted estimator with vocabulary_ and word_vectors_, or the path of a file in word2vec "
-    "text, word2vec binary or GloVe format (also .gz, .bz2 and .xz)"
+    "text, word2vec binary or GloVe format (also .gz, .bz2 and .xz) or of a binary model of fastText"
 )
 _Found = tuple[list[str], np.ndarray, Any, str]  # words, float32 vectors, counts or None, name for messages
 
@@ -52,8 +53,8 @@ def read_word_vectors(
     ----------
     path : str or os.PathLike
         A file in word2vec text format (first line "n_words n_components"), word2vec binary format or GloVe text format
-        (no first line), also compressed as .gz, .bz2 or .xz. The format is recognised from the content, not from the
-        name. A leading ``~`` is the home folder.
+        (no first line), also compressed as .gz, .bz2 or .xz; or a binary model of fastText or sent2vec (.bin). The
+        format is recognised from the content, not from the name. A leading ``~`` is the home folder.
     encoding : str, default="utf-8"
         Encoding of the words. It must encode ASCII characters as single bytes, so UTF-16 is not possible.
     errors : str, default="strict"
@@ -256,7 +257,7 @@ def _find(source: Any) -> _Found:
 
 def _read_path(path: str) -> tuple[list[str], np.ndarray]:
     try:
-        return read_file(path, Choice())
+        return read_file(path, Choice(errors="surrogateescape" if is_binary_model(path) else "strict"))
     except FileNotFoundError:
         raise FileNotFoundError(f"There is no file at {path!r}. Word vectors are read from {_ACCEPTED}.") from None
     except OSError as error:

@@ -47,7 +47,9 @@ def add_spelling(vectors: np.ndarray, words: Sequence[str], weight: float) -> np
     --------
     >>> import numpy as np
     >>> from skembed._word_vectors.spelling import add_spelling
-    >>> vectors = add_spelling(np.eye(3, 200, dtype=np.float32), ["teacher", "teachers", "cat"], weight=1.0)
+    >>> vectors = add_spelling(
+    ...     np.eye(3, 200, dtype=np.float32), ["teacher", "teachers", "cat"], weight=1.0
+    ... )
     >>> similarity = vectors @ vectors.T
     >>> bool(similarity[0, 1] > 0.7), bool(abs(similarity[0, 2]) < 0.3)
     (True, True)

@@ -103,8 +103,8 @@ class StartsFromInit(TrainedVectorizer):
             "_bytes_to_start": int(start.vectors.nbytes),
         }
 
-    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any) -> dict[str, Any]:
-        fitted = super()._start(corpus, annotations, classes)
+    def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
+        fitted = super()._start(corpus, *others)
         return {name: value for name, value in fitted.items() if name not in ("_init", "_bytes_to_start")}
 
     def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:

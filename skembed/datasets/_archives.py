@@ -91,7 +91,10 @@ def read_paraphrase_zip(path: PathLike, *, min_group_size: int = 3, complete: bo
     ...     path = Path(folder, "groups.zip")
     ...     with ZipFile(path, "w") as archive:
     ...         archive.writestr("own/phrases.txt", "It rains.\nIt snows.\nRain falls.\n")
-    ...         archive.writestr("own/phrase_groups.csv", "phrase_index,paraphrase_group_index\n0,0\n1,1\n2,0\n")
+    ...         archive.writestr(
+    ...             "own/phrase_groups.csv",
+    ...             "phrase_index,paraphrase_group_index\n0,0\n1,1\n2,0\n",
+    ...         )
     ...     groups = read_paraphrase_zip(path, min_group_size=2)
     >>> groups.data, groups.target
     (['It rains.', 'Rain falls.'], array([0, 0]))
@@ -189,7 +192,10 @@ def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "part.zip")
     ...     with ZipFile(path, "w") as archive:
-    ...         archive.writestr("topics/room_inn.txt.data", "The room is small .\r\n\r\nIt was clean .\r\n")
+    ...         archive.writestr(
+    ...             "topics/room_inn.txt.data",
+    ...             "The room is small .\r\n\r\nIt was clean .\r\n",
+    ...         )
     ...     opinosis = read_opinosis(path, complete=False)
     >>> opinosis.data, opinosis.target_names
     (['The room is small .', 'It was clean .'], ['room_inn'])

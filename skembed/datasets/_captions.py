@@ -88,7 +88,9 @@ def read_image_captions(folder: PathLike, *, remove_evaluation: bool = True, com
     >>> texts = ["A dog runs.", "A dog in snow.", "It plays.", "A pet.", "A dog."]
     >>> with TemporaryDirectory() as folder:
     ...     for number, text in enumerate(texts, 1):
-    ...         _ = Path(folder, f"train.{number}.en.gz").write_bytes(gzip.compress(text.encode()))
+    ...         _ = Path(folder, f"train.{number}.en.gz").write_bytes(
+    ...             gzip.compress(text.encode())
+    ...         )
     ...     captions = read_image_captions(folder, complete=False)
     >>> captions.data[:2], captions.target
     (['A dog runs.', 'A dog in snow.'], array([0, 0, 0, 0, 0]))

@@ -84,7 +84,9 @@ def read_sick(folder: PathLike, *, subset: str = "train", complete: bool = True)
     >>> from tempfile import TemporaryDirectory
     >>> from skembed.datasets import read_sick
     >>> with TemporaryDirectory() as folder:
-    ...     header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    ...     header = (
+    ...         "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    ...     )
     ...     row = "1\tIt rains\tRain falls\t4.5\tENTAILMENT\n"
     ...     _ = Path(folder, "SICK_trial.txt").write_text(header + row)
     ...     sick = read_sick(folder, subset="trial", complete=False)
@@ -158,7 +160,9 @@ def read_msrp(folder: PathLike, *, subset: str = "train", complete: bool = True)
     >>> from skembed.datasets import read_msrp
     >>> with TemporaryDirectory() as folder:
     ...     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
-    ...     _ = Path(folder, "msr_paraphrase_test.txt").write_text(header + "1\t7\t8\tIt rains.\tRain falls.\n")
+    ...     _ = Path(folder, "msr_paraphrase_test.txt").write_text(
+    ...         header + "1\t7\t8\tIt rains.\tRain falls.\n"
+    ...     )
     ...     msrp = read_msrp(folder, subset="test", complete=False)
     >>> msrp.data, msrp.target
     ([('It rains.', 'Rain falls.')], array([1]))

@@ -150,8 +150,12 @@ def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bu
     >>> from tempfile import TemporaryDirectory
     >>> from skembed.datasets import read_sts
     >>> with TemporaryDirectory() as folder:
-    ...     for subset in ["answers-forums", "answers-students", "belief", "headlines", "images"]:
-    ...         _ = Path(folder, f"STS.input.{subset}.txt").write_text("A cat.\tA dog.\nIt rains.\tRain falls.\n")
+    ...     for subset in [
+    ...         "answers-forums", "answers-students", "belief", "headlines", "images",
+    ...     ]:
+    ...         _ = Path(folder, f"STS.input.{subset}.txt").write_text(
+    ...             "A cat.\tA dog.\nIt rains.\tRain falls.\n"
+    ...         )
     ...         _ = Path(folder, f"STS.gs.{subset}.txt").write_text("\n4.5\n")
     ...     sts = read_sts(folder, year=2015, complete=False)
     >>> sts.data[0], sts.target[0], sts.subset[0], sts.n_unscored

@@ -77,7 +77,9 @@ def read_sts_benchmark(path: PathLike, *, complete: bool = True) -> Bunch:
     >>> from skembed.datasets import read_sts_benchmark
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "sts-dev.csv")
-    ...     _ = path.write_text("main-news\theadlines\t2014\t0001\t4.500\tIt rains.\tRain falls.\n")
+    ...     _ = path.write_text(
+    ...         "main-news\theadlines\t2014\t0001\t4.500\tIt rains.\tRain falls.\n"
+    ...     )
     ...     sts = read_sts_benchmark(path, complete=False)
     >>> sts.data, sts.target
     ([('It rains.', 'Rain falls.')], array([4.5]))

@@ -36,9 +36,9 @@ class RandomVectors(MeanEmbeddingVectorizer):
 
 
 class UnsupervisedSIF(MeanEmbeddingVectorizer):
-    r"""Mean of word vectors with the weights of a random walk, and common components partly removed: uSIF [1]_.
+    r"""Mean of word vectors with the weights of a random walk, and common components partly removed: uSIF.
 
-    With p the probability of a word, a vocabulary of V words and sentences of n words, the weight is
+    With p the probability of a word, a vocabulary of V words and sentences of n words, the weight [1]_ is
 
     .. math::
 
@@ -142,7 +142,8 @@ def make_baseline(
     Examples
     --------
     >>> from skembed.evaluation import make_baseline
-    >>> make_baseline("tf-idf of the compared sentences").fit([]).transform(["a cat", "the cat"]).shape
+    >>> tfidf = make_baseline("tf-idf of the compared sentences").fit([])
+    >>> tfidf.transform(["a cat", "the cat"]).shape
     (2, 3)
     """
     if name not in _BASELINES:

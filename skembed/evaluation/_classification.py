@@ -33,10 +33,10 @@ _NEWTON_WEIGHTS = 320
 def nested_classification(
     model: Any, X: Any, y: Any, *, cv: int = 10, inner_cv: int = 10, n_jobs: int | None = None
 ) -> Bunch:
-    """Classify sentences by logistic regression, in nested cross-validation: MR, CR, SUBJ and MPQA of [1]_.
+    """Classify sentences by logistic regression, in nested cross-validation: MR, CR, SUBJ and MPQA.
 
-    In each outer fold the strength of the L2 penalty is chosen by cross-validation within the training folds, from
-    ``C`` in 0.01, 0.1, ..., 1000.
+    This is the protocol of [1]_. In each outer fold the strength of the L2 penalty is chosen by cross-validation within
+    the training folds, from ``C`` in 0.01, 0.1, ..., 1000.
 
     Parameters
     ----------
@@ -88,7 +88,9 @@ def nested_classification(
     >>> from skembed.evaluation import nested_classification
     >>> groups = load_paraphrase_groups()
     >>> is_hotel = [topic == "hotel" for topic in groups.topics]
-    >>> result = nested_classification(BOWPCA(n_components=None), groups.data, is_hotel, cv=3, inner_cv=3)
+    >>> result = nested_classification(
+    ...     BOWPCA(n_components=None), groups.data, is_hotel, cv=3, inner_cv=3
+    ... )
     >>> result.accuracy > 0.8, result.f1 > 0.5
     (True, True)
     """
@@ -111,7 +113,9 @@ def nested_classification(
 
 
 def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Bunch:
-    """Classify sentences by logistic regression, on a published split: TREC of [1]_.
+    """Classify sentences by logistic regression, on a published split: TREC.
+
+    This is the protocol of [1]_.
 
     Parameters
     ----------
@@ -147,7 +151,10 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
     >>> from sklearn.utils import Bunch
     >>> from skembed import BOWPCA
     >>> from skembed.evaluation import split_classification
-    >>> train = Bunch(data=["who is he", "where is it", "who was she", "where was he"], target=[0, 1, 0, 1])
+    >>> train = Bunch(
+    ...     data=["who is he", "where is it", "who was she", "where was he"],
+    ...     target=[0, 1, 0, 1],
+    ... )
     >>> test = Bunch(data=["who knows", "where to"], target=[0, 1])
     >>> split_classification(BOWPCA(n_components=None), train, test, inner_cv=2).accuracy
     1.0
@@ -159,9 +166,9 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
 
 
 def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Bunch:
-    """Tell paraphrases from other pairs by logistic regression, on the published split: MSRP of [1]_.
+    """Tell paraphrases from other pairs by logistic regression, on the published split: MSRP.
 
-    The features of a pair are :func:`pair_features`: products and absolute differences of the two vectors.
+    The features of a pair are :func:`pair_features`: products and absolute differences of the two vectors [1]_.
 
     Parameters
     ----------
@@ -200,7 +207,10 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
     >>> from sklearn.utils import Bunch
     >>> from skembed import BOWPCA
     >>> from skembed.evaluation import pair_classification
-    >>> train = Bunch(data=[("a b", "b a"), ("a b", "c d"), ("c d", "d c"), ("b c", "a d")], target=[1, 0, 1, 0])
+    >>> train = Bunch(
+    ...     data=[("a b", "b a"), ("a b", "c d"), ("c d", "d c"), ("b c", "a d")],
+    ...     target=[1, 0, 1, 0],
+    ... )
     >>> test = Bunch(data=[("a c", "c a"), ("a d", "b c")], target=[1, 0])
     >>> pair_classification(BOWPCA(n_components=None), train, test, inner_cv=2).f1
     1.0

@@ -75,7 +75,10 @@ def document_scores(
     --------
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
     >>> from skembed.evaluation import document_scores
-    >>> text = ["The cat sat.", "The cat ran.", "", "Shares fell.", "All shares rose.", "", "Rain came.", "More rain."]
+    >>> text = [
+    ...     "The cat sat.", "The cat ran.", "", "Shares fell.", "All shares rose.", "",
+    ...     "Rain came.", "More rain.",
+    ... ]
     >>> scores = document_scores(TfidfVectorizer().fit(text), text, n_candidates=3)
     >>> scores.n_questions, scores.next_sentence, scores.same_document
     (3, 1.0, 1.0)
@@ -141,7 +144,10 @@ def document_comparison(
     >>> from skembed.datasets import load_docstrings
     >>> from skembed.evaluation import document_comparison
     >>> text = load_docstrings()
-    >>> models = {"CBOS": CBOSVectorizer(20, max_iter=1), "Sent2Vec": Sent2VecVectorizer(20, max_iter=1)}
+    >>> models = {
+    ...     "CBOS": CBOSVectorizer(20, max_iter=1),
+    ...     "Sent2Vec": Sent2VecVectorizer(20, max_iter=1),
+    ... }
     >>> rows = document_comparison(models, text.data[:3000], groups=text.groups[:3000])
     >>> [row["method"] for row in rows]
     ['CBOS', 'Sent2Vec', 'tf-idf of the compared sentences']

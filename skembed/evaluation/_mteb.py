@@ -39,9 +39,12 @@ class MTEBEncoder:
     --------
     >>> from skembed import BOWPCA
     >>> from skembed.evaluation import MTEBEncoder
-    >>> encoder = MTEBEncoder(BOWPCA(n_components=None).fit(["a cat", "the dog"]), revision="two sentences")
+    >>> encoder = MTEBEncoder(
+    ...     BOWPCA(n_components=None).fit(["a cat", "the dog"]), revision="two sentences"
+    ... )
     >>> batches = [{"text": ["a dog", "the cat"]}, {"text": ["?"]}]  # as mteb passes them
-    >>> encoder.encode(batches, task_metadata=None, hf_split="test", hf_subset="default").shape
+    >>> task = {"task_metadata": None, "hf_split": "test", "hf_subset": "default"}
+    >>> encoder.encode(batches, **task).shape
     (3, 4)
 
     With the package installed::

@@ -26,11 +26,11 @@ __all__ = ["RelatednessRegressor"]
 
 
 class RelatednessRegressor(RegressorMixin, BaseEstimator):
-    r"""Predict a score between grades as the mean of a softmax over the grades [1]_.
+    r"""Predict a score between grades as the mean of a softmax over the grades.
 
-    People grade how related two sentences are, and the score is the mean of their grades. The head sees the products
-    and the absolute differences of the two vectors (:func:`pair_features`), has one layer of logistic units, and a
-    softmax over the grades :math:`r = (r_1, \dots, r_K)`:
+    People grade how related two sentences are, and the score is the mean of their grades [1]_. The head sees the
+    products and the absolute differences of the two vectors (:func:`pair_features`), has one layer of logistic units,
+    and a softmax over the grades :math:`r = (r_1, \dots, r_K)`:
 
     .. math::
 
@@ -104,7 +104,9 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
     >>> A, noise = generator.normal(size=(200, 5)), generator.normal(size=(200, 5))
     >>> nearness = generator.uniform(size=200)
     >>> B = nearness[:, None] * A + (1 - nearness[:, None]) * noise
-    >>> head = RelatednessRegressor(n_hidden=8, random_state=0).fit(pair_features(A, B), 1 + 4 * nearness)
+    >>> head = RelatednessRegressor(n_hidden=8, random_state=0).fit(
+    ...     pair_features(A, B), 1 + 4 * nearness
+    ... )
     >>> bool(head.score(pair_features(A, B), 1 + 4 * nearness) > 0.8)
     True
     """

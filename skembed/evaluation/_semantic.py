@@ -33,9 +33,10 @@ def is_fitted(model: Any) -> bool:
 
 
 def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = None, cv: Any = 3) -> Bunch:
-    """Classify sentences into groups of the same meaning, as White et al. [1]_, section 3.3.
+    """Classify sentences into groups of the same meaning, as White et al. do.
 
-    A linear support vector machine with class weights, judged by stratified cross-validation with three folds.
+    A linear support vector machine with class weights, judged by stratified cross-validation with three folds [1]_, as
+    in section 3.3.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ __all__ = ["sick_relatedness", "sick_scores"]
 
 
 def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
-    r"""Correlate the cosine of two sentences with their relatedness, without training on the pairs [1]_.
+    r"""Correlate the cosine of two sentences with their relatedness, without training on the pairs.
 
     Parameters
     ----------
@@ -51,7 +51,10 @@ def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
     >>> from sklearn.feature_extraction.text import CountVectorizer
     >>> from sklearn.utils import Bunch
     >>> from skembed.evaluation import sick_scores
-    >>> test = Bunch(data=[("a cat", "a cat"), ("a cat", "the cat"), ("a cat", "no dog")], target=[5.0, 4.0, 1.0])
+    >>> test = Bunch(
+    ...     data=[("a cat", "a cat"), ("a cat", "the cat"), ("a cat", "no dog")],
+    ...     target=[5.0, 4.0, 1.0],
+    ... )
     >>> model = CountVectorizer(token_pattern=r"\w+").fit(["a cat", "the dog"])
     >>> [row] = sick_scores(model, test=test)
     >>> row["set"], row["spearman"]
@@ -87,11 +90,11 @@ def sick_relatedness(
     regressor: Any = None,
     random_state: Any = 0,
 ) -> dict[str, Any]:
-    """Learn relatedness from the training pairs of SICK [1]_, section 4.2.
+    """Learn relatedness from the training pairs of SICK.
 
     A :class:`RelatednessRegressor` learns from the products and absolute differences of the vectors; its penalty is the
-    one with the best Pearson correlation on the trial pairs. The sentence vectors stay as they are; the paper trains
-    them too.
+    one with the best Pearson correlation on the trial pairs ([1]_, section 4.2). The sentence vectors stay as they are;
+    the paper trains them too.
 
     Parameters
     ----------
@@ -132,8 +135,12 @@ def sick_relatedness(
     >>> from skembed import MeanEmbeddingVectorizer
     >>> from skembed.evaluation import sick_relatedness
     >>> words = "red green blue pink grey black white brown".split()
-    >>> pairs = Bunch(data=[(f"{a} {b}", f"{a} {c}") for a in words for b in words for c in words])
-    >>> pairs.target = [5.0 if len(set(a.split() + b.split())) < 3 else 1.0 for a, b in pairs.data]
+    >>> pairs = Bunch(
+    ...     data=[(f"{a} {b}", f"{a} {c}") for a in words for b in words for c in words]
+    ... )
+    >>> pairs.target = [
+    ...     5.0 if len(set(a.split() + b.split())) < 3 else 1.0 for a, b in pairs.data
+    ... ]
     >>> model = MeanEmbeddingVectorizer(word_vectors=dict(zip(words, np.eye(8)))).fit(words)
     >>> row = sick_relatedness(model, pairs, pairs, pairs, alphas=[1e-3])
     >>> row["pearson"] > 0.9, row["mse"] < 1.0

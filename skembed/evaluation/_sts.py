@@ -60,7 +60,10 @@ def sts_similarities(model: Any, sets: Any) -> list[Bunch]:
     >>> from sklearn.feature_extraction.text import CountVectorizer
     >>> from sklearn.utils import Bunch
     >>> from skembed.evaluation import sts_similarities
-    >>> pairs = Bunch(data=[("a cat", "the cat"), ("a cat", "a cat"), ("a dog", "?")], target=[4.0, 5.0, 0.0])
+    >>> pairs = Bunch(
+    ...     data=[("a cat", "the cat"), ("a cat", "a cat"), ("a dog", "?")],
+    ...     target=[4.0, 5.0, 0.0],
+    ... )
     >>> model = CountVectorizer(token_pattern=r"\w+").fit(["a cat", "the dog"])
     >>> [similarity] = sts_similarities(model, {"mine": pairs})
     >>> similarity.cosine.round(2), similarity.n_unknown
@@ -122,8 +125,15 @@ def sts_scores(similarities: Any) -> list[dict[str, Any]]:
     >>> import numpy as np
     >>> from sklearn.utils import Bunch
     >>> from skembed.evaluation import sts_scores
-    >>> a = Bunch(year="2012", set="a", cosine=np.r_[0.1, 0.2, 0.3], target=np.r_[1, 2, 3], n_unknown=0)
-    >>> b = Bunch(year="2012", set="b", cosine=np.r_[0.5, 0.5], target=np.r_[1, 2], n_unknown=1)
+    >>> a = Bunch(
+    ...     year="2012", set="a",
+    ...     cosine=np.r_[0.1, 0.2, 0.3],
+    ...     target=np.r_[1, 2, 3],
+    ...     n_unknown=0,
+    ... )
+    >>> b = Bunch(
+    ...     year="2012", set="b", cosine=np.r_[0.5, 0.5], target=np.r_[1, 2], n_unknown=1
+    ... )
     >>> for row in sts_scores([a, b])[:4]:
     ...     print(row["year"], row["set"], row["n_pairs"], round(row["pearson"], 2))
     2012 a 3 1.0
@@ -321,7 +331,10 @@ def sts_comparison(a: Any, b: Any) -> list[dict[str, Any]]:
     >>> a = [Bunch(year="2012", set="x", cosine=cosine, target=target, n_unknown=0)]
     >>> b = [Bunch(year="2012", set="x", cosine=cosine / 2, target=target, n_unknown=0)]
     >>> [row] = sts_comparison(a, b)
-    >>> row["p"] < 0.0001, abs(round(row["difference"], 6))  # other scores, the same quality
+    >>> (
+    ...     row["p"] < 0.0001,
+    ...     abs(round(row["difference"], 6)),
+    ... )  # other scores, the same quality
     (True, 0.0)
     """
     models = _read_models({"a": a, "b": b})

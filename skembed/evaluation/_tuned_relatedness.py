@@ -14,7 +14,6 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.paired import PairedVectorizer
-from .._base.parameters import Described
 from .._base.scikit_learn import fit_context
 from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus
@@ -26,6 +25,7 @@ from .._training.learned_arrays import moving
 from .._training.pairs import PairEncoder
 from .._training.stopping import is_sound, largest_of
 from .._validation.columns import as_scores, check_same_length
+from .._validation.constraints import Described
 from .._word_vectors.sources import is_unfitted
 from ._pairs import pair_features
 from ._relatedness import (
@@ -45,12 +45,12 @@ _ENCODER = Described(
 
 
 class FineTunedRelatednessRegressor(RelatednessRegressor):
-    r"""Predict scores of pairs of sentences with an encoder that learns from the scores too [1]_, section 4.2.
+    r"""Predict scores of pairs of sentences with an encoder that learns from the scores too.
 
     The head is that of :class:`RelatednessRegressor`. It sees the products and the absolute differences of the two
     sentence vectors, each of length one. Its gradient moves the head and, through the vectors, all that the encoder
-    learns. The encoder starts from its `init`: a model that learned from other pairs is the "universal" setting of
-    [1]_, none, or word vectors alone, the "random" one.
+    learns ([1]_, section 4.2). The encoder starts from its `init`: a model that learned from other pairs is the
+    "universal" setting of [1]_, none, or word vectors alone, the "random" one.
 
     Parameters
     ----------
@@ -113,7 +113,9 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
     >>> colours = "red green blue pink grey black white brown".split()
     >>> pairs = [(f"a {a} cat", f"the {b} cat") for a in colours for b in colours]
     >>> scores = [5.0 if a.split()[1] == b.split()[1] else 1.0 for a, b in pairs]
-    >>> model = FineTunedRelatednessRegressor(ParaphraseVectorizer(16), dropout=0.2, max_iter=100, random_state=0)
+    >>> model = FineTunedRelatednessRegressor(
+    ...     ParaphraseVectorizer(16), dropout=0.2, max_iter=100, random_state=0
+    ... )
     >>> bool(model.fit(pairs, scores).score(pairs, scores) > 0.8)
     True
     """

@@ -57,9 +57,14 @@ class EmbeddingMapDisplay:
     --------
     >>> from skembed import BOWPCA
     >>> from skembed.inspection import EmbeddingMapDisplay
-    >>> sentences = ["A cat drinks milk.", "The cat sleeps.", "A bank lends money.", "The bank closes."]
+    >>> sentences = [
+    ...     "A cat drinks milk.", "The cat sleeps.", "A bank lends money.",
+    ...     "The bank closes.",
+    ... ]
     >>> emb = BOWPCA(n_components=3).fit(sentences)
-    >>> display = EmbeddingMapDisplay.from_estimator(emb, sentences, ["pets", "pets", "money", "money"])
+    >>> display = EmbeddingMapDisplay.from_estimator(
+    ...     emb, sentences, ["pets", "pets", "money", "money"]
+    ... )
     >>> display.coordinates.shape, len(display.points_)
     ((4, 2), 2)
     """

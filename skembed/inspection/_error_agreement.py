@@ -45,7 +45,7 @@ class ErrorAgreementDisplay:
         All mistakes of each model.
     names : sequence of str
         Names of the models.
-    label : str, default="share of common errors"
+    label : str, default="fraction of common errors"
         What a cell says, for the scale of colours.
 
     Attributes
@@ -77,7 +77,7 @@ class ErrorAgreementDisplay:
     >>> display = ErrorAgreementDisplay.from_predictions(y, predictions)
     >>> display.n_errors.tolist()
     [3, 4]
-    >>> display.text_[0, 1].get_text()  # three samples that both got wrong, two of them in the same way
+    >>> display.text_[0, 1].get_text()  # both got three wrong, two in the same way
     '2/3'
     """
 
@@ -98,7 +98,7 @@ class ErrorAgreementDisplay:
         *,
         n_errors: Any,
         names: Any,
-        label: str = "share of common errors",
+        label: str = "fraction of common errors",
     ) -> None:
         self.n_shared = np.asarray(as_matrix(n_shared, "n_shared"), np.int64)
         self.n_compared = np.asarray(as_matrix(n_compared, "n_compared"), np.int64)

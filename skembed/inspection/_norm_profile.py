@@ -188,7 +188,7 @@ class NormProfileDisplay:
         (self.weight_,) = right.plot(grid, a / (a + grid), color=COLORS[0], lw=2)
         right.set(xscale="log", ylabel=f"Arora's weight, a = {a:g}", ylim=(0, 1.05))
         for axis in (left, right):
-            axis.set_xlabel("share f of the word in the text")
+            axis.set_xlabel("fraction f of the word in the text")
         self.ax_, self.figure_ = np.array([left, right], object), left.figure
         return self
 

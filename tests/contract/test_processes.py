@@ -332,6 +332,33 @@ except KeyboardInterrupt:
     assert run(code).strip() == "interrupted"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals of another kind")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interrupt_ends_a_long_transform(n_jobs):
+    code = f"""
+import os, signal, threading, time
+from estimators import GROUPS, TEXT, make
+signal.signal(signal.SIGINT, signal.default_int_handler)
+estimator = make("Sent2VecVectorizer", n_jobs={n_jobs}).fit(TEXT)
+def endless():
+    while True:
+        yield from TEXT
+def press():
+    time.sleep(0.3)
+    while not done:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.5)
+done = False
+threading.Thread(target=press, daemon=True).start()
+try:
+    estimator.transform(endless())
+except KeyboardInterrupt:
+    done = True
+    print("interrupted", estimator.transform(TEXT).shape[0] == len(TEXT))
+"""
+    assert run(code).strip() == "interrupted True"
+
+
 def test_signals_are_left_alone():
     before = signal.getsignal(signal.SIGINT)
     make("CBOSVectorizer", n_jobs=2).fit(TEXT, groups=GROUPS)

@@ -65,8 +65,9 @@ def test_every_method_has_a_page_and_test():
         assert (ROOT / "tests" / "methods" / f"test_{file}.py").is_file()
 
 
-def test_every_promise_names_a_test_that_exists():
-    page = (DOC / "user_guide" / "reproducibility.rst").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["reproducibility", "what_can_go_wrong"])
+def test_every_promise_names_a_test_that_exists(page):
+    page = (DOC / "user_guide" / f"{page}.rst").read_text(encoding="utf-8")
     promised = set(re.findall(r"`(test_\w+)`", page))
     tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     assert len(promised) > 15

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+EXAMPLES = sorted((ROOT / "examples").rglob("plot_*.py"))
 MAX_LINES = 190
 by_name = {"ids": lambda path: path.stem}
 
 
 def test_there_is_a_gallery():
     assert len(EXAMPLES) >= 12
-    assert (ROOT / "examples" / "README.txt").is_file()
+    assert all((path.parent / "README.txt").is_file() for path in EXAMPLES)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, **by_name)
@@ -52,7 +52,7 @@ def test_a_quick_one_runs(tmp_path):
         sys.executable,
         "-W",
         "error::DeprecationWarning:__main__",
-        ROOT / "examples" / "plot_explain_similarity.py",
+        ROOT / "examples" / "compare" / "plot_explain_similarity.py",
     ]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -439,3 +439,9 @@ def test_held_out_pairs_are_not_learned_from():
 def test_pairs_have_no_labels(more):
     with pytest.raises(ValueError, match="must be None where X is pairs"):
         ParaphraseVectorizer().fit([("a b", "c d"), ("e f", "g h")], **more)
+
+
+def test_a_hinge_loss_of_zero_is_a_success(recwarn):
+    pairs = [("a cat", "a cat sleeps"), ("b dog", "b dog barks"), ("rain", "rain falls"), ("sun", "sun shines")] * 4
+    model = ParaphraseVectorizer(20, loss="hinge", margin=0.01, min_count=1, max_iter=30, random_state=0).fit(pairs)
+    assert model.loss_curve_[-1] == 0.0 and not recwarn

@@ -1,9 +1,12 @@
 """Folders of models: the same bits come back, training goes on, and nothing damaged or forged is accepted."""
 
 import copy
+import errno
 import hashlib
 import json
 import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -13,8 +16,7 @@ from safetensors.numpy import load_file, save_file
 from sklearn.exceptions import NotFittedError
 
 import skembed
-from skembed._corpus import folders
-from skembed._saving import folder as folder_module
+from skembed._corpus import array_folders, folders
 
 SAVED = [name for name in NAMES if not name.endswith("-stem")]  # a stemmer that is a function is refused
 TRAINING = [name for name in SAVED if hasattr(make(name), "warm_start")]
@@ -207,7 +209,7 @@ def test_the_card_says_what_the_model_is(tmp_path):
     card = (tmp_path / "model" / "README.md").read_text()
     for fact in (
         "# Sent2VecVectorizer",
-        f"8 numbers a sentence, {len(model.vocabulary_)} words in the vocabulary",
+        f"8 dimensions a sentence, {len(model.vocabulary_)} words in the vocabulary",
         f"a text of {model._n_tokens} words",
         f"{100 * model.coverage_:.1f} % of the words",
         f"{sizes['left_out'] / 1e6:,.1f} MB that only training needs",
@@ -258,6 +260,33 @@ def test_a_failed_save_leaves_the_old_model(tmp_path, monkeypatch):
     with pytest.raises(OSError, match=r"The model cannot be saved to .*model: No space left"):
         saved("Word2VecVectorizer", path)
     assert type(skembed.load(path)) is skembed.CBOSVectorizer and os.listdir(tmp_path) == ["model"]
+
+
+FULL = """
+import resource, sys
+import skembed
+path = sys.argv[1]
+model = skembed.CBOSVectorizer(50, min_count=1, max_iter=1).fit([f"w{i} w{i + 1}" for i in range(300)])
+skembed.save(skembed.CBOSVectorizer(5, min_count=1, max_iter=1).fit(["a b", "c"]), path)
+for limit in (int(n) for n in sys.argv[2:]):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        skembed.save(model, path)
+    except OSError as error:
+        print(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    print(skembed.load(path).n_components)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of another kind")
+def test_a_full_disk_leaves_the_old_model(tmp_path):
+    """The limit of a file stands for a full disk: met in the header of the arrays, in an array, and not at all."""
+    command = [sys.executable, "-c", FULL, str(tmp_path / "model"), "10", "20000", "1000000"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    error = f"[Errno {errno.EFBIG}] The model cannot be saved to {tmp_path / 'model'}: File too large"
+    assert done.stdout.splitlines() == [error, "5", error, "5", "50"]
+    assert os.listdir(tmp_path) == ["model"]
 
 
 class Derived(skembed.CBOSVectorizer):
@@ -319,7 +348,7 @@ def forge(path, change_header=lambda header: None, change_arrays=lambda arrays: 
     save_file(arrays, file)
     header["arrays"] = {"bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
     change_header(header)
-    header["digest"] = folder_module._digest_of(header)
+    header["digest"] = array_folders.digest_of(header)
     (path / "model.json").write_text(json.dumps(header))
 
 
@@ -480,10 +509,10 @@ def test_mutated_files_are_refused_or_give_the_same_model(file, fits, tmp_path, 
         (path / file).write_bytes(data)
         if fits and file == "arrays.safetensors":
             header["arrays"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-            header["digest"] = folder_module._digest_of(header)
+            header["digest"] = array_folders.digest_of(header)
             (path / "model.json").write_text(json.dumps(header))
         elif fits:
-            monkeypatch.setattr(folder_module, "_digest_of", lambda header: header["digest"])
+            monkeypatch.setattr(array_folders, "digest_of", lambda header: header["digest"])
         try:
             back = skembed.load(path, mmap=bool(trial % 2))
         except ValueError as error:

@@ -1,0 +1,156 @@
+"""Text that no one meant for a method, and interrupts: what does each estimator make of them?
+
+    python benchmarks/hostile.py [--tokens 10000000] [--only text] [--methods CBOSVectorizer ...] [--out doc/_results]
+
+Each estimator learns from a few sentences and from one of millions of words, millions of sentences without a word, or a
+word of 50 MB, and transforms them, in a process of its own. The table has seconds, the peak of the memory beyond that
+of the text, and the outcome. For an interrupt, the process gets SIGINT within a fit and within a transform that would
+take long, and the table has the seconds until it ends.
+"""
+
+import argparse
+import json
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # the modules that all benchmarks share
+
+import numpy as np
+from reporting import report
+
+import skembed
+
+PLAIN = ["The cat sat on the mat.", "A dog sleeps in the sun.", "Rain falls on the town.", "The train is late."] * 10
+QUICK = {"n_components": 10, "word_components": 10, "n_filters": 10, "n_buckets": 1000, "max_iter": 1, "min_count": 1}
+QUICK |= {"random_state": 0, "n_jobs": 1}
+LIMIT = 600  # seconds
+GIVEN = {word: np.arange(3.0) + i for i, word in enumerate("cat dog rain train sun mat".split())}
+
+
+def texts(n):
+    return {
+        f"a sentence of {n:,} words": lambda: [" ".join(["cat dog rain zebra"] * (n // 4))],
+        f"{n:,} sentences without words": lambda: [""] * n,
+        f"a word of {5 * n:,} bytes": lambda: ["x" * (5 * n)],
+    }
+
+
+def estimators():
+    found = {}
+    for name in skembed.__all__:
+        cls = getattr(skembed, name)
+        if isinstance(cls, type) and hasattr(cls, "fit"):
+            required = {"word_vectors": [GIVEN]} if name == "MetaEmbeddingVectorizer" else {}
+            model = cls(**required)
+            found[name] = model.set_params(**{key: QUICK[key] for key in QUICK if key in model.get_params()})
+    return found
+
+
+def learn(model, text):
+    """Fit a model to a text, with what else it needs."""
+    if model._learns_from == "pairs":
+        return model.fit(text, np.arange(len(text)) // 2)
+    if model._learns_from == "targets":
+        targets = np.ones((len(text), 2), np.float32)
+        targets[::2, 1] = -1
+        return model.fit(text, targets)
+    return model.fit(text)
+
+
+def rows_of(model, text):
+    rows = model.transform(text)
+    return rows.toarray() if hasattr(rows, "toarray") and rows.shape[0] < 1000 else rows
+
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def try_text(name, case, n):
+    """Outcome, seconds and megabytes of a fit and a transform of a text."""
+    model = estimators()[name]
+    rows_of(learn(model, PLAIN), PLAIN)  # compiles
+    hostile = texts(n)[case]()
+    before, start = peak(), time.perf_counter()
+    try:
+        rows = rows_of(learn(model, [*PLAIN, *hostile, *hostile[:1]]), [*PLAIN, *hostile])
+        sums = rows.sum(axis=1)
+        assert rows.shape[0] == len(PLAIN) + len(hostile) and np.isfinite(sums).all()
+        outcome = "works"
+    except (ValueError, MemoryError) as error:
+        outcome = f"{type(error).__name__}: {error}"
+    return {"outcome": outcome, "seconds": time.perf_counter() - start, "MB": peak() - before}
+
+
+def try_interrupt(name, where, n):
+    """Seconds from SIGINT to the end of a fit or a transform that would take much longer."""
+    model = estimators()[name]
+    rows_of(learn(model, PLAIN), PLAIN)
+    text = PLAIN * (n // 250)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if "max_iter" in model.get_params() and where == "fit":
+        model.set_params(max_iter=10**6)
+    pressed, done = [], threading.Event()
+
+    def press():
+        while not done.wait(1.5 if not pressed else 5):
+            pressed.append(time.perf_counter())
+            signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=press, daemon=True).start()
+    start = time.perf_counter()
+    try:
+        while time.perf_counter() < start + 60:  # what is too quick begins again
+            learn(model, text) if where == "fit" else rows_of(model, text)
+        return {"outcome": "not interrupted"}
+    except KeyboardInterrupt:
+        end = time.perf_counter()
+        done.set()
+    return {"outcome": "interrupted", "signals": len(pressed), "seconds": end - pressed[0]}
+
+
+def in_a_process(kind, name, case, n):
+    command = [sys.executable, __file__, "--case", json.dumps([kind, name, case, n])]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+    except subprocess.TimeoutExpired:
+        return {"outcome": f"more than {LIMIT} s"}
+    if done.returncode:
+        return {"outcome": f"exit {done.returncode}: {done.stderr.strip()[-300:]}"}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tokens", type=int, default=10_000_000)
+    parser.add_argument("--only", choices=["text", "interrupt"])
+    parser.add_argument("--methods", nargs="*")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.case:
+        warnings.simplefilter("ignore")
+        kind, name, case, n = json.loads(options.case)
+        print(json.dumps((try_text if kind == "text" else try_interrupt)(name, case, n)))
+        return
+    cases = [("text", case) for case in texts(options.tokens)] + [("interrupt", "fit"), ("interrupt", "transform")]
+    rows = []
+    for kind, case in cases:
+        for name in options.methods or estimators():
+            if options.only in (None, kind):
+                found = in_a_process(kind, name, case, options.tokens)
+                rows.append({"case": case if kind == "text" else f"interrupt in {case}", "estimator": name, **found})
+                print(rows[-1], flush=True)
+    for row in rows:
+        row |= {key: round(row[key], 1) for key in ("seconds", "MB") if key in row}
+    report(options, "hostile", "Hostile text, and interrupts", rows)
+
+
+if __name__ == "__main__":
+    main()

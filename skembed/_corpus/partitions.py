@@ -1,0 +1,260 @@
+"""A corpus from the partitions of a Dask collection.
+
+Each partition is encoded by a task of its own, with a vocabulary of its own, to a folder beside the final one. The
+vocabularies are merged in a tree of tasks; then the process that called puts the pieces together, one after the other,
+with the ids of the final vocabulary. Between the processes go paths, sizes and vocabularies, never text or arrays of
+ids.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import uuid
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._text.sources import advising, document_starts, iter_batches
+from .._text.tokenizer import Tokenizer
+from .._text.vocabulary import Vocabulary
+from .._validation.messages import brief
+from .._validation.paths import PathLike, naming
+from .build import NO_SENTENCES, Built, build_in_folder, encode_batches, write_final_ids
+from .content import Content, make_settings
+from .storage import STEP, GrowingArray
+
+_ARITY = 8  # vocabularies that a task merges
+
+
+class _Piece(NamedTuple):
+    """The corpus of a partition."""
+
+    folder: str
+    n_sentences: int
+    first: Any  # document id of the first sentence
+    last: Any
+
+
+class _Words(NamedTuple):
+    """Distinct words in no particular order: word i is ``text[ptr[i]:ptr[i + 1]]``."""
+
+    text: np.ndarray
+    word_ptr: np.ndarray
+    counts: np.ndarray
+
+
+def build_from_dask(
+    texts: Any,
+    groups: Any,
+    tokenizer: Tokenizer,
+    to: PathLike,
+    min_count: int,
+    max_features: int | None,
+    client: Any,
+) -> Built:
+    """Encode the partitions of a Dask series or bag to the folder `to`."""
+    try:
+        import pyarrow  # noqa: F401
+        from dask.base import compute
+        from dask.delayed import delayed
+    except ImportError as error:
+        raise ImportError(
+            "from_dask needs the optional libraries dask and pyarrow: pip install skembed[dask]"
+        ) from error
+    partitions = _partitions(texts, groups)
+    settings = make_settings(tokenizer, min_count, max_features)
+    options = {} if client is None else {"scheduler": client}
+
+    def encode(folder: Path) -> Content:
+        shared = folder / "pieces"
+        shared.mkdir()
+        shared_tokenizer = delayed(tokenizer, traverse=False)
+        encode_piece, merge, order, map_ids = map(delayed, (_encode_piece, _merge, _order, _map_ids))
+        pieces = compute(
+            *(
+                encode_piece(i, partition, groups is not None, shared_tokenizer, str(shared))
+                for i, partition in enumerate(partitions)
+            ),
+            **options,
+        )
+        if not any(piece.n_sentences for piece in pieces):
+            raise ValueError(NO_SENTENCES)
+        level: list[Any] = [piece.folder for piece in pieces]
+        while len(level) > 1:
+            level = [merge(level[i : i + _ARITY]) for i in range(0, len(level), _ARITY)]
+        vocabulary = order(level[0], str(shared), min_count, max_features)
+        (vocabulary, *remaps) = compute(
+            vocabulary, *(map_ids(piece.folder, vocabulary, str(shared)) for piece in pieces), **options
+        )
+        content = _joined(pieces, remaps, vocabulary, folder, one_document=groups is None)
+        shutil.rmtree(shared)
+        return content
+
+    return build_in_folder(encode, tokenizer, settings, to)
+
+
+def _partitions(texts: Any, groups: Any) -> list[Any]:
+    """Return one delayed object for each partition: sentences, or pairs of sentences and document ids."""
+    from dask.bag import Bag
+    from dask.delayed import delayed
+
+    if isinstance(texts, Bag):
+        if groups is None:
+            return list(texts.to_delayed())
+        if not isinstance(groups, Bag) or groups.npartitions != texts.npartitions:
+            raise ValueError(
+                f"For a bag of {texts.npartitions} partitions, groups must be a bag of as many, got {brief(groups)}."
+            )
+        pairs = zip(texts.to_delayed(), groups.to_delayed())
+        return [delayed(_pair)(sentences, ids) for sentences, ids in pairs]
+    _check_series(texts, "sentences")
+    if groups is None:
+        return list(texts.to_delayed())
+    _check_series(groups, "groups")
+    # As one table, because Dask may merge partitions of one column and not those of another.
+    return list(texts.to_frame("text").assign(group=groups).to_delayed())
+
+
+def _check_series(value: Any, name: str) -> None:
+    from dask.base import is_dask_collection
+
+    if not (is_dask_collection(value) and hasattr(value, "to_frame") and getattr(value, "ndim", None) == 1):
+        raise TypeError(
+            f'{name} must be a series or bag of Dask, such as table["text"], got {brief(value)} of type '
+            f"{type(value).__name__}."
+        )
+
+
+def _pair(sentences: Any, ids: Any) -> dict[str, Any]:
+    return {"text": sentences, "group": ids}
+
+
+# -- tasks -------------------------------------------------------------------------------------------------------------
+# A task may run twice, also at once. So each writes to a new folder, and returns its name.
+
+
+def _encode_piece(index: int, partition: Any, has_groups: bool, tokenizer: Tokenizer, shared: str) -> _Piece:
+    """Encode a partition with a vocabulary of its own."""
+    texts, ids = (partition["text"], list(partition["group"])) if has_groups else (partition, None)
+    try:
+        batches = iter_batches(texts, ids, tokenizer)
+        with advising(texts):
+            content = encode_batches(batches, tokenizer, None, 1, None, 1, may_be_empty=True)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"Partition {index}{_rows_of(texts)}: {error}") from error
+    folder = _write(shared, content.arrays()._asdict())
+    return _Piece(folder, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
+
+
+def _rows_of(texts: Any) -> str:
+    """Say which rows of a table a partition has: Dask numbers partitions after it has merged some."""
+    rows = getattr(texts, "index", None)
+    return "" if isinstance(texts, list) or rows is None or not len(rows) else f" (index {rows[0]!s} to {rows[-1]!s})"
+
+
+def _write(shared: str, arrays: dict[str, np.ndarray]) -> str:
+    """Write arrays to a new folder, and return its name."""
+    folder = Path(shared, uuid.uuid4().hex)
+    try:
+        folder.mkdir()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            errno.ENOENT,
+            "a worker does not find it. Choose a folder that this process and all workers see under one name",
+            shared,
+        ) from None
+    for name, array in arrays.items():
+        file = folder / f"{name}.npy"
+        with naming(file):
+            np.save(file, array)
+    return str(folder)
+
+
+def _read(folder: str, name: str) -> np.ndarray:
+    return np.asarray(np.load(Path(folder, f"{name}.npy"), mmap_mode="r"))
+
+
+def _merge(tables: list[str | _Words]) -> _Words:
+    """Add up the counts of words."""
+    import pyarrow
+
+    words = [_read_words(table) if isinstance(table, str) else table for table in tables]
+    merged = pyarrow.concat_arrays([_binary(text, ptr) for text, ptr, _ in words]).dictionary_encode()
+    counts = np.zeros(len(merged.dictionary), np.int64)
+    np.add.at(counts, merged.indices.to_numpy(), np.concatenate([table.counts for table in words]))
+    _, ptr, text = merged.dictionary.buffers()
+    return _Words(
+        np.frombuffer(b"" if text is None else text, np.uint8),
+        np.frombuffer(ptr, np.int64, len(counts) + 1),
+        counts,
+    )
+
+
+def _order(table: str | _Words, shared: str, min_count: int, max_features: int | None) -> str:
+    """Write the final vocabulary."""
+    text, ptr, counts = _read_words(table) if isinstance(table, str) else table
+    vocabulary, _ = Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts, min_count, max_features)
+    text, ptr = vocabulary.packed
+    return _write(shared, _Words(text, ptr, vocabulary.counts)._asdict())
+
+
+def _map_ids(piece: str, vocabulary: str, shared: str) -> str:
+    """Write the final id of each word of a piece; -1 where the word was not kept."""
+    import pyarrow.compute
+
+    own_text, own_ptr, _ = _read_words(piece)
+    text, ptr, _ = _read_words(vocabulary)
+    own = _binary(own_text, own_ptr)
+    remap = np.full(len(own), -1, np.int32)
+    for start in range(0, len(ptr) - 1, STEP):  # all words at once would take more memory than the piece
+        some = ptr[start : start + STEP + 1]
+        words = _binary(text[some[0] : some[-1]], some - some[0])
+        own_ids = pyarrow.compute.index_in(words, value_set=own).fill_null(-1).to_numpy()
+        found = np.flatnonzero(own_ids >= 0)
+        remap[own_ids[found]] = start + found
+    return _write(shared, {"remap": remap})
+
+
+def _read_words(folder: str) -> _Words:
+    return _Words(*(_read(folder, name) for name in _Words._fields))
+
+
+def _binary(text: np.ndarray, ptr: np.ndarray) -> Any:
+    """Return words as an Arrow array of bytes: a word may have half of a surrogate pair, which is not UTF-8."""
+    import pyarrow
+
+    buffers = [None, pyarrow.py_buffer(np.ascontiguousarray(ptr)), pyarrow.py_buffer(np.ascontiguousarray(text))]
+    return pyarrow.Array.from_buffers(pyarrow.large_binary(), len(ptr) - 1, buffers)
+
+
+# -- putting together --------------------------------------------------------------------------------------------------
+
+
+def _joined(pieces: list[_Piece], remaps: list[str], vocabulary: str, folder: Path, *, one_document: bool) -> Content:
+    """Write the pieces one after the other to the files of a folder, each with its final ids."""
+    with ExitStack() as files:
+        tokens, sent_ptr, doc_ptr = (
+            files.enter_context(closing(GrowingArray(name, folder))) for name in ("tokens", "sent_ptr", "doc_ptr")
+        )
+        sent_ptr.append(np.zeros(1, np.int64))
+        previous: Any = object()  # equal to no document id
+        for piece, remap in zip(pieces, remaps):
+            if not piece.n_sentences:
+                continue
+            ids, ends = np.array(_read(piece.folder, "tokens")), np.array(_read(piece.folder, "sent_ptr"))
+            n_tokens = write_final_ids(ids, ends, _read(remap, "remap"))
+            first_token, first_row = len(tokens), len(sent_ptr) - 1
+            tokens.append(ids[:n_tokens])
+            sent_ptr.append(ends[1:] + first_token)
+            continues = first_row > 0 if one_document else not document_starts(previous, [piece.first], first_row)
+            doc_ptr.append(_read(piece.folder, "doc_ptr")[int(continues) : -1] + first_row)
+            previous = piece.last
+            shutil.rmtree(piece.folder)
+        doc_ptr.append(np.array([len(sent_ptr) - 1], np.int64))
+        text, word_ptr, counts = map(np.array, _read_words(vocabulary))  # copies: the files are removed
+        words = Vocabulary.from_packed(text, word_ptr, counts)
+        return Content(tokens.finish(), sent_ptr.finish(), doc_ptr.finish(), words)

@@ -1,0 +1,243 @@
+"""The ways to build a corpus: from sentences, text files, Parquet files, and the partitions of a Dask collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+from .._text.files import iter_text
+from .._text.parquet import iter_parquet
+from .._text.sources import advising, iter_batches
+from .._text.tokenizer import TOKEN_PATTERN, Tokenizer
+from .._validation.paths import PathLike
+from .build import Built, build
+from .partitions import build_from_dask
+
+
+class Readers:
+    """What builds a :class:`SentenceCorpus`."""
+
+    @classmethod
+    def _of(cls, built: Built) -> Any:
+        raise NotImplementedError
+
+    @classmethod
+    def from_sentences(
+        cls,
+        sentences: Iterable[Any],
+        groups: Iterable[Any] | None = None,
+        *,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        to: PathLike | None = None,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Build a corpus from sentences in reading order, in one pass.
+
+        Parameters
+        ----------
+        sentences : iterable of str
+            A list, array, pandas or polars Series, generator, ..., read once. With a callable `analyzer`: of anything.
+        groups : iterable or None, default=None
+            Document id of each sentence. A new document begins where the id changes. None means one document.
+        analyzer, token_pattern, lowercase, stop_words, stemmer
+            How a sentence becomes words: as the parameters of :class:`CBOSVectorizer` say, and :ref:`words`.
+        min_count : int, default=1
+            Drop words that occur less often.
+        max_features : int or None, default=None
+            Keep only this many of the most frequent words.
+        to : path-like or None, default=None
+            Folder to write the corpus to while it is read, so that it may be larger than memory. The corpus returned is
+            memory-mapped from there. An older corpus at this path is replaced.
+        n_jobs : int or None, default=None
+            Number of threads of the default analyzer; -1 means all cores. It does not change the result.
+
+        Returns
+        -------
+        corpus : SentenceCorpus
+
+        Raises
+        ------
+        ValueError
+            If there is no sentence or no word, or `groups` has another length than `sentences`.
+        TypeError
+            If a sentence is not a string; names the row.
+        OSError
+            If `to` exists and is not a corpus, or cannot be written; names path and reason.
+        """
+        if isinstance(sentences, Readers):
+            raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
+        tokenizer = Tokenizer(
+            analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
+        )
+        batches = iter_batches(sentences, groups, tokenizer)
+        with advising(sentences):
+            return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
+
+    @classmethod
+    def from_file(
+        cls,
+        path: PathLike | Iterable[PathLike],
+        *,
+        encoding: str = "utf-8",
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        to: PathLike | None = None,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Build a corpus from text files with one sentence a line and blank lines between documents.
+
+        Parameters
+        ----------
+        path : path-like, or list of path-like
+            A text file, decompressed if its name ends in ``.gz``, ``.bz2`` or ``.xz``; or a folder, for all files
+            ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it and its subfolders, sorted, without hidden
+            ones; or a list of both, read in that order. Each file begins a new document.
+        encoding : str, default="utf-8"
+            Encoding of the text. A byte order mark is skipped.
+        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
+            As in :meth:`from_sentences`.
+
+        Returns
+        -------
+        corpus : SentenceCorpus
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at `path`.
+        ValueError
+            If there is no sentence or no word, or a file is damaged, not a regular file or not text in that encoding;
+            names the file, and the line and byte if known.
+        """
+        tokenizer = Tokenizer(
+            analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
+        )
+        return cls._of(build(iter_text(path, encoding, tokenizer), tokenizer, to, min_count, max_features, n_jobs))
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: PathLike | Iterable[PathLike],
+        *,
+        column: str,
+        groups: str | None = None,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        to: PathLike | None = None,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Build a corpus from a column of Parquet files, which are read a few thousand rows at a time.
+
+        Parameters
+        ----------
+        path : path-like or URL, or list of them
+            A Parquet file; or a folder, for all files ``*.parquet`` in it and its subfolders, without those whose name
+            begins with "." or "_"; or a pattern such as ``"text/2024-*.parquet"``. A URL such as ``"s3://bucket/text"``
+            is opened with fsspec. The files of a folder or pattern are read in the order of their names, numbers in
+            names by value: ``part.2.parquet`` before ``part.10.parquet``, as Dask does.
+        column : str
+            Name of the column with the sentences, in reading order.
+        groups : str or None, default=None
+            Name of the column with the document id of each sentence. A new document begins where the id changes, also
+            if that is in another file. None means one document.
+        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
+            As in :meth:`from_sentences`. With a callable `analyzer`, the column may be of any type.
+
+        Returns
+        -------
+        corpus : SentenceCorpus
+            The same, bit for bit, as :meth:`from_sentences` returns for the values of the columns.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at `path`.
+        ImportError
+            If pyarrow is missing, or, for a URL, fsspec.
+        ValueError
+            If a file has no such column (names those that it has), or one that is not of strings, or is damaged (names
+            the row group), or has a row that is null or not UTF-8 (names row group and row). The columns of all files
+            are checked before the first one is read.
+        """
+        tokenizer = Tokenizer(
+            analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
+        )
+        batches = iter_parquet(path, column, groups, tokenizer)
+        return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
+
+    @classmethod
+    def from_dask(
+        cls,
+        sentences: Any,
+        groups: Any = None,
+        *,
+        folder: PathLike,
+        client: Any = None,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+    ) -> Self:
+        """Build a corpus from a series or bag of Dask, each partition by a task of its own.
+
+        Each partition is read once and encoded where it is; word counts are merged in a tree of tasks; then this
+        process puts the pieces together. Neither the scheduler nor this process ever has text in memory.
+
+        Parameters
+        ----------
+        sentences : dask.dataframe.Series or dask.bag.Bag of str
+            Sentences in reading order.
+        groups : dask.dataframe.Series, dask.bag.Bag or None, default=None
+            Document id of each sentence: a column of the same table, or a bag with the same partitions. A new document
+            begins where the id changes, also at the border of partitions. None means one document.
+        folder : path-like
+            Folder to write the corpus to, which is memory-mapped from there. An older corpus at this path is replaced.
+            This process and all workers must see it under this path. Beside it, the pieces need its size once more.
+        client : dask.distributed.Client or None, default=None
+            Where the tasks run; None means the scheduler that is set in Dask, which is the last client made, otherwise
+            threads of this process.
+        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features
+            As in :meth:`from_sentences`. Callables are pickled for the workers.
+
+        Returns
+        -------
+        corpus : SentenceCorpus
+            The same, bit for bit, as :meth:`from_sentences` returns for these sentences, however they are partitioned
+            and whatever runs the tasks.
+
+        Raises
+        ------
+        ImportError
+            If dask or pyarrow is missing.
+        TypeError
+            If a sentence is not a string (names partition and row), or `sentences` is neither a series nor a bag.
+        ValueError
+            If there is no sentence or no word, or a sentence is not UTF-8, or `groups` does not fit; names partition
+            and row.
+        OSError
+            If `folder` exists and is not a corpus, cannot be written, or is not seen by a worker; names path and
+            reason.
+        """
+        tokenizer = Tokenizer(
+            analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
+        )
+        return cls._of(build_from_dask(sentences, groups, tokenizer, folder, min_count, max_features, client))

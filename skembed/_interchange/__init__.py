@@ -1,0 +1,9 @@
+"""Models of other programs as fitted estimators, and estimators as folders that other programs open.
+
+Knows the estimators and their folders, which do not know this package.
+"""
+
+# Modules that other packages of skembed may import.
+__all__ = [
+    "importing",
+]

@@ -1,0 +1,78 @@
+"""Open models of other programs: `import_model`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._validation.paths import PathLike, user_path
+from .._word_vectors.fasttext import is_binary_model, open_binary_model
+
+
+def import_model(path: PathLike) -> Any:
+    r"""Open a model of another program as a fitted estimator.
+
+    It transforms as the other program does, and does not learn on: a new `fit` or `partial_fit` is another model. What
+    a file is is recognised from its content. No code of a file runs, and all sizes are checked before memory is used.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A binary model (.bin) of fastText or of epfml/sent2vec; or the folder of a model of model2vec, or of
+        sentence-transformers with a StaticEmbedding.
+
+    Returns
+    -------
+    estimator : MeanEmbeddingVectorizer, Sent2VecVectorizer or Pipeline
+        For fastText, a :class:`MeanEmbeddingVectorizer`: the mean of the vectors of all words, those of unknown words
+        from their character n-grams, so the row of one word is the vector that fastText gives it. For sent2vec, a
+        :class:`Sent2VecVectorizer`. Like those programs, both split text at white space alone and keep capitals. For a
+        folder, a :class:`MeanEmbeddingVectorizer` whose `analyzer` is the tokenizer of the folder; followed by scikit-
+        learn's :class:`~sklearn.preprocessing.Normalizer` in a pipeline, if the model divides rows by their lengths.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing at `path`.
+    ValueError
+        If it is not a model of these programs, or is truncated or damaged, or a kind of model that is not supported;
+        names the file and what is wrong.
+
+    See Also
+    --------
+    read_word_vectors : Words and vectors of such files, and of files in word2vec and GloVe format.
+    load : Open a model that :func:`save` wrote.
+
+    Notes
+    -----
+    *fastText* divides each word vector by its length before it averages them to a sentence; this estimator does not.
+    Classifiers (supervised models) are read as word vectors too, without their labels.
+
+    *model2vec* cuts a text after 512 tokens unless its ``max_length`` is None; this estimator never does. Of tokenizers
+    (``tokenizer.json``), WordPiece and WordLevel with the usual steps before them are read, and others are refused.
+    Their tables of characters are of Unicode 8, so rare marks and signs that are younger may be split in another way.
+
+    *sent2vec* ends a sentence at a line end or at the word ``</s>``; here both are like any other space or word.
+
+    Examples
+    --------
+    >>> import skembed
+    >>> emb = skembed.import_model("wiki_unigrams.bin")  # doctest: +SKIP
+    >>> emb.transform(["the cat sits on the mat"]).shape  # doctest: +SKIP
+    (1, 600)
+    """
+    file = user_path(path)
+    if not file.exists():
+        raise FileNotFoundError(f"There is no model at {file}.")
+    if is_binary_model(file):
+        from .binary_models import fitted_from  # numba takes a while to import
+
+        return fitted_from(open_binary_model(file))
+    from .static_folders import is_static_folder, read_static_folder
+
+    if is_static_folder(file):
+        return read_static_folder(file)
+    raise ValueError(
+        f"{file} is not a binary model of fastText or sent2vec, nor a folder of model2vec or sentence-transformers. "
+        "Give a file of word vectors to MeanEmbeddingVectorizer(word_vectors=path), and a folder of skembed.save to "
+        "skembed.load."
+    )

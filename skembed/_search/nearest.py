@@ -1,0 +1,158 @@
+"""The nearest rows of a matrix, exactly."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
+
+from .._compiled.threads import Threads, count_threads
+from .._validation.columns import as_column
+from .._validation.constraints import check_values
+from .._validation.limits import integers
+from .rows import Rows, search_rows
+from .tiles import keep_best
+
+__all__ = ["nearest"]
+
+_CONSTRAINTS: dict[str, Any] = {
+    "k": [integers(1)],
+    "metric": [StrOptions({"cosine", "dot"})],
+    "exclude": [StrOptions({"self"}), "array-like", None],
+    "n_jobs": [Integral, None],
+}
+_LEAST_ROWS = 4096  # that are worth a thread
+
+
+def nearest(
+    queries: Any, vectors: Any, k: int = 10, *, metric: str = "cosine", exclude: Any = None, n_jobs: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Find the `k` nearest rows of a matrix for each query, exactly.
+
+    All scores are computed, a block at a time, and only the best are kept. So the memory needed beyond the result does
+    not grow with the number of rows, and `vectors` may be memory-mapped.
+
+    Parameters
+    ----------
+    queries : array-like, data frame or sparse matrix of shape (n_queries, n_features)
+        Vectors to search for.
+    vectors : array-like, data frame or sparse matrix of shape (n_vectors, n_features)
+        Vectors to search in. Arrays of float32 and float16 are read as they are; others are converted block by block.
+    k : int, default=10
+        How many to find for each query.
+    metric : {"cosine", "dot"}, default="cosine"
+        Cosine of the angle, or dot product.
+    exclude : "self", array-like of int of shape (n_queries,) or None, default=None
+        The index of a vector that each query must not match, -1 for none. "self" is for queries that are the rows of
+        `vectors`: row i does not match itself.
+    n_jobs : int or None, default=None
+        Number of threads; -1 for one per core. It changes no bit of the result.
+
+    Returns
+    -------
+    indices : ndarray of shape (n_queries, k), dtype int64
+        Rows of `vectors`, by falling score, then by index; -1 where there are fewer than `k`.
+    scores : ndarray of shape (n_queries, k), dtype float32
+        Their cosines or dot products; NaN where the index is -1.
+
+    Raises
+    ------
+    TypeError
+        If a matrix does not hold numbers.
+    ValueError
+        If a number is NaN or infinite, the numbers of columns differ, or a parameter is invalid.
+
+    See Also
+    --------
+    near_duplicates : All pairs of rows above a threshold.
+
+    Notes
+    -----
+    A row of zeros, such as that of a sentence without a known word, has no direction: it matches nothing, and nothing
+    matches it.
+
+    A score is a sum in float32 in the order of the features. It depends on its two rows alone, so block size, number of
+    threads and the other rows change no bit of it, and equal rows have equal scores.
+
+    The blocks of a thread take a sixteenth of the `working_memory` of :func:`sklearn.set_config` at most.
+
+    Examples
+    --------
+    >>> from skembed import nearest
+    >>> vectors = [[1.0, 0.0], [0.6, 0.8], [0.0, 0.0]]
+    >>> indices, scores = nearest([[2.0, 0.1], [0.0, 0.0]], vectors, k=2)
+    >>> indices
+    array([[ 0,  1],
+           [-1, -1]])
+    >>> scores.round(2)
+    array([[1.  , 0.64],
+           [ nan,  nan]], dtype=float32)
+    >>> nearest(vectors, vectors, k=1, exclude="self")[0].ravel()
+    array([ 1,  0, -1])
+    """
+    values = {"k": k, "metric": metric, "exclude": exclude, "n_jobs": n_jobs}
+    check_values(_CONSTRAINTS, values, "nearest")
+    n_threads = count_threads(n_jobs)
+    is_cosine = metric == "cosine"
+    asked, searched = search_rows({"queries": queries, "vectors": vectors}, is_cosine)
+    (n_queries, _), (n_vectors, _) = asked.shape, searched.shape
+    excluded = _as_excluded(exclude, n_queries, n_vectors)
+    largest = np.float32(1.0 if is_cosine else np.inf)
+
+    blocks = ranges(n_queries, searched.block_size)
+    n_spans = min(-(-n_threads // max(1, len(blocks))), n_vectors // _LEAST_ROWS)
+    spans = ranges(n_vectors, -(-n_vectors // max(1, n_spans)))
+
+    def best_of(work: tuple[range, range]) -> tuple[np.ndarray, np.ndarray]:
+        block, span = work
+        return _best_rows(asked, searched, block, span, excluded[block.start : block.stop], largest, k)
+
+    found = Threads(n_threads).in_order(best_of, ((block, span) for block in blocks for span in spans))
+    indices, scores = np.full((n_queries, k), -1), np.full((n_queries, k), np.nan, np.float32)
+    for block in blocks if spans else ():
+        rows, best = (np.hstack(arrays) for arrays in zip(*(next(found) for _ in spans)))
+        order = np.lexsort((rows, -best))[:, :k]
+        indices[block.start : block.stop] = np.take_along_axis(rows, order, 1)
+        scores[block.start : block.stop] = np.take_along_axis(best, order, 1)
+    scores[indices < 0] = np.nan
+    return indices, scores
+
+
+def _best_rows(
+    asked: Rows, searched: Rows, block: range, span: range, excluded: np.ndarray, largest: np.float32, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and scores of the k best rows of a span for each query of a block, in any order."""
+    queries = asked.queries(block)
+    floors = np.full((1, queries.n_columns), np.inf, np.float32)  # no score exceeds it
+    floors[0, : len(block)][~queries.is_zero] = -np.inf
+    rows, scores = np.full((len(block), k), -1), np.full((len(block), k), -np.inf, np.float32)
+    for first, tile in searched.tiles(queries, span):
+        keep_best(tile, first, excluded, largest, floors, scores, rows)
+    return rows, scores
+
+
+def ranges(n: int, size: int) -> list[range]:
+    """Cut ``range(n)`` into ranges of a length."""
+    return [range(start, min(start + size, n)) for start in range(0, n, max(1, size))]
+
+
+def _as_excluded(exclude: Any, n_queries: int, n_vectors: int) -> np.ndarray:
+    """Return the row that each query must not match, (n_queries,) int64; -1 for none."""
+    if exclude is None:
+        return np.full(n_queries, -1)
+    if isinstance(exclude, str):
+        if n_queries != n_vectors:
+            raise ValueError(
+                f"exclude='self' needs queries that are the rows of vectors, got {n_queries} queries and {n_vectors} "
+                "vectors. Pass the index of each query in vectors."
+            )
+        return np.arange(n_queries)
+    excluded = as_column(exclude, "exclude")
+    if excluded.shape != (n_queries,) or (n_queries and excluded.dtype.kind not in "iu"):
+        raise ValueError(f"exclude must hold an index of vectors for each of the {n_queries} queries.")
+    if n_queries and not -1 <= excluded.min() <= excluded.max() < n_vectors:
+        raise ValueError(f"exclude must hold indices from -1 to {n_vectors - 1}.")
+    return excluded.astype(np.int64)

@@ -1,0 +1,188 @@
+"""Vectors to search in, dense or sparse: checked, and scored against queries a tile at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn import get_config
+from sklearn.preprocessing import normalize
+
+from .._compiled.buffers import read_only
+from .._compiled.norms import rescaled
+from .._compiled.products import multiply, panels_of
+from .._compiled.simd import WIDTH
+from .._validation.columns import as_matrix
+from .tiles import SPARSE_COLUMNS, multiply_sparse, prepare_rows
+
+_TILE_ROWS, _TILE_QUERIES = 512, 256  # a tile and its rows stay in the cache of a core
+_FRACTION = 1 / 16  # of the working memory, for the tile of a thread
+_LARGEST = 1e15  # products of numbers below it are within float32
+
+
+class Queries(NamedTuple):
+    """A block of queries, as the columns of a matrix."""
+
+    columns: np.ndarray  # float32; dense: panels of sixteen columns; sparse: a row for each feature that occurs
+    positions: np.ndarray | None  # (n_features,) int32, sparse: row of each feature in `columns`, 0 if none
+    is_zero: np.ndarray  # (n_queries,) bool
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of a tile, a multiple of sixteen."""
+        n = len(self.is_zero)
+        return n + -n % WIDTH if self.positions is None else SPARSE_COLUMNS
+
+
+class Tile(NamedTuple):
+    """Scores of some rows for a block of queries."""
+
+    first: int  # index of the first row
+    scores: np.ndarray  # (n_rows, n_columns) float32; a column is a query or, at the end, padding
+
+
+class DenseRows:
+    """Rows of an array, which may be memory-mapped: they are copied a block at a time."""
+
+    block_size = _TILE_QUERIES
+
+    def __init__(self, values: np.ndarray, name: str, scaled: bool) -> None:
+        self._values, self._name, self._scaled = values, name, scaled
+        self.shape: tuple[int, int] = values.shape
+        self.n_terms = values.shape[1]  # of a score, at most
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """Some rows as they were given."""
+        return np.asarray(self._values[rows])
+
+    def queries(self, rows: range) -> Queries:
+        """Rows as a block of queries."""
+        block = self._block(rows)
+        return Queries(panels_of(block), None, np.isnan(block[:, 0]))
+
+    def tiles(self, queries: Queries, rows: range) -> Iterator[Tile]:
+        """Scores of rows for a block of queries."""
+        buffer = np.empty((_tile_rows(queries.n_columns + self.shape[1]), queries.n_columns), np.float32)
+        for first in range(rows.start, rows.stop, len(buffer)):
+            block = self._block(range(first, min(first + len(buffer), rows.stop)))
+            scores = buffer[: len(block)]
+            multiply(block, queries.columns, scores)
+            yield Tile(first, scores)
+
+    def _block(self, rows: range) -> np.ndarray:
+        """Rows as the kernels take them: of length one for cosines, NaN where all numbers are zero.
+
+        Raises
+        ------
+        ValueError
+            If a number is NaN or infinite, or too large for a dot product; names the row.
+        """
+        given = self._values[rows.start : rows.stop]
+        if self._scaled and given.dtype not in (np.float32, np.float16):
+            given = given.astype(np.float64)
+            largest = np.abs(given).max(axis=1, keepdims=True)  # beyond the range of float32, or below it
+            given /= np.where((largest > 0) & (largest < np.inf), largest, 1)
+        with np.errstate(over="ignore"):
+            numbers = read_only(given)
+        block = np.empty(numbers.shape, np.float32)
+        n_good = prepare_rows(numbers, self._scaled, np.float32(np.inf if self._scaled else _LARGEST), block)
+        if n_good < len(block):
+            found = given[n_good].astype(np.float64)
+            odd = found[~(np.abs(found) < _LARGEST)][0]
+            limit = "" if not np.isfinite(odd) else f"; dot products need numbers below {_LARGEST:g}"
+            raise ValueError(f"{self._name} has {odd:g} in row {rows.start + n_good}{limit}.")
+        return block
+
+
+class SparseRows:
+    """Rows of a sparse matrix: a scaled copy of its numbers."""
+
+    block_size = SPARSE_COLUMNS
+
+    def __init__(self, values: csr_array, name: str, scaled: bool) -> None:
+        self._values = values
+        self.shape: tuple[int, int] = values.shape
+        self._ptr, self._columns = values.indptr.astype(np.int64), values.indices.astype(np.int32)
+        self.n_terms = int(np.diff(self._ptr).max(initial=0))
+        odd = np.flatnonzero(~(np.abs(values.data) < (np.inf if scaled else _LARGEST)))
+        if len(odd):
+            row = np.searchsorted(self._ptr, odd[0], side="right") - 1
+            raise ValueError(f"{name} has {values.data[odd[0]]:g} in row {row}.")
+        unit = normalize(rescaled(values)) if scaled and values.nnz else values
+        self._data = unit.data.astype(np.float32)
+        self._is_zero = np.diff(self._ptr) == 0
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def take(self, rows: np.ndarray) -> csr_array:
+        """Some rows as they were given."""
+        return self._values[rows]
+
+    def queries(self, rows: range) -> Queries:
+        """Rows as a block of queries."""
+        ptr = self._ptr[rows.start : rows.stop + 1]
+        numbers, columns = self._data[ptr[0] : ptr[-1]], self._columns[ptr[0] : ptr[-1]]
+        features, inverse = np.unique(columns, return_inverse=True)
+        positions = np.zeros(self.shape[1], np.int32)
+        positions[features] = np.arange(1, len(features) + 1)
+        panel = np.zeros((len(features) + 1, SPARSE_COLUMNS), np.float32)
+        panel[inverse + 1, np.repeat(np.arange(len(rows)), np.diff(ptr))] = numbers
+        return Queries(panel, positions, self._is_zero[rows.start : rows.stop])
+
+    def tiles(self, queries: Queries, rows: range) -> Iterator[Tile]:
+        """Scores of rows for a block of queries."""
+        buffer = np.empty((_tile_rows(SPARSE_COLUMNS), SPARSE_COLUMNS), np.float32)
+        for first in range(rows.start, rows.stop, len(buffer)):
+            ptr = self._ptr[first : min(first + len(buffer), rows.stop) + 1]
+            scores = buffer[: len(ptr) - 1]
+            multiply_sparse(self._data, self._columns, ptr, queries.positions, queries.columns, scores)
+            scores[self._is_zero[first : first + len(scores)]] = np.nan
+            yield Tile(first, scores)
+
+
+Rows = DenseRows | SparseRows
+
+
+def _tile_rows(n_columns: int) -> int:
+    """Rows of a tile with so many float32 in each, within scikit-learn's `working_memory` (MiB)."""
+    n_bytes = get_config()["working_memory"] * 2**20 * _FRACTION
+    return int(np.clip(n_bytes // (4 * n_columns), 1, _TILE_ROWS))
+
+
+def search_rows(tables: dict[str, Any], scaled: bool) -> list[Rows]:
+    """Return the rows of named tables, all dense or all sparse, for cosines if `scaled`, else for dot products.
+
+    Raises
+    ------
+    TypeError
+        If a table does not hold numbers.
+    ValueError
+        If a table is not two-dimensional, has no columns, or they differ in the number of columns.
+    """
+    found = {name: as_matrix(values, name) for name, values in tables.items()}
+    for name, matrix in found.items():
+        if matrix.dtype.kind not in "fiub":
+            raise TypeError(f"{name} must hold numbers, got an array of {matrix.dtype}.")
+        if not matrix.shape[1]:
+            raise ValueError(f"{name} must have a column or more, got shape {matrix.shape}.")
+    widths = {matrix.shape[1] for matrix in found.values()}
+    if len(widths) > 1:
+        shapes = " and ".join(f"{name} of shape {matrix.shape}" for name, matrix in found.items())
+        raise ValueError(f"The number of columns differs: {shapes}.")
+    if not any(map(issparse, found.values())):
+        return [DenseRows(matrix, name, scaled) for name, matrix in found.items()]
+    return [SparseRows(_as_csr(matrix), name, scaled) for name, matrix in found.items()]
+
+
+def _as_csr(matrix: Any) -> csr_array:
+    """Return a copy in the one form that a sparse matrix has: columns ascend, and no number is zero."""
+    rows = csr_array(matrix, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows

@@ -1,0 +1,208 @@
+"""Sentences from a column of Parquet files, row group by row group."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .._validation.messages import brief
+from .._validation.paths import PathLike, user_path
+from .batches import Column, string_types
+from .sources import BATCH_SIZE, document_starts, iter_pieces
+from .tokenizer import Tokenizer
+
+# A column of a row group is read through a buffer of this size: row groups may be larger than memory.
+_BUFFER_SIZE = 1 << 22
+_WILDCARDS = re.compile(r"[*?\[]")
+
+
+class _File(NamedTuple):
+    """A Parquet file on this machine or elsewhere."""
+
+    name: str
+    open: Callable[[], Any]
+
+
+def iter_parquet(
+    path: PathLike | Iterable[PathLike], column: str, groups: str | None, tokenizer: Tokenizer
+) -> Iterator[tuple[list[Any] | Column, list[int]]]:
+    """Yield batches of sentences, with the indices in them at which a new document begins.
+
+    See :meth:`skembed.SentenceCorpus.from_parquet` for what is read and what is refused.
+    """
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise ImportError("Parquet files need the optional library pyarrow: pip install skembed[parquet]") from error
+    needs_text = not callable(tokenizer.analyzer)
+    names = [column] if groups is None else [column, groups]
+    files = _parquet_files(path)
+    for file in files:  # all of them before the first one is encoded, which may take hours
+        with file.open() as raw, _reading(file.name):
+            schema = parquet.ParquetFile(raw).schema_arrow
+        _check_schema(file.name, schema, names, needs_text)
+    starts, n_rows = [0], 0
+    previous: Any = object()  # equal to no document id
+    for file in files:
+        for text, ids in _iter_columns(file, names, needs_text):
+            labels = iter([] if ids is None else ids.to_pylist())
+            for piece in iter_pieces(text, tokenizer):
+                if ids is not None:
+                    labels_of_piece = list(islice(labels, len(piece)))
+                    starts = document_starts(previous, labels_of_piece, n_rows)
+                    previous = labels_of_piece[-1]
+                yield piece, starts
+                starts = []
+                n_rows += len(piece)
+
+
+def _iter_columns(file: _File, names: list[str], needs_text: bool) -> Iterator[tuple[Any, Any | None]]:
+    """Yield Arrow arrays of some sentences and of their document ids, which are None without a column for them."""
+    import pyarrow.parquet as parquet
+
+    with file.open() as raw:
+        opened = parquet.ParquetFile(raw, buffer_size=_BUFFER_SIZE)
+        row = 0
+        for row_group in range(opened.num_row_groups):
+            batches = opened.iter_batches(BATCH_SIZE, row_groups=[row_group], columns=names)
+            while True:
+                with _reading(f"{file.name}, row group {row_group}"):
+                    batch = next(batches, None)
+                if batch is None:
+                    break
+                columns = [_plain(batch.column(batch.schema.get_field_index(name))) for name in names]
+                for name, array in zip(names, columns):
+                    if needs_text or name != names[0]:
+                        _check_rows(array, name, f"{file.name}, row group {row_group}, row", row)
+                row += len(batch)
+                yield columns[0], columns[1] if len(columns) > 1 else None
+
+
+def _plain(array: Any) -> Any:
+    """Return the values of an array that stores each distinct one once, as a categorical column does."""
+    return array.cast(array.type.value_type) if hasattr(array, "dictionary") else array
+
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _reading(where: str) -> Iterator[None]:
+    """Say what cannot be read."""
+    import pyarrow
+
+    try:
+        yield
+    except (OSError, pyarrow.ArrowException) as error:
+        if getattr(error, "errno", None) is not None:  # of the system, which names the file
+            raise
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{where} cannot be read, it is damaged or not Parquet: {reason:.200}") from error
+
+
+def _check_schema(file: str, schema: Any, names: list[str], needs_text: bool) -> None:
+    import pyarrow
+
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"column and groups are names of columns, strings; got {brief(name)}.")
+        if name not in schema.names:
+            raise ValueError(f"{file} has no column {brief(name)}. Its columns are {', '.join(schema.names):.500}.")
+    kind = schema.field(names[0]).type
+    if pyarrow.types.is_dictionary(kind):
+        kind = kind.value_type
+    if needs_text and kind not in string_types(pyarrow):
+        texts = [field.name for field in schema if field.type in string_types(pyarrow)]
+        advice = f"Columns of strings are {', '.join(texts):.500}." if texts else "It has no column of strings."
+        raise ValueError(f"{file}: the column {brief(names[0])} is of type {kind}, not of strings. {advice}")
+
+
+def _check_rows(array: Any, name: str, where: str, first_row: int) -> None:
+    """Raise an error that names the first row that is missing or is not UTF-8."""
+    import pyarrow
+
+    if array.null_count:
+        row = first_row + array.is_valid().to_pylist().index(False)
+        raise ValueError(
+            f"{where} {row}: the column {brief(name)} is null there. Write the file without such rows, or with an "
+            "empty string in their place."
+        )
+    try:
+        array.validate(full=True)
+    except pyarrow.ArrowInvalid:
+        for row, item in enumerate(array.cast(pyarrow.large_binary()).to_pylist(), first_row):
+            try:
+                item.decode()
+            except UnicodeDecodeError as error:
+                raise ValueError(f"{where} {row}: the column {brief(name)} is not UTF-8 there: {error}") from None
+        raise
+
+
+# -- paths -------------------------------------------------------------------------------------------------------------
+
+
+def _parquet_files(paths: PathLike | Iterable[PathLike]) -> list[_File]:
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    elif isinstance(paths, (set, frozenset, dict, bytes)) or not isinstance(paths, Iterable):
+        raise TypeError(f"path must be a path or a list of paths, got {brief(paths)} of type {type(paths).__name__}.")
+    found = [file for path in paths for file in _files_at(path)]
+    if not found:
+        raise ValueError("path is an empty list of paths.")
+    return found
+
+
+def _files_at(path: PathLike) -> list[_File]:
+    if "://" in os.fspath(path):
+        return _files_at_url(os.fspath(path))
+    local = user_path(path)
+    if local.is_dir():
+        found = [file for file in local.rglob("*.parquet") if _is_shown(file.relative_to(local).as_posix())]
+        if not found:
+            raise ValueError(f"The folder {local} has no file *.parquet.")
+    elif _WILDCARDS.search(str(local)) and not local.exists():
+        found = [Path(name) for name in glob.glob(str(local), recursive=True)]
+        if not found:
+            raise FileNotFoundError(f"No file matches {local}.")
+    else:
+        found = [local]
+        if not local.exists():
+            raise FileNotFoundError(f"There is no file or folder {local}.")
+    found.sort(key=lambda file: _natural(file.as_posix()))
+    return [_File(str(file), lambda file=file: file.open("rb")) for file in found]  # type: ignore[misc]
+
+
+def _files_at_url(url: str) -> list[_File]:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise ImportError("URLs need the optional library fsspec: pip install skembed[parquet]") from error
+    system, path = url_to_fs(url)
+    if _WILDCARDS.search(path):
+        found = system.glob(path)
+    elif system.isdir(path):
+        found = [name for name in system.find(path) if name.endswith(".parquet") and _is_shown(name[len(path) :])]
+    else:
+        found = [path]
+    if not found:
+        raise FileNotFoundError(f"There is no Parquet file at {url}.")
+    found.sort(key=_natural)
+    return [_File(system.unstrip_protocol(name), lambda name=name: system.open(name, "rb")) for name in found]  # type: ignore[misc]
+
+
+def _is_shown(path: str) -> bool:
+    """Whether a path below a folder has no hidden name and none of those that Spark gives to files of its own."""
+    return not any(name.startswith((".", "_")) for name in path.split("/"))
+
+
+def _natural(path: str) -> list[Any]:
+    """Return a key that sorts part.2.parquet before part.10.parquet, as Dask does."""
+    pieces: list[Any] = re.split(r"([0-9]+)", path)
+    pieces[1::2] = map(int, pieces[1::2])
+    return pieces

@@ -1,0 +1,174 @@
+"""The state of a fit on disk, so that a fit that was killed goes on and ends with the same bits."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
+from .._corpus.folders import FolderKind, new_folder, read_whole
+from .._validation.messages import brief
+from .._validation.paths import PathLike, user_path
+from .learned_arrays import LearnedArray, moving
+from .stopping import EarlyStopping, largest_of
+
+_HEADER = "checkpoint.json"
+_KIND = FolderKind("checkpoint", _HEADER, frozenset([_HEADER, ARRAYS]))
+_FOLDER = ArrayFolder(_KIND, 1, {"seed": int, "fit": dict, "progress": dict})
+_BEST = "best "  # before the names of the best weights so far
+_HOW_TO_GO_ON = "Fit with the same data and settings to go on, choose another path, or delete the folder."
+
+
+class Checkpoint:
+    """A folder with the state of a fit after some passes; without a path, nothing.
+
+    A new state takes the place of the last one in one step. What the state consists of is not known here.
+    """
+
+    def __init__(self, path: PathLike | None, every: int = 1) -> None:
+        if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+            raise ValueError(f"checkpoint_every must be a number of passes, at least 1, got {brief(every)}.")
+        self.path, self.every = None if path is None else user_path(path), int(every)
+        self._entries: dict[str, Any] = {}
+        self._found = self._read_header()
+
+    @property
+    def seed(self) -> int | None:
+        """Seed of the fit that began; None if none has."""
+        return None if self._found is None else self._found["seed"]
+
+    def begin(self, seed: int, fit: Mapping[str, Any]) -> None:
+        """Write a checkpoint of no pass; if there is one, check that it is of this fit.
+
+        `fit` says by name what decides the result, as JSON can hold it. A ValueError says what differs.
+        """
+        if self.path is None:
+            return
+        self._entries = {"seed": seed, "fit": dict(fit)}
+        if self._found is None:
+            self.write({}, {})  # now, since an error after the first pass would come late
+            return
+        then, now = self._found["fit"], json.loads(json.dumps(dict(fit)))
+        changes = [
+            f"{name} was {brief(then.get(name), 200)}, now it is {brief(now.get(name), 200)}"
+            for name in dict.fromkeys([*now, *then])
+            if then.get(name) != now.get(name)
+        ]
+        if self._found["seed"] != seed:
+            changes.append("random_state gave another seed")
+        if changes:
+            raise ValueError(f"The checkpoint at {self.path} is of another fit: {'; '.join(changes)}. {_HOW_TO_GO_ON}")
+
+    def write(self, arrays: Mapping[str, np.ndarray], progress: Mapping[str, Any]) -> None:
+        """Replace the state; an OSError says why that is not possible, and the last state is still there."""
+        if self.path is not None:
+            with new_folder(self.path, _KIND) as folder:
+                write_folder(folder, _FOLDER, self._entries | {"progress": dict(progress)}, arrays)
+
+    def read(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The arrays, mapped into memory, and the progress that were written last; both empty before the first pass."""
+        if self.path is None or self._found is None:
+            return {}, {}
+
+        def read(folder: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+            header = read_header(folder, _FOLDER)
+            return read_arrays(folder, _FOLDER, header, mmap=True), header["progress"]
+
+        return read_whole(self.path, read)
+
+    def _read_header(self) -> dict[str, Any] | None:
+        if self.path is None:
+            return None
+        with suppress(OSError):
+            if not os.listdir(self.path):  # an empty folder is as good as none
+                return None
+        try:
+            return read_whole(self.path, lambda folder: read_header(folder, _FOLDER))
+        except FileNotFoundError:
+            return None
+
+
+class LearningState(NamedTuple):
+    """All that passes change."""
+
+    fitted: dict[str, Any]
+    arrays: list[LearnedArray]
+    stopping: EarlyStopping
+
+    def write(self, checkpoint: Checkpoint, n_passes: int, *, is_last: bool) -> None:
+        """Write a checkpoint after a pass, if it is time for one."""
+        if checkpoint.path is None or not (is_last or n_passes % checkpoint.every == 0):
+            return
+        arrays = {name: self.fitted[name] for name in self._names}
+        best = dict(zip(self._best_names, self.stopping.best_weights))
+        if not all(map(np.array_equal, self.stopping.best_weights, self.stopping.weights)):
+            arrays |= best
+        checkpoint.write(
+            arrays,
+            {
+                "n_passes": n_passes,
+                "is_finished": is_last,
+                "n_steps": self.fitted.get("_n_steps"),
+                "losses": list(map(_as_json, self.fitted["loss_curve_"])),
+                "validation_losses": list(map(_as_json, self.fitted["validation_loss_curve_"])),
+                "best_loss": _as_json(self.stopping.best_loss),
+                "n_worse": self.stopping.n_worse,
+                "has_best": bool(best),
+            },
+        )
+
+    def restore(self, checkpoint: Checkpoint, n_epochs: int) -> tuple[int, bool]:
+        """Go back to a checkpoint; return how many passes it has made, and whether the fit was finished."""
+        arrays, progress = checkpoint.read()
+        if not progress:
+            return 0, False
+        try:
+            n_passes = self._restore(arrays, progress, n_epochs)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"The checkpoint at {checkpoint.path} is damaged: {error}") from None
+        return n_passes, progress["is_finished"]
+
+    def _restore(self, arrays: dict[str, np.ndarray], progress: dict[str, Any], n_epochs: int) -> int:
+        n_passes, n_steps, n_worse = (progress[name] for name in ("n_passes", "n_steps", "n_worse"))
+        has_best = progress["has_best"] and bool(self._best_names)
+        best_names = [name for name in self._best_names if has_best and name in arrays]
+        expected = {name: self.fitted[name].shape for name in self._names}
+        expected |= dict(zip(best_names, (weights.shape for weights in self.stopping.weights)))
+        if {name: array.shape for name, array in arrays.items()} != expected:
+            raise ValueError("it does not hold the arrays of this fit.")
+        for name, array in arrays.items():
+            if array.dtype != np.float32 or array.size and not largest_of([array]) < np.inf:
+                raise ValueError(f"{name} has numbers that are not finite.")
+        counts = n_passes, n_worse, 0 if n_steps is None else n_steps
+        if not all(type(n) is int and n >= 0 for n in counts) or n_passes > n_epochs:
+            raise ValueError(f"it has {brief(counts)} passes and steps.")
+        for name in self._names:
+            self.fitted[name][...] = arrays[name]
+        if has_best:
+            of_best = best_names or [array.name for array in moving(self.arrays)]
+            self.stopping.best_weights = [np.array(arrays[name]) for name in of_best]
+        self.stopping.best_loss, self.stopping.n_worse = float(progress["best_loss"]), n_worse
+        self.fitted["loss_curve_"] = list(map(float, progress["losses"]))
+        self.fitted["validation_loss_curve_"] = list(map(float, progress["validation_losses"]))
+        if n_steps is not None:
+            self.fitted["_n_steps"] = n_steps
+        return n_passes
+
+    @property
+    def _names(self) -> list[str]:
+        return [name for array in moving(self.arrays) for name in (array.name, array.accumulator)]
+
+    @property
+    def _best_names(self) -> list[str]:
+        return [_BEST + array.name for array in moving(self.arrays)]
+
+
+def _as_json(number: float) -> float | str:
+    """A number; as a string where JSON has none."""
+    return float(number) if math.isfinite(number) else repr(float(number))

@@ -1,0 +1,102 @@
+"""Learning in shards: rounds of tasks that begin with the same rows, and end with a merge.
+
+A task is a pure function of the rows, a shard of the text and a seed, so it does not matter who computes it, when, or
+how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .encoded_text import EncodedText
+from .engines import Engine
+from .learned_arrays import accumulator_of
+from .merging import Changes, apply, changes_of, merge
+from .shards import Shard, as_kernels_take_it, cut, deal, rounds_of_pass
+from .trainer import BlockLoop
+
+
+class Job(NamedTuple):
+    """What the tasks of a fit have in common."""
+
+    make_trainer: Callable[[dict[str, Any]], BlockLoop]
+    fitted: dict[str, Any]  # what the trainer reads, with the learned arrays and their accumulators
+    names: list[str]  # of the arrays that all tasks learn
+    of_text: list[str]  # of those with a row for each sentence, of which a task gets its own
+
+
+class Task(NamedTuple):
+    """What a task has of its own."""
+
+    shard: Shard
+    rows: dict[str, np.ndarray]  # of its sentences
+    epoch: int
+    rates: tuple[float, ...]
+
+
+def learn(job: Job, task: Task) -> Changes:
+    """What a shard changes of the rows that it begins with."""
+    before = job.fitted | task.rows
+    names = job.names + job.of_text
+    # Not `copy`, which keeps the class of a memory map: kernels would be compiled for that.
+    after = {name: np.array(before[name]) for each in names for name in (each, accumulator_of(each))}
+    trainer = job.make_trainer(before | after | {"_seed": task.shard.seed})
+    loss, n_targets = trainer.learn_pass(as_kernels_take_it(task.shard.text), task.epoch, rates=task.rates)
+    of = {}
+    for name in names:
+        squares = accumulator_of(name)
+        of[name] = changes_of(before[name], before[squares], after[name], after[squares])
+        if name in job.of_text:
+            of[name] = of[name]._replace(rows=task.shard.sentences[of[name].rows])
+    return Changes(loss, n_targets, of)
+
+
+class RoundTrainer:
+    """Passes over a text in rounds; has the interface of `BlockLoop`."""
+
+    def __init__(self, job: Job, fitted: dict[str, Any], trainer: BlockLoop, n_shards: int, engine: Engine) -> None:
+        self.job, self.fitted, self.trainer, self.n_shards, self.engine = job, fitted, trainer, n_shards, engine
+
+    def compile(self, text: EncodedText) -> None:
+        """Nothing: each worker compiles its kernels, or loads them from the cache."""
+
+    def run_epoch(
+        self,
+        text: EncodedText,
+        epoch: int,
+        *,
+        rates: tuple[float, ...] | None,
+        on_call: Callable[[float], None] = lambda fraction: None,
+    ) -> float:
+        """One pass over all sentences; returns the mean loss of a target. See `BlockLoop.run_epoch`."""
+        if rates is None:
+            return self.trainer.run_epoch(text, epoch, rates=None)
+        extents, seed = cut(text, self.n_shards), self.fitted["_seed"]
+        order = np.random.default_rng([seed, epoch, 2]).permutation(len(extents) - 1)
+        loss = n_targets = 0.0
+        for index, plan in enumerate(rounds_of_pass(len(text.tokens), self.n_shards, warm_up=epoch == 0)):
+            falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
+            deal_shards = partial(deal, text, extents, order, plan, [seed, epoch, index])
+            found = self.engine.reduce(learn, merge, self.job, partial(self._tasks, deal_shards, epoch, falls))
+            if found is not None:
+                self._apply(found)
+                loss, n_targets = loss + found.loss, n_targets + found.n_targets
+                if not np.isfinite(loss):
+                    break  # diverged; the rest of the pass would be wasted
+            on_call(plan.last)
+        return loss / n_targets if n_targets else 0.0
+
+    def _tasks(
+        self, deal_shards: Callable[[], Iterator[Shard]], epoch: int, rates: tuple[float, ...]
+    ) -> Iterator[Task]:
+        names = [name for each in self.job.of_text for name in (each, accumulator_of(each))]
+        for shard in deal_shards():
+            yield Task(shard, {name: self.fitted[name][shard.sentences] for name in names}, epoch, rates)
+
+    def _apply(self, found: Changes) -> None:
+        for name, changes in found.of.items():
+            apply(changes, self.fitted[name], self.fitted[accumulator_of(name)])

@@ -1,0 +1,100 @@
+"""Which sentences each shard of a round learns from: extents of whole documents, dealt at random.
+
+The text is cut by sentence index alone, so what a shard learns does not depend on how the text was read or stored, nor
+on who works on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from .encoded_text import EncodedText
+
+# Extents of a shard, so that each shard is a sample of the text, and the most sentences of one.
+_EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024
+# The fewest rounds of a pass, and the most tokens that a shard learns from in one.
+_ROUNDS, _TOKENS_OF_ROUND = 4, 20_000_000
+# One trainer begins a model with this fraction of the tokens, at most as many as in a round.
+_WARM_UP = 0.02
+
+
+class Shard(NamedTuple):
+    """What one task of a round learns from."""
+
+    sentences: np.ndarray  # (n,) int64, their indices in the text, ascending
+    text: EncodedText
+    seed: int  # of all draws
+
+
+class Round(NamedTuple):
+    """A step of the pass that ends with a merge."""
+
+    n_shards: int
+    first: float  # where it begins and ends, as fractions of the pass
+    last: float
+
+
+def rounds_of_pass(n_tokens: int, n_shards: int, *, warm_up: bool) -> list[Round]:
+    """The rounds of a pass: at first one trainer, if there is to be a warm-up, then all shards.
+
+    A function of the text and the number of shards, never of the number of workers.
+    """
+    first = min(_WARM_UP, _TOKENS_OF_ROUND / max(1, n_tokens)) if warm_up else 0.0
+    n_rounds = max(_ROUNDS, math.ceil((1 - first) * n_tokens / n_shards / _TOKENS_OF_ROUND))
+    ends = [first + (1 - first) * (index / n_rounds) for index in range(n_rounds + 1)]
+    rounds = [Round(n_shards, a, b) for a, b in pairwise(ends)]
+    return [Round(1, 0.0, first), *rounds] if warm_up else rounds
+
+
+def cut(text: EncodedText, n_shards: int) -> np.ndarray:
+    """Where the extents of a text begin, and its end, (n + 1,) int64.
+
+    An extent ends with a document, unless the document is longer than an extent.
+    """
+    n_sentences = len(text.document)
+    length = int(np.clip(n_sentences // (_EXTENTS_OF_SHARD * n_shards), 1, _LONGEST_EXTENT))
+    borders = np.arange(length, n_sentences, length)
+    ends = np.searchsorted(text.document, text.document[borders - 1], side="right")  # of the documents that they cut
+    borders = np.where(ends < borders + length, ends, borders)
+    return np.unique(np.concatenate([[0], borders, [n_sentences]]))
+
+
+def deal(text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round, seed: list[int]) -> Iterator[Shard]:
+    """The shards of a round; `order` has the extents in the order of the pass."""
+    first, last = (round(fraction * len(order)) for fraction in (plan.first, plan.last))
+    chosen = order[first:last]
+    for index in range(plan.n_shards):
+        mine = np.sort(chosen[index :: plan.n_shards])
+        if len(mine):
+            key = np.random.SeedSequence([*seed, index]).generate_state(1, np.uint64)[0]
+            yield _shard(text, extents[mine], extents[mine + 1], int(key))
+
+
+def _shard(text: EncodedText, starts: np.ndarray, ends: np.ndarray, seed: int) -> Shard:
+    """A copy of some extents, with a new document wherever one begins."""
+    slices = [slice(first, last) for first, last in zip(starts.tolist(), ends.tolist())]
+    tokens = np.concatenate([text.tokens[text.sent_ptr[one.start] : text.sent_ptr[one.stop]] for one in slices])
+    sentences = np.concatenate([np.arange(one.start, one.stop) for one in slices])
+    sent_ptr = np.zeros(len(sentences) + 1, np.int64)
+    np.cumsum(text.sent_ptr[sentences + 1] - text.sent_ptr[sentences], out=sent_ptr[1:])
+    document = text.document[sentences]
+    begins = np.ones(len(sentences), bool)
+    begins[1:] = (np.diff(document) != 0) | (np.diff(sentences) != 1)
+    annotations = tuple(values[sentences] for values in text.annotations)
+    document = np.cumsum(begins) - 1
+    piece = EncodedText(tokens, sent_ptr, document.astype(np.int64), text.word_weight, annotations)
+    return Shard(sentences, piece, seed)
+
+
+def as_kernels_take_it(text: EncodedText) -> EncodedText:
+    """A text that another process may have sent, in the form that kernels are compiled for."""
+    tokens, sent_ptr = np.asarray(text.tokens).view(), np.asarray(text.sent_ptr).view()
+    for array in (tokens, sent_ptr):
+        array.flags.writeable = False  # as those of a corpus are
+    document, word_weight = np.array(text.document), np.array(text.word_weight)
+    return text._replace(tokens=tokens, sent_ptr=sent_ptr, document=document, word_weight=word_weight)

@@ -1,0 +1,59 @@
+"""Constraints of parameters, checked as scikit-learn does, with short error messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sklearn.utils._param_validation import HasMethods, Interval, make_constraint, validate_parameter_constraints
+
+from .messages import brief
+
+
+class Described(HasMethods):  # scikit-learn accepts only its own constraint classes
+    """A constraint that is described by a phrase instead of by the name of a class.
+
+    Parameters
+    ----------
+    accepts : callable
+        Returns whether a value is valid.
+    words : str
+        Description of valid values for the error message.
+    """
+
+    def __init__(self, accepts: Callable[[Any], bool], words: str) -> None:
+        self.hidden = False  # shown in the message
+        self._accepts = accepts
+        self._words = words
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether `val` is valid."""
+        return self._accepts(val)
+
+    def __str__(self) -> str:
+        return self._words
+
+
+class _Brief:
+    """Replaces an invalid value in the message of scikit-learn, which would show all of it."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        return brief(self._value)
+
+
+def check_values(constraints: Mapping[str, Any], values: Mapping[str, Any], caller: str) -> None:
+    """Check the parameters of an estimator or a function, as scikit-learn does, with short messages for any value."""
+    for name, value in values.items():
+        wanted = constraints.get(name, "no_validation")
+        if wanted == "no_validation" or any(satisfies(value, make_constraint(one)) for one in wanted):
+            continue
+        validate_parameter_constraints(constraints, {name: _Brief(value)}, caller)
+
+
+def satisfies(value: Any, constraint: Any) -> bool:
+    """Whether a value is valid; a bool is not valid as a number, although it is an int in Python."""
+    is_slip = isinstance(value, bool) and isinstance(constraint, Interval)
+    return bool(not is_slip and constraint.is_satisfied_by(value))

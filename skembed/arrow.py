@@ -1,0 +1,71 @@
+"""Vectors for a column of Arrow record batches, in which Spark and other programs hand out a table piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ._saving.shared import SavedModel
+from ._validation.messages import brief
+from ._validation.paths import PathLike
+
+__all__ = ["embedder"]
+
+
+def embedder(
+    model: PathLike, *, column: str, name: str = "vector", token_pattern: str | None = None
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return a function that adds a column of vectors to Arrow record batches, for example for Spark's `mapInArrow`.
+
+    The function is small to pickle. It loads the model once in each process, memory-mapped, and uses one thread.
+
+    Parameters
+    ----------
+    model : path-like
+        The folder that :func:`skembed.save` wrote, which all processes must see under this name.
+    column : str
+        Name of the column with the sentences.
+    name : str, default="vector"
+        Name of the new column, of type ``list<float32>``.
+    token_pattern : str or None, default=None
+        The special pattern that the model was fitted with, as for :func:`skembed.load`.
+
+    Returns
+    -------
+    function : callable
+        Takes an iterable of ``pyarrow.RecordBatch``, and yields one for each.
+
+    Examples
+    --------
+    >>> import pyarrow, skembed, skembed.arrow, tempfile
+    >>> emb = skembed.CBOSVectorizer(n_components=8, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
+    >>> batch = pyarrow.RecordBatch.from_pydict({"text": ["a cat", "it sleeps"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sizes = skembed.save(emb, f"{folder}/model", inference_only=True)
+    ...     found = list(skembed.arrow.embedder(f"{folder}/model", column="text")([batch]))
+    >>> found[0].schema.names, len(found[0]["vector"][0])
+    (['text', 'vector'], 8)
+    """
+    return partial(_with_vectors, SavedModel.of(model, None, token_pattern), column, name)
+
+
+def _with_vectors(saved: SavedModel, column: str, name: str, batches: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow
+
+    model, n_rows = saved.load(), 0
+    for batch in batches:
+        index = batch.schema.get_field_index(column)
+        if index < 0:
+            names = ", ".join(batch.schema.names)
+            raise ValueError(f"There is no column {brief(column)}. The columns are {names:.500}.")
+        try:
+            vectors = np.asarray(model.transform(batch.column(index)))
+        except TypeError as error:
+            raise TypeError(f"In the batch that begins at row {n_rows}: {error}") from error
+        offsets = vectors.shape[1] * np.arange(len(batch) + 1, dtype=np.int32)
+        lists = pyarrow.ListArray.from_arrays(offsets, vectors.ravel())
+        yield pyarrow.RecordBatch.from_arrays([*batch.columns, lists], [*batch.schema.names, name])
+        n_rows += len(batch)

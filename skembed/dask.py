@@ -1,0 +1,85 @@
+"""Vectors for a column of a Dask table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._saving.shared import SavedModel
+from ._validation.messages import brief
+from ._validation.paths import PathLike
+
+__all__ = ["transform"]
+
+
+def transform(model: Any, sentences: Any, *, folder: PathLike | None = None, token_pattern: str | None = None) -> Any:
+    """Embed a series of Dask, partition by partition, when the result is computed.
+
+    The model goes to the workers as the path of its folder, which each process maps into memory once. Each task runs
+    in one thread.
+
+    Parameters
+    ----------
+    model : estimator or path-like
+        A fitted estimator with dense rows; or the folder that :func:`skembed.save` wrote, which must stay as it is
+        until the result is computed.
+    sentences : dask.dataframe.Series of str
+        Sentences in any order.
+    folder : path-like or None, default=None
+        Where an estimator is saved, for the workers to find it. None means a temporary folder of this machine, which is
+        removed when this process ends: enough for workers on this machine.
+    token_pattern : str or None, default=None
+        For a path: the special pattern that the model was fitted with, as for :func:`skembed.load`.
+
+    Returns
+    -------
+    vectors : dask.dataframe.DataFrame
+        A column of float32 for each number of a vector, with the index and partitions of `sentences`. Row by row the
+        bits are those of ``model.transform``.
+
+    Raises
+    ------
+    TypeError
+        If `sentences` is no series of Dask; when computed, if a sentence is not a string (names index and row).
+    ValueError
+        If the model has sparse rows; when computed, if another model was saved to the folder meanwhile.
+    FileNotFoundError
+        If there is no model at the path; when computed, if a worker does not see it.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd, pandas as pd, skembed.dask
+    >>> emb = skembed.CBOSVectorizer(n_components=8, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
+    >>> table = dd.from_pandas(pd.DataFrame({"text": ["a cat", "it sleeps", "rain"]}), npartitions=2)
+    >>> vectors = skembed.dask.transform(emb, table["text"])
+    >>> vectors.npartitions, vectors.compute(scheduler="threads").shape
+    (2, (3, 8))
+    """
+    import pandas as pd
+    from dask.base import is_dask_collection
+
+    is_series = is_dask_collection(sentences) and hasattr(sentences, "map_partitions") and hasattr(sentences, "_meta")
+    if not is_series or sentences.ndim != 1:
+        raise TypeError(f'sentences must be a series of Dask, such as table["text"], got {type(sentences).__name__}.')
+    saved = SavedModel.of(model, folder, token_pattern)
+    loaded = saved.load()
+    if not isinstance(loaded.transform([]), np.ndarray):
+        raise ValueError(f"{brief(loaded)} has sparse rows, which a table of Dask cannot hold.")
+    names = loaded.get_feature_names_out()
+    index = sentences._meta.index
+    meta = pd.DataFrame(np.empty((0, len(names)), np.float32), index, names)
+    # With `meta`, Dask does not call the function with rows of its own to see what it returns.
+    return sentences.map_partitions(_vectors, saved, names, meta=meta)
+
+
+def _vectors(sentences: Any, saved: SavedModel, names: np.ndarray) -> Any:
+    """Return the vectors of a partition."""
+    import pandas as pd
+
+    try:
+        vectors = saved.load().transform(sentences)
+    except TypeError as error:
+        first, last = sentences.index[0], sentences.index[-1]
+        raise TypeError(f"In the partition with the index {first} to {last}: {error}") from error
+    return pd.DataFrame(vectors, sentences.index, names)

@@ -1,0 +1,149 @@
+"""Exact search: the same rows and bits as a slow search, for any blocks and threads; zero rows match nothing."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array, csr_matrix
+
+from skembed import nearest
+
+
+def some_rows(n, d=21, seed=0, dtype=np.float32):
+    """Rows with zeros, copies, and multiples among them."""
+    rows = np.random.default_rng(seed).standard_normal((max(n, 5), d)).astype(dtype)
+    rows[1::17] = 0
+    rows[3::11] = rows[2]
+    rows[5::23] = 4 * rows[4]
+    return rows[:n]
+
+
+def slow_search(queries, vectors, k, excluded=None, cosine=True):
+    """Indices and scores by one sort a query, in float64."""
+    queries, vectors = np.asarray(queries, float), np.asarray(vectors, float)
+    lengths = [np.linalg.norm(rows, axis=1) if cosine else np.ones(len(rows)) for rows in (queries, vectors)]
+    scores = queries @ vectors.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scores = scores / lengths[0][:, None] / lengths[1]
+    scores[~queries.any(axis=1)] = scores[:, ~vectors.any(axis=1)] = -np.inf
+    if excluded is not None:
+        which = np.flatnonzero(np.asarray(excluded) >= 0)
+        scores[which, np.asarray(excluded)[which]] = -np.inf
+    indices = np.argsort(-scores.round(5), axis=1, kind="stable")
+    indices = np.pad(indices, ((0, 0), (0, k)), constant_values=-1)[:, :k]
+    scores = np.where(indices < 0, -np.inf, np.take_along_axis(np.pad(scores, ((0, 0), (0, 1))), indices, 1))
+    return np.where(scores == -np.inf, -1, indices), np.where(scores == -np.inf, np.nan, scores)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("form", [np.asarray, csr_array, csr_matrix])
+@pytest.mark.parametrize("metric", ["cosine", "dot"])
+def test_the_nearest_rows_are_found(form, metric):
+    queries, vectors = some_rows(40, seed=1), some_rows(90)
+    queries[7] = vectors[8]
+    excluded = np.arange(40) * 2 - 1
+    for k, exclude in ((1, None), (7, excluded), (95, None)):
+        indices, scores = nearest(form(queries), form(vectors), k, metric=metric, exclude=exclude)
+        expected, cosines = slow_search(queries, vectors, k, exclude, cosine=metric == "cosine")
+        assert_array_equal(indices, expected)
+        assert_allclose(scores, cosines, atol=1e-5)
+        assert (indices.dtype, scores.dtype) == (np.int64, np.float32)
+    assert (indices[:, -1] == -1).all() and np.isnan(scores[:, -1]).all()
+    assert (indices[1] == -1).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_blocks_threads_and_neighbours_change_no_bit(form, monkeypatch):
+    monkeypatch.setattr("skembed._search.nearest._LEAST_ROWS", 8)
+    monkeypatch.setattr("skembed._search.nearest.count_threads", lambda n_jobs: n_jobs or 1)
+    rows = some_rows(150)
+    indices, scores = nearest(form(rows), form(rows), 6, exclude="self")
+    for memory, n_jobs in ((1024, 2), (0.02, 1), (0.1, 3)):
+        with sklearn.config_context(working_memory=memory):
+            again = nearest(form(rows), form(rows), 6, exclude="self", n_jobs=n_jobs)
+        assert again[0].tobytes() == indices.tobytes() and again[1].tobytes() == scores.tobytes()
+    some = np.array([2, 9, 149])
+    again = nearest(form(rows[some]), form(rows), 6, exclude=some, n_jobs=2)
+    assert again[0].tobytes() == indices[some].tobytes() and again[1].tobytes() == scores[some].tobytes()
+
+
+@pytest.mark.kernel
+def test_equal_scores_are_in_the_order_of_the_rows():
+    vectors = np.tile(some_rows(3, seed=5)[[0, 2]], (300, 1))
+    indices, scores = nearest(vectors[:1], vectors, 5)
+    assert_array_equal(indices, [[0, 2, 4, 6, 8]])
+    assert_array_equal(scores, scores[:, :1].repeat(5, 1))
+    assert_array_equal(nearest(vectors[:1], vectors, 3, exclude=[0])[0], [[2, 4, 6]])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, np.int32])
+def test_other_types_give_what_float32_gives(dtype, tmp_path):
+    rows = (8 * some_rows(60)).astype(dtype)
+    indices, scores = nearest(rows.astype(np.float32), rows.astype(np.float32), 4)
+    np.save(tmp_path / "rows.npy", rows)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    for table in (rows, mapped, pd.DataFrame(rows.astype(np.float32)), np.asfortranarray(rows)):
+        again = nearest(table, table, 4)
+        assert_array_equal(again[0], indices)
+        assert_allclose(again[1], scores, atol=3e-7)
+
+
+@pytest.mark.kernel
+def test_directions_of_extreme_numbers_are_found():
+    rows = some_rows(30).astype(np.float64)
+    expected = nearest(rows, rows, 3)
+    for scale in (1e-300, 1e-42, 1e-30, 1e20, 1e38, 1e300):
+        found = nearest(rows, rows * scale, 3)
+        assert_array_equal(found[0], expected[0])
+        assert_allclose(found[1], expected[1], atol=1e-6)
+    small = np.float32(1e-38) * some_rows(30)
+    assert_allclose(nearest(small, small, 3)[1], expected[1], atol=1e-5)
+    found = nearest(csr_array(rows * 1e300), csr_array(rows), 3)
+    assert_allclose(found[1], expected[1], atol=1e-6)
+
+
+def test_empty_tables():
+    rows = some_rows(4)
+    for form in (np.asarray, csr_array):
+        assert nearest(form(rows[:0]), form(rows), 2)[0].shape == (0, 2)
+        assert_array_equal(nearest(form(rows), form(rows[:0]), 2)[0], np.full((4, 2), -1))
+        assert np.isnan(nearest(form(rows), form(rows[:0]), 2)[1]).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize(
+    ("number", "metric"), [(np.nan, "cosine"), (np.inf, "cosine"), (1e16, "dot"), (-np.inf, "dot")]
+)
+@pytest.mark.parametrize("name", ["queries", "vectors"])
+def test_numbers_that_have_no_score_are_refused(form, number, metric, name):
+    tables = {"queries": some_rows(5), "vectors": some_rows(700)}
+    tables[name][4, 20] = number
+    with pytest.raises(ValueError, match=rf"^{name} has {re.escape(format(np.float32(number), 'g'))} in row 4"):
+        nearest(form(tables["queries"]), form(tables["vectors"]), metric=metric)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"k": 0}, ValueError, "The 'k' parameter of nearest must be an int in the range"),
+        ({"k": True}, ValueError, "The 'k' parameter"),
+        ({"metric": "l2"}, ValueError, "The 'metric' parameter"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be"),
+        ({"queries": [[1.0, 2.0]]}, ValueError, r"queries of shape \(1, 2\) and vectors of shape \(5, 21\)"),
+        ({"queries": np.zeros(21)}, ValueError, "queries must be a table of numbers"),
+        ({"queries": np.zeros((1, 0)), "vectors": np.zeros((1, 0))}, ValueError, "must have a column"),
+        ({"vectors": [["a"] * 21]}, TypeError, "vectors must hold numbers"),
+        ({"exclude": "self"}, ValueError, "got 3 queries and 5 vectors"),
+        ({"exclude": [0, 1]}, ValueError, "for each of the 3 queries"),
+        ({"exclude": [0.5, 1, 2]}, ValueError, "an index of vectors"),
+        ({"exclude": [0, 1, 5]}, ValueError, "from -1 to 4"),
+        ({"exclude": [0, 1, -2]}, ValueError, "from -1 to 4"),
+    ],
+    ids=lambda value: "" if isinstance(value, dict) else None,
+)
+def test_errors_say_what_is_wrong(change, error, message):
+    with pytest.raises(error, match=message):
+        nearest(**{"queries": some_rows(3), "vectors": some_rows(5), **change})

@@ -1,0 +1,229 @@
+"""Learning in shards: whatever computes the tasks, in whichever order and how often, the bits are the same."""
+
+import os
+import pickle
+import random
+
+import numpy as np
+import pytest
+from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
+
+from skembed import SentenceCorpus
+from skembed._training import merging, rounds
+from skembed._training.encoded_text import EncodedText
+from skembed._training.engines import reduce_in_tree
+from skembed._training.merging import RowChanges
+from skembed._training.shards import Round, cut, deal, rounds_of_pass
+
+pytestmark = pytest.mark.filterwarnings("ignore:n_shards=.* leaves each shard")
+SHARDED = [name for name in TRAINED_CLASSES if "n_shards" in make(name).get_params()]
+VARIANTS = [*SHARDED, "CBOSVectorizer-given", "Sent2VecVectorizer-sgd-trigrams", "ParagraphVectorizer-dm"]
+
+
+class Shuffled:
+    """Workers that get pickles of tasks, end in any order, and fail once."""
+
+    def __init__(self, n_workers):
+        self.n_workers, self.random, self.failed = n_workers, random.Random(n_workers), False
+
+    def reduce(self, work, merge, common, make_tasks):
+        common = pickle.dumps(common)
+        tasks = [pickle.dumps(task) for task in make_tasks()]
+        of_workers = [list(range(worker, len(tasks), self.n_workers)) for worker in range(self.n_workers)]
+        found = {}
+        while len(found) < len(tasks):
+            index = self.random.choice([own for own in of_workers if own]).pop()
+            result = pickle.dumps(work(pickle.loads(common), pickle.loads(tasks[index])))
+            if index and not self.failed:  # the worker is lost, and its results with it
+                self.failed = True
+                of_workers[0].append(index)
+            else:
+                found[index] = pickle.loads(result)
+        return reduce_in_tree(merge, (found[index] for index in range(len(tasks))))
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_workers_change_no_bit(name):
+    expected = learned(make(name, n_shards=5).fit(TEXT, groups=GROUPS))
+    assert expected != learned(make(name).fit(TEXT, groups=GROUPS))
+    for n_workers in (1, 2, 3, 7):
+        engine = Shuffled(n_workers)
+        assert learned(make(name, n_shards=5).fit(TEXT, groups=GROUPS, engine=engine)) == expected
+        assert engine.failed
+
+
+@pytest.mark.parametrize("name", SHARDED)
+def test_one_shard_is_one_trainer(name):
+    assert learned(make(name, n_shards=1).fit(corpus())) == learned(make(name).fit(corpus()))
+
+
+def test_processes_change_no_bit(tmp_path):
+    inline = make("CBOSVectorizer", n_shards=3).fit(corpus())
+    saved = tmp_path / "corpus"
+    corpus().save(saved)
+    mapped = SentenceCorpus.load(saved)
+    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
+    assert learned(estimator.fit(mapped, engine="processes")) == learned(inline)
+
+
+def test_processes_get_the_rows_of_each_round():
+    """Arrays as large as these travel as a file that is mapped; they change from round to round."""
+    options = {"n_shards": 2, "n_buckets": 40_000, "ngram_range": (1, 2)}
+    inline = make("Sent2VecVectorizer", **options).fit(corpus())
+    assert inline._source_vectors.nbytes > 2**20
+    assert learned(make("Sent2VecVectorizer", n_jobs=2, **options).fit(corpus(), engine="processes")) == learned(inline)
+
+
+def test_killed_process_costs_no_bit(tmp_path, monkeypatch):
+    expected = learned(make("CBOSVectorizer", n_shards=3).fit(corpus()))
+    flag, learn = tmp_path / "killed", rounds.learn
+
+    def killed_once(job, task):
+        if not flag.exists():
+            flag.touch()
+            os._exit(1)
+        return learn(job, task)
+
+    monkeypatch.setattr(rounds, "learn", killed_once)
+    assert learned(make("CBOSVectorizer", n_shards=3, n_jobs=2).fit(corpus(), engine="processes")) == expected
+    assert flag.exists()
+
+
+def test_tree_depends_on_the_number_of_results_alone():
+    def level_by_level(results):
+        while len(results) > 1:
+            odd = results[len(results) // 2 * 2 :]
+            results = [f"({one}{other})" for one, other in zip(results[::2], results[1::2])] + odd
+        return results[0]
+
+    for n in range(1, 40):
+        names = [chr(ord("A") + index) for index in range(n)]
+        assert reduce_in_tree(lambda one, other: f"({one}{other})", iter(names)) == level_by_level(names)
+    assert reduce_in_tree(None, []) is None
+
+
+def changes(rows, *, n_rows=6):
+    """What a shard changes, and the same as arrays with all rows."""
+    generator = np.random.default_rng(rows)
+    before, old = generator.normal(size=(n_rows, 3)).astype(np.float32), np.ones((n_rows, 2), np.float32)
+    after, new = before.copy(), old.copy()
+    after[rows] += generator.normal(size=(len(rows), 3)).astype(np.float32)
+    new[rows, 0] += 1
+    return merging.changes_of(before, old, after, new), after - before
+
+
+def test_a_row_moves_by_the_sum_or_as_far_as_orthogonal_changes_would_take_it():
+    listed = [[0, 2, 5], [2, 3], [2, 5], [2, 5], []]
+    found, dense = zip(*(changes(rows) for rows in listed))
+    merged = reduce_in_tree(merging.merge, [merging.Changes(1.0, 2.0, {"a": one}) for one in found])
+    assert (merged.loss, merged.n_targets) == (5.0, 10.0)
+    weights, accumulator = np.zeros((6, 3), np.float32), np.zeros((6, 2), np.float32)
+    merging.apply(merged.of["a"], weights, accumulator)
+    for row, (total, *of_shards) in enumerate(zip(sum(dense), *dense)):
+        longest = np.sqrt(sum(np.square(change).sum() for change in of_shards))
+        expected = total * min(1, longest / max(np.linalg.norm(total), 1e-30))
+        np.testing.assert_allclose(weights[row], expected, rtol=1e-5)
+    n_touched = np.bincount(np.concatenate(listed).astype(int), minlength=6)
+    np.testing.assert_array_equal(accumulator, np.column_stack([n_touched, np.zeros(6)]))
+
+
+@pytest.mark.parametrize(("n_shards", "times"), [(1, 1), (4, 2), (16, 4), (64, 4)])
+def test_equal_changes_go_as_far_as_the_root_of_their_number_or_four_times(n_shards, times):
+    changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([25]))
+    merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes})] * n_shards)
+    weights, accumulator = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
+    merging.apply(merged.of["a"], weights, accumulator)
+    np.testing.assert_allclose(weights, [[0, 0], [3 * times, 4 * times]], rtol=1e-6)
+    np.testing.assert_array_equal(accumulator, [[0, 0], [n_shards, 0]])
+
+
+def test_rows_of_plain_gradient_descent_are_those_that_moved():
+    before, squares = np.zeros((3, 2), np.float32), np.zeros((3, 2), np.float32)
+    after = before.copy()
+    after[1, 1] = 1
+    assert merging.changes_of(before, squares, after, squares).rows.tolist() == [1]
+
+
+def text_of(n_sentences, document):
+    generator = np.random.default_rng(0)
+    sent_ptr = np.concatenate([[0], np.cumsum(generator.integers(0, 9, n_sentences))])
+    tokens = np.arange(sent_ptr[-1], dtype=np.int32)
+    return EncodedText(tokens, sent_ptr, np.asarray(document), np.ones(3, np.float32), (np.arange(n_sentences),))
+
+
+@pytest.mark.parametrize("n_shards", [2, 3, 64])
+def test_shards_of_a_pass_are_the_text(n_shards):
+    document = np.repeat(np.arange(70), np.random.default_rng(1).integers(1, 200, 70))
+    text = text_of(len(document), document)
+    extents = cut(text, n_shards)
+    order = np.random.default_rng(2).permutation(len(extents) - 1)
+    seen, seeds = [], []
+    for plan in [Round(1, 0.0, 0.1), Round(n_shards, 0.1, 0.5), Round(n_shards, 0.5, 1.0)]:
+        for shard in deal(text, extents, order, plan, [len(seen)]):
+            seen.append(shard.sentences)
+            seeds.append(shard.seed)
+            for i, sentence in enumerate(shard.sentences):
+                words = shard.text.tokens[shard.text.sent_ptr[i] : shard.text.sent_ptr[i + 1]]
+                np.testing.assert_array_equal(words, text.tokens[text.sent_ptr[sentence] : text.sent_ptr[sentence + 1]])
+            np.testing.assert_array_equal(shard.text.annotations[0], shard.sentences)
+            together = np.diff(shard.text.document) == 0
+            assert (np.diff(shard.sentences)[together] == 1).all()
+            np.testing.assert_array_equal(np.diff(document[shard.sentences])[together], 0)
+    np.testing.assert_array_equal(np.sort(np.concatenate(seen)), np.arange(len(document)))
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_extents_are_whole_documents_unless_one_is_longer():
+    document = np.repeat([0, 1, 2], [50, 1000, 50])
+    borders = cut(text_of(len(document), document), 1)
+    assert {0, 50, 1050, 1100} <= {*borders.tolist(), 50, 1050}
+    assert np.diff(borders).max() <= 2 * (1100 // 64)
+
+
+def test_rounds_cover_a_pass():
+    for n_tokens, n_shards, warm_up in [(100, 4, True), (10**7, 16, True), (10**11, 64, False), (10**11, 64, True)]:
+        found = rounds_of_pass(n_tokens, n_shards, warm_up=warm_up)
+        assert [one.first for one in found] == [0.0, *[one.last for one in found[:-1]]]
+        assert found[-1].last == pytest.approx(1.0)
+        assert [one.n_shards for one in found] == [1] * warm_up + [n_shards] * (len(found) - warm_up)
+
+
+def test_labels_are_learned_in_shards():
+    labels = [group[-1] for group in GROUPS]
+    assert make("CBOSVectorizer", n_shards=2).fit(TEXT, labels).loss_curve_[-1] > 0
+
+
+def test_a_fit_in_shards_goes_on(tmp_path):
+    whole = make("CBOSVectorizer", n_shards=3, max_iter=3).fit(corpus())
+    folder = tmp_path / "state"
+
+    def stop(fraction):
+        if folder.exists():
+            raise KeyboardInterrupt
+
+    estimator = make("CBOSVectorizer", n_shards=3, max_iter=3)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("skembed._training.progress.Progress.advance", lambda self, fraction: stop(fraction))
+        estimator.fit(corpus(), checkpoint=folder)
+    assert not hasattr(estimator, "vocabulary_")
+    assert learned(estimator.fit(corpus(), checkpoint=folder, engine=Shuffled(2))) == learned(whole)
+
+
+@pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if name not in SHARDED])
+def test_other_methods_refuse_an_engine(name):
+    with pytest.raises(ValueError, match="does not learn in shards"):
+        make(name).fit(TEXT, groups=GROUPS, engine="processes")
+    with pytest.raises(TypeError, match="n_shards"):
+        type(make(name))(n_shards=2)
+
+
+def test_too_many_shards_for_the_text():
+    with pytest.warns(UserWarning, match="n_shards=3 leaves each shard 2.. words .* use at most n_shards=1"):
+        make("CBOSVectorizer", n_shards=3).fit(corpus())
+
+
+def test_wrong_engine():
+    with pytest.raises(ValueError, match="engine must be None, 'processes' or a client"):
+        make("CBOSVectorizer", n_shards=2).fit(corpus(), engine="threads")
+    with pytest.warns(UserWarning, match="n_shards=None leaves nothing to an engine"):
+        make("CBOSVectorizer").fit(corpus(), engine="processes")
