@@ -19,6 +19,7 @@ _HOMES = {
     "PairCorpus": "_corpus.pairs",
     "ParagraphVectorizer": "_methods.paragraph",
     "ParaphraseVectorizer": "_methods.paraphrase",
+    "RecursiveAutoencoderVectorizer": "_methods.recursive_autoencoder",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
     "SequentialDenoisingAutoencoder": "_methods.denoising_autoencoder",
@@ -51,6 +52,7 @@ __all__ = [
     "PairCorpus",
     "ParagraphVectorizer",
     "ParaphraseVectorizer",
+    "RecursiveAutoencoderVectorizer",
     "Sent2VecVectorizer",
     "SentenceCorpus",
     "SequentialDenoisingAutoencoder",
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     from ._methods.gran import GRANVectorizer as GRANVectorizer
     from ._methods.paragraph import ParagraphVectorizer as ParagraphVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
+    from ._methods.recursive_autoencoder import RecursiveAutoencoderVectorizer as RecursiveAutoencoderVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
     from ._methods.skip_thought import SkipThoughtVectorizer as SkipThoughtVectorizer
