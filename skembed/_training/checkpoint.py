@@ -132,10 +132,9 @@ class LearningState(NamedTuple):
         if not progress:
             return 0, False
         try:
-            n_passes = self._restore(arrays, progress, n_epochs)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"The checkpoint at {checkpoint.path} is damaged: {error}") from None
-        return n_passes, progress["is_finished"]
+            return self._restore(arrays, progress, n_epochs), bool(progress["is_finished"])
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"The checkpoint at {checkpoint.path} is damaged: {error!r}") from None
 
     def _restore(self, arrays: dict[str, np.ndarray], progress: dict[str, Any], n_epochs: int) -> int:
         n_passes, n_steps, n_worse = (progress[name] for name in ("n_passes", "n_steps", "n_worse"))
@@ -149,7 +148,7 @@ class LearningState(NamedTuple):
             if array.dtype != np.float32 or array.size and not largest_of([array]) < np.inf:
                 raise ValueError(f"{name} has numbers that are not finite.")
         counts = n_passes, n_worse, 0 if n_steps is None else n_steps
-        if not all(type(n) is int and n >= 0 for n in counts) or n_passes > n_epochs:
+        if not all(type(n) is int and 0 <= n < 2**62 for n in counts) or n_passes > n_epochs:
             raise ValueError(f"it has {brief(counts)} passes and steps.")
         for name in self._names:
             self.fitted[name][...] = arrays[name]

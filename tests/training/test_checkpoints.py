@@ -202,6 +202,7 @@ FORGED = {
     "passes": {"change_progress": lambda progress: progress.update(n_passes=10**9)},
     "steps": {"change_progress": lambda progress: progress.update(n_steps=-1)},
     "losses": {"change_progress": lambda progress: progress.update(losses=["x"])},
+    "end": {"change_progress": lambda progress: progress.pop("is_finished")},
     "entry": {"change_progress": lambda progress: progress.pop("n_worse")},
     "nan": {"change_arrays": lambda arrays: arrays["_source_vectors"].fill(np.nan)},
     "rows": {"change_arrays": lambda arrays: arrays.update(_source_vectors=arrays["_source_vectors"][1:].copy())},
