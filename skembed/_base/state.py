@@ -24,6 +24,9 @@ class CheckedState:
     vocabulary_: dict[str, int]
     n_features_out_: int
 
+    def _fitted_names(self) -> set[str]:
+        return {name for name in vars(self) if name.endswith("_") or (name.startswith("_") and "callback" not in name)}
+
     def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
         """The arrays that `transform` reads, by name, with the shapes that they must have for `n_words` words."""
         return {}

@@ -290,9 +290,6 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
                     "fitted. Fit a new estimator, or set warm_start=False."
                 )
 
-    def _fitted_names(self) -> set[str]:
-        return {name for name in vars(self) if name.endswith("_") or (name.startswith("_") and "callback" not in name)}
-
     def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:
         """Weight of each word of the vocabulary in its sentence, (n_words,) float32."""
         return np.ones(len(fitted["word_counts_"]), np.float32)
