@@ -19,6 +19,7 @@ _HOMES = {
     "PairCorpus": "_corpus.pairs",
     "ParagraphVectorizer": "_methods.paragraph",
     "ParaphraseVectorizer": "_methods.paraphrase",
+    "RecursiveAutoencoderVectorizer": "_methods.recursive_autoencoder",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
     "SequentialDenoisingAutoencoder": "_methods.denoising_autoencoder",
@@ -27,6 +28,7 @@ _HOMES = {
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
     "communities": "_search.communities",
+    "export_model": "_interchange.exporting",
     "import_model": "_interchange.importing",
     "load": "_saving.folder",
     "near_duplicates": "_search.near_duplicates",
@@ -50,6 +52,7 @@ __all__ = [
     "PairCorpus",
     "ParagraphVectorizer",
     "ParaphraseVectorizer",
+    "RecursiveAutoencoderVectorizer",
     "Sent2VecVectorizer",
     "SentenceCorpus",
     "SequentialDenoisingAutoencoder",
@@ -59,6 +62,7 @@ __all__ = [
     "Word2VecVectorizer",
     "__version__",
     "communities",
+    "export_model",
     "import_model",
     "load",
     "near_duplicates",
@@ -73,6 +77,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
+    from ._interchange.exporting import export_model as export_model
     from ._interchange.importing import import_model as import_model
     from ._meta_estimators.hybrid import HybridVectorizer as HybridVectorizer
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
@@ -85,6 +90,7 @@ if TYPE_CHECKING:
     from ._methods.gran import GRANVectorizer as GRANVectorizer
     from ._methods.paragraph import ParagraphVectorizer as ParagraphVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
+    from ._methods.recursive_autoencoder import RecursiveAutoencoderVectorizer as RecursiveAutoencoderVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
     from ._methods.skip_thought import SkipThoughtVectorizer as SkipThoughtVectorizer

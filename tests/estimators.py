@@ -150,6 +150,10 @@ VARIANTS = {
         "sgd-trigrams": {"solver": "sgd", "ngram_range": (1, 3), "alpha": 1e-4, "weighting": "sif", "dropout_k": 1},
         "hash": {"unknown": "hash", "min_count": 5, "ngram_range": (1, 2)},
     },
+    "RecursiveAutoencoderVectorizer": {
+        "": {"learning_rate": 0.01},
+        "given": {"init": GIVEN, "min_count": 2},
+    },
     "SequentialDenoisingAutoencoder": {
         "": {"word_components": 6, "learning_rate": 0.01},
         "given": {"init": GIVEN, "word_drop": 0.0, "word_swap": 0.0, "negative": 20, "max_gradient_norm": None},

@@ -71,7 +71,9 @@ def overview(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
     notes = [line.replace("*", r"\*") for line in lines if line and not line.startswith(("#", "|"))]
-    return "\n".join([*(f"{note}\n" for note in notes[:1]), as_csv_table("All methods", rows), *(f"| {n}" for n in notes[1:])])
+    return "\n".join(
+        [*(f"{note}\n" for note in notes[:1]), as_csv_table("All methods", rows), *(f"| {n}" for n in notes[1:])]
+    )
 
 
 def main():

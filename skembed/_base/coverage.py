@@ -21,7 +21,7 @@ from .._text.tokenizer import Tokenizer
 from .sharing import of_one_state
 
 _FEW = 1 / 3  # warn at fit if a smaller fraction of the tokens has a given vector
-_LEAST_TOKENS, _LEAST_SENTENCES = 30, 5  # in a shorter text, few words may be known by chance
+LEAST_SENTENCES, _LEAST_TOKENS = 5, 30  # in a shorter text, few words may be known by chance
 _SAMPLE = 1000  # tokens that are counted in a piece of text
 _MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, compared to find the reason
 
@@ -92,7 +92,7 @@ class Coverage:
             return np.divide(n_known, n_words, out=np.zeros(len(n_words)), where=n_words > 0)
 
         with advising(X):
-            return np.concatenate([np.zeros(0), *self._threads.in_order(fraction, self._pieces(X, "X"))])
+            return np.concatenate([np.zeros(0), *self._in_order(fraction, self._pieces(X, "X"))])
 
 
 def known_fraction(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
@@ -173,10 +173,10 @@ class Tally:
 
     def warn(self, estimator: Any) -> None:
         """Warn if the fraction of known words is far lower than in the text of the first fit."""
-        if getattr(estimator, "unknown", None) == "ngrams":  # which learned vectors of unknown words too
+        if not self.pieces or getattr(estimator, "unknown", None) == "ngrams":  # which knows unknown words too
             return
         n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.pieces))
-        if n_sentences < _LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
+        if n_sentences < LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
             return
         if n_known < n_tokens * _least_fraction(estimator):
             _warn_of_unknown_words("X", n_known / n_tokens, estimator, self.unknown, _OTHERWISE)

@@ -23,7 +23,7 @@ from .._compiled.compile import lean_kernel
 from .._compiled.rows import padded, softmax
 from .._training.dense import RowGradients
 
-_SCORES = 1 << 21  # that are computed at once
+MOST_SCORES = 1 << 21  # that are computed at once
 
 
 class Sample(NamedTuple):
@@ -103,7 +103,7 @@ def predict(states: np.ndarray, targets: np.ndarray, rows: np.ndarray, sample: S
     of_states = np.empty_like(states) if learn else states[:0]
     gradient = np.zeros_like(of_sample)
     width = padded(n_sample + 1)
-    n_at_once = max(1, _SCORES // width)
+    n_at_once = max(1, MOST_SCORES // width)
     scores = np.empty((min(n, n_at_once), width), np.float32)
     for first in range(0, n, n_at_once):
         which = slice(first, min(first + n_at_once, n))

@@ -20,6 +20,7 @@ from .._methods.fastsent import FastSentVectorizer
 from .._methods.gran import GRANVectorizer
 from .._methods.paragraph import ParagraphVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
+from .._methods.recursive_autoencoder import RecursiveAutoencoderVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
 from .._methods.skip_thought import SkipThoughtVectorizer
@@ -108,6 +109,11 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         {"_n_steps": int},
         {"decoder_weights_": None, "target_vectors_": None}
         | _accumulators("word_vectors", "encoder_weights", "decoder_weights", "target_vectors"),
+    ),
+    RecursiveAutoencoderVectorizer: Schema(
+        _OF_TRAINED | {"word_vectors_": _WORDS, "encoder_weights_": Array(("columns", "pairs"))},
+        {"_n_steps": int},
+        {"decoder_weights_": None} | _accumulators("encoder_weights", "decoder_weights"),
     ),
     SkipThoughtVectorizer: Schema(
         _OF_TRAINED | {"word_vectors_": _WORDS, "_n_learned": int},

@@ -61,6 +61,10 @@ class DenseObjective:
         """Loss and gradients of a chunk. No thread writes to the weights meanwhile."""
         raise TypeError(f"{type(self).__name__} does not define `gradients`.")
 
+    def activation_bytes(self, n_words: int) -> int:
+        """Memory for what is computed on the way to the gradients of a chunk of so many words."""
+        return 0
+
 
 class DenseTrainer(BlockLoop):
     """Runs a `DenseObjective`; updates the learned arrays and their accumulators in `fitted` in place."""
@@ -87,12 +91,12 @@ class DenseTrainer(BlockLoop):
         plan = self.plan(text, 0)
         n_chunks = min(2 * self.n_threads, -(-plan.runs_per_block * plan.run_length // self.objective.chunk_length)) + 1
         # An estimate: one gradient for each word of a chunk, and for as many negatives.
-        n_words = 2 * self.objective.chunk_length * (len(text.tokens) // max(1, len(text.document)) + 1)
-        rows_of_chunk = (
-            sum(array.n_bytes // array.shape[0] for array in self.arrays if array.update == "rows") * n_words
-        )
+        n_words = self.objective.chunk_length * (len(text.tokens) // max(1, len(text.document)) + 1)
+        of_row = sum(array.n_bytes // array.shape[0] for array in self.arrays if array.update == "rows")
         dense = sum(array.n_bytes for array in self.arrays if array.update == "dense")
-        return int(text.document.nbytes + plan.run_starts.nbytes + n_chunks * (dense + rows_of_chunk))
+        activations = self.n_threads * self.objective.activation_bytes(n_words)
+        order = text.document.nbytes + plan.run_starts.nbytes
+        return int(order + n_chunks * (dense + 2 * n_words * of_row) + activations)
 
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
         return SimpleNamespace(losses=SimpleNamespace(total=np.zeros(2)))

@@ -14,7 +14,7 @@ from .._base.queries import SentenceSimilarity
 from .._base.state import Shaped
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.gru import Gru, Steps, start_gru
-from .._objectives.next_word import Sample, Sampler, predict
+from .._objectives.next_word import MOST_SCORES, Sample, Sampler, predict
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
@@ -23,6 +23,10 @@ from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.plan import SentenceBlocks
 from .._validation.limits import INT64_MAX, integers
 from .start import StartsFromInit, median_length
+
+# Numbers that are kept of a word for each number of a state. An encoder keeps gates, candidate, reset and state until
+# all decoders are done; with those, a decoder has its products, and the gradients of all of these.
+_OF_ENCODER, _OF_DECODER = 5, 14
 
 
 class WordRuns(NamedTuple):
@@ -103,6 +107,15 @@ class SentencePrediction(DenseObjective):
             return Gradients(loss, n_targets, {})
         found["word_vectors_"] = RowGradients(distinct, of_vectors[:-1])
         return Gradients(loss, n_targets, found)
+
+    def activation_bytes(self, n_words: int) -> int:
+        """Memory for a chunk: what each unit reads and computes of each word, and the scores of the sample."""
+        of_networks = (
+            sum(self.fitted[name].shape[1] for name, _ in network.encoders) * (_OF_ENCODER + _OF_DECODER)
+            for network in self.networks
+        )
+        scores = min(n_words * (self.sampler.size + 1), MOST_SCORES)
+        return 4 * (n_words * (max(of_networks) + 2 * self._n_inputs) + scores)
 
     @property
     def _n_inputs(self) -> int:

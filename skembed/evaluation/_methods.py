@@ -109,6 +109,10 @@ _ROWS: dict[str, dict[str, Row]] = {
         "PV-DBOW, paper": Row("PV-DBOW", _AS_HERE),
         "PV-DM, paper": Row("PV-DM", _AS_HERE),
     },
+    "RecursiveAutoencoderVectorizer": {
+        "URAE, defaults": Row(),
+        "URAE, paper": Row("URAE", {**_AS_HERE, "trees": "balanced"}),  # the corpora have no parses
+    },
     "SequentialDenoisingAutoencoder": {
         "SDAE, defaults": Row(fields={"is_slow": True}),
         "SAE, paper": Row("SAE", _RECURRENT, {"is_slow": True}),

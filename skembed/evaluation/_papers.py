@@ -110,7 +110,7 @@ SYSTEMS: dict[str, System] = {
             "CNN",
         )
     },
-    "URAE": System({WHITE: "URAE"}, reason="needs the parses of its text, or trees, and has no estimator here yet"),
+    "URAE": System({WHITE: "URAE"}, "URAE, paper", "URAE, defaults"),
     "MOWE": System({WHITE: "MOWE"}, "skip-gram mean, as published", "skip-gram mean, defaults"),
     "SOWE": System({WHITE: "SOWE"}, None, "skip-gram sum, defaults"),
     "BOW": System({WHITE: "BOW"}, "BOW"),

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from estimators import GROUPS, OTHER_TEXT, RECURRENT, TEXT, TRAINED, TRAINED_CLA
 
 from skembed import CBOSVectorizer, SentenceCorpus
 from skembed._text.vocabulary import Vocabulary
+from skembed._training.dense import Chunk
 from skembed._training.learned_arrays import accumulator_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +63,21 @@ def test_parts_are_what_a_fit_has(name):
     assert memory["total"] == sum(memory[part] for part in PARTS)
     assert list(memory) == [*PARTS, "total"]
     assert all(type(value) is int for value in memory.values())
+
+
+@pytest.mark.parametrize("name", [*RECURRENT, "RecursiveAutoencoderVectorizer"])
+def test_activations_of_a_chunk(name):
+    model = make(name, n_components=64, max_iter=1)
+    text = SentenceCorpus.from_sentences([sentence for sentence in TEXT if sentence] * 2)
+    state = vars(model.fit(text)).copy()
+    objective, encoded = model._make_objective(state), model._encode_text(text, state)
+    chunk = Chunk(encoded, np.arange(128), np.random.default_rng(0))
+    tracemalloc.start()
+    found = objective.gradients(chunk, True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    peak -= sum(array.nbytes for array in found.of.values() if isinstance(array, np.ndarray))
+    assert 0.5 < peak / objective.activation_bytes(int(text.sent_ptr[128])) < 1.1
 
 
 def test_sentences_are_encoded_first():

@@ -1,0 +1,194 @@
+r"""Unfolding recursive autoencoders over binary trees (Socher et al., 2011), forward and backward.
+
+A node joins its two children, and is unfolded into two again:
+
+.. math::
+
+    p = \tanh(W [c_1; c_2] + b), \qquad [c_1'; c_2'] = f(V p' + a)
+
+The root is unfolded down to the words, where :math:`f` is the identity; at other nodes it is tanh. Nodes whose children
+are all computed make a level, so that products are those of matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .._compiled.products import product_by_row
+from .._training.dense import ONE_BLAS_THREAD
+
+
+class Trees(NamedTuple):
+    """Binary trees over the words of sentences, each of which has a word."""
+
+    children: np.ndarray  # (n_nodes, 2) int64, words or nodes: node i has the index n_words + i
+    levels: np.ndarray  # (n_levels + 1,) int64, where the nodes of a level begin; their children are in levels before
+    roots: np.ndarray  # (n_sentences,) int64
+
+
+def balanced_trees(ptr: np.ndarray) -> Trees:
+    """Trees that join neighbours, then the neighbours of these; an odd one at the end waits."""
+    tops, lengths = np.arange(ptr[-1]), np.diff(ptr)
+    n, children, levels = int(ptr[-1]), [np.zeros((0, 2), np.int64)], [0]
+    while lengths.max(initial=1) > 1:
+        position = np.arange(len(tops)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        left = np.flatnonzero((position % 2 == 0) & (position + 1 < np.repeat(lengths, lengths)))
+        children.append(np.column_stack([tops[left], tops[left + 1]]))
+        levels.append(levels[-1] + len(left))
+        tops[left] = np.arange(n, n + len(left))
+        n += len(left)
+        tops, lengths = tops[position % 2 == 0], (lengths + 1) // 2
+    return Trees(np.concatenate(children), np.array(levels), tops)
+
+
+class Parse(NamedTuple):
+    """A tree of a sentence; -1 is the root of a sentence without a word."""
+
+    words: list[int]  # which of the tokens are words
+    children: list[tuple[int, int]]  # words or nodes: node i has the index n_words + i
+    heights: list[int]
+    root: int
+
+
+def parse(tokens: Sequence[int], opening: int, closing: int) -> Parse | None:
+    """The tree of tokens with brackets; more than two children are joined from the left. None if brackets lack."""
+    words = [position for position, token in enumerate(tokens) if token not in (opening, closing)]
+    children: list[tuple[int, int]] = []
+    heights: list[int] = []
+    open_nodes: list[list[int]] = [[]]
+
+    def join(nodes: list[int]) -> list[int]:
+        """The node of all of these, in a list, which is empty where there are none."""
+        while len(nodes) > 1:
+            pair = nodes[0], nodes[1]
+            heights.append(1 + max(heights[node - len(words)] if node >= len(words) else 0 for node in pair))
+            children.append(pair)
+            nodes = [len(words) + len(children) - 1, *nodes[2:]]
+        return nodes
+
+    n_words = 0
+    for token in tokens:
+        if token == opening:
+            open_nodes.append([])
+        elif token == closing:
+            nodes = open_nodes.pop()
+            if not open_nodes:
+                return None
+            open_nodes[-1] += join(nodes)
+        else:
+            open_nodes[-1].append(n_words)
+            n_words += 1
+    if len(open_nodes) > 1:
+        return None
+    return Parse(words, children, heights, next(iter(join(open_nodes[0])), -1))
+
+
+def trees_of(parses: list[Parse]) -> Trees:
+    """The trees of sentences that have words, all together."""
+    n_words = np.array([len(one.words) for one in parses], np.int64)
+    n_nodes = np.array([len(one.children) for one in parses], np.int64)
+    heights = np.array([height for one in parses for height in one.heights], np.int64)
+    order = np.argsort(heights, kind="stable")
+    new = np.empty(len(order), np.int64)  # a node's index among those of all levels
+    new[order] = np.arange(len(order))
+    first_word, first_node = np.cumsum(n_words) - n_words, np.cumsum(n_nodes) - n_nodes
+
+    def renumbered(index: np.ndarray, sentence: np.ndarray) -> np.ndarray:
+        is_word, nodes = index < n_words[sentence], index - n_words[sentence] + first_node[sentence]
+        of_nodes = new[np.where(is_word, 0, nodes)] if len(new) else nodes
+        return np.where(is_word, index + first_word[sentence], n_words.sum() + of_nodes)
+
+    children = np.array([pair for one in parses for pair in one.children], np.int64).reshape(-1, 2)
+    sentence = np.repeat(np.arange(len(parses)), n_nodes)
+    children = np.column_stack([renumbered(children[:, side], sentence) for side in (0, 1)])[order]
+    levels = np.searchsorted(heights[order], np.arange(1, heights.max(initial=0) + 2))
+    roots = renumbered(np.array([one.root for one in parses], np.int64), np.arange(len(parses)))
+    return Trees(children, levels, roots)
+
+
+class Folded(NamedTuple):
+    """Sentences as their trees fold them."""
+
+    trees: Trees
+    states: np.ndarray  # (n_words + n_nodes, n_components) float32: the words, then the nodes
+
+
+class Unfolded(NamedTuple):
+    """What the roots unfold to, and the loss."""
+
+    folded: Folded
+    outputs: np.ndarray  # (n_words + n_nodes, n_components) float32
+    loss: float  # half of the squared distances of the words
+    n_words: int  # of sentences with more than one word
+
+
+class TreeGradients(NamedTuple):
+    """Gradients of the weights."""
+
+    encoder: np.ndarray  # (n_components, 2 n_components + 1) float32
+    decoder: np.ndarray  # (2 n_components, n_components + 1) float32
+
+
+def fold(vectors: np.ndarray, trees: Trees, encoder: np.ndarray) -> Folded:
+    """Fold sentences, from the vectors of their words; a root depends on the words and tree of its sentence alone."""
+    (n, d), matrix = vectors.shape, np.ascontiguousarray(encoder[:, :-1])
+    states = np.empty((n + len(trees.children), d), np.float32)
+    states[:n] = vectors
+    for first, last in zip(trees.levels, trees.levels[1:]):
+        pairs = states[trees.children[first:last]].reshape(last - first, 2 * d)
+        states[n + first : n + last] = np.tanh(product_by_row(pairs, matrix)[:, :d] + encoder[:, -1])
+    return Folded(trees, states)
+
+
+def unfold(folded: Folded, decoder: np.ndarray) -> Unfolded:
+    """Unfold the roots down to the words, and compare these with the words that they were."""
+    (children, levels, roots), states = folded
+    n, d = len(states) - len(children), states.shape[1]
+    outputs = states.copy()  # a sentence of one word is what it was
+    for first, last in reversed(list(zip(levels, levels[1:]))):
+        found = outputs[n + first : n + last] @ decoder[:, :-1].T + decoder[:, -1]
+        below = children[first:last].ravel()
+        found = found.reshape(-1, d)
+        outputs[below] = np.where((below < n)[:, None], found, np.tanh(found))
+    distances = outputs[:n] - states[:n]
+    return Unfolded(folded, outputs, float(np.vdot(distances, distances)) / 2, n - int((roots < n).sum()))
+
+
+def back(unfolded: Unfolded, encoder: np.ndarray, decoder: np.ndarray) -> TreeGradients:
+    """The gradients of the loss."""
+    (trees, states), outputs = unfolded[:2]
+    children, levels, _ = trees
+    n, d = len(states) - len(children), states.shape[1]
+    of_encoder, of_decoder = np.zeros_like(encoder), np.zeros_like(decoder)
+    given = np.zeros_like(states)
+    given[:n] = outputs[:n] - states[:n]
+    for first, last in zip(levels, levels[1:]):
+        below = children[first:last].ravel()
+        slope = np.where((below < n)[:, None], np.float32(1), 1 - np.square(outputs[below]))
+        errors = (given[below] * slope).reshape(-1, 2 * d)
+        of_decoder[:, :-1] += errors.T @ outputs[n + first : n + last]
+        of_decoder[:, -1] += errors.sum(axis=0)
+        given[n + first : n + last] = errors @ decoder[:, :-1]
+    is_root = np.zeros(len(states), np.bool_)
+    is_root[trees.roots] = True
+    given[~is_root] = 0
+    for first, last in reversed(list(zip(levels, levels[1:]))):
+        here = slice(n + first, n + last)
+        errors = given[here] * (1 - np.square(states[here]))
+        pairs = states[children[first:last]].reshape(-1, 2 * d)
+        of_encoder[:, :-1] += errors.T @ pairs
+        of_encoder[:, -1] += errors.sum(axis=0)
+        given[children[first:last].ravel()] = (errors @ encoder[:, :-1]).reshape(-1, d)
+    return TreeGradients(of_encoder, of_decoder)
+
+
+def start_pairs(array: np.ndarray, seed: list[int], *, is_decoder: bool) -> None:
+    """Start as a scaled sum of both children, or as their mean for both, with some noise; intercepts are zero."""
+    d, random = array.shape[1] - 1 if is_decoder else array.shape[0], np.random.default_rng(seed)
+    pairs = np.concatenate([np.eye(d), np.eye(d)]) / 2**0.5
+    pairs += random.normal(0, 0.1 / d**0.5, pairs.shape)
+    with ONE_BLAS_THREAD:
+        array[:, :-1] = pairs if is_decoder else pairs.T
