@@ -28,6 +28,7 @@ _HOMES = {
     "TargetVectorizer": "_methods.target",
     "Word2VecVectorizer": "_methods.word2vec",
     "communities": "_search.communities",
+    "export_model": "_interchange.exporting",
     "import_model": "_interchange.importing",
     "load": "_saving.folder",
     "near_duplicates": "_search.near_duplicates",
@@ -61,6 +62,7 @@ __all__ = [
     "Word2VecVectorizer",
     "__version__",
     "communities",
+    "export_model",
     "import_model",
     "load",
     "near_duplicates",
@@ -75,6 +77,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
+    from ._interchange.exporting import export_model as export_model
     from ._interchange.importing import import_model as import_model
     from ._meta_estimators.hybrid import HybridVectorizer as HybridVectorizer
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer

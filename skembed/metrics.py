@@ -59,8 +59,13 @@ def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     )
     if A.shape != B.shape:
         raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
+    return cosines_of_rows(A, B)
+
+
+def cosines_of_rows(A: Any, B: Any) -> NDArray[np.float64]:
+    """Return :func:`paired_cosine_similarity` of finite float64, both dense or both sparse, without checks."""
     A, B = rescaled(A), rescaled(B)
-    if both_sparse:
+    if issparse(A):
         dots, squares_a, squares_b = (
             np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in ((A, B), (A, A), (B, B))
         )

@@ -118,22 +118,26 @@ plt.show()
 # A thousand sentences against all others. What is found twice word for word is left out, the rest are near copies: a
 # sentence that was pasted into another docstring and changed a little.
 
-from sklearn.neighbors import NearestNeighbors
+from skembed import communities, near_duplicates, nearest
 
-model = models["CBOS"]
 distinct = list(dict.fromkeys(docstrings.data))
+vectors = models["CBOS"].transform(distinct)
 sample = np.random.default_rng(0).choice(len(distinct), 1000, replace=False)
-distances, rows = (
-    NearestNeighbors(n_neighbors=2, metric="cosine")
-    .fit(model.transform(distinct))
-    .kneighbors(model.transform([distinct[i] for i in sample]))
-)
-nearest = [
-    (1 - d[r != i][0], i, r[r != i][0]) for i, d, r in zip(sample, distances, rows)
-]
-close = sorted(pair for pair in nearest if pair[0] > 0.9)
+rows, cosines = nearest(vectors[sample], vectors, k=1, exclude=sample)
+found = zip(cosines[:, 0], sample, rows[:, 0])
+close = sorted(pair for pair in found if pair[0] > 0.9)  # not NaN: no known word
 print(
     f"{len(close)} of 1000 have a near copy (cosine above 0.9). Some of the least alike:"
 )
 for cosine, i, j in close[:3]:
     print(f"{cosine:.3f}  {distinct[i][:110]}\n       {distinct[j][:110]}")
+
+# %%
+# The pairs of a fifth of the text, and its largest groups of sentences that say nearly the same:
+
+some = distinct[:15_000]
+found, _ = near_duplicates(vectors[: len(some)], threshold=0.95)
+labels, centers = communities(vectors[: len(some)], threshold=0.95)
+print(f"{len(found):,} pairs of {len(some):,} sentences, in {len(centers):,} groups:")
+for group, center in enumerate(centers[:3]):
+    print(f"{(labels == group).sum():4d} like  {some[center][:100]}")

@@ -39,18 +39,10 @@ import pandas as pd
 
 from skembed.datasets import load_docstrings
 
-docstrings = load_docstrings()
-frame = pd.DataFrame({"text": docstrings.data, "document": docstrings.groups})
 
-
-def encoded(client, n_partitions):
-    table = dd.from_pandas(frame, npartitions=n_partitions)
-    return skembed.SentenceCorpus.from_dask(
-        table["text"],
-        table["document"],
-        folder=f"{folder.name}/{n_partitions}",
-        client=client,
-    )
+def read_table():
+    docstrings = load_docstrings()
+    return pd.DataFrame({"text": docstrings.data, "document": docstrings.groups})
 
 
 # %%
@@ -61,14 +53,22 @@ def encoded(client, n_partitions):
 
 folder = tempfile.TemporaryDirectory()
 if __name__ == "__main__":
+    frame, corpora = read_table(), []
     with start_cluster() as client:
-        corpora = [encoded(client, n) for n in (2, 7)]
-        model = skembed.CBOSVectorizer(50, random_state=0).fit(corpora[0])
-        table = dd.from_pandas(frame, npartitions=7)
+        for n in (2, 7):
+            table = dd.from_pandas(frame, npartitions=n)
+            corpus = skembed.SentenceCorpus.from_dask(
+                table["text"],
+                table["document"],
+                folder=f"{folder.name}/{n}",
+                client=client,
+            )
+            corpora.append(corpus)
+        model = skembed.CBOSVectorizer(50, random_state=0).fit(corpus)
         vectors = skembed.dask.transform(model, table["text"]).compute()
-    print(corpora[0])
+    print(corpus)
     print("equal corpora:", corpora[0] == corpora[1])
-    here = model.transform(docstrings.data)
+    here = model.transform(frame["text"])
     print("equal vectors:", np.array_equal(vectors.to_numpy(), here))
 
 # %%

@@ -30,7 +30,8 @@ corpus = SentenceCorpus.from_sentences(docs.data, groups=docs.groups)
 # Fit on the sentences that are searched; a question is transformed.
 
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.neighbors import NearestNeighbors
+
+from skembed import nearest
 
 engines = {
     "tf-idf": TfidfVectorizer(sublinear_tf=True),
@@ -38,9 +39,8 @@ engines = {
 }
 questions = ["join two tables side by side", "fit a straight line to points"]
 for name, engine in engines.items():
-    index = NearestNeighbors(n_neighbors=3, metric="cosine")
-    index.fit(engine.fit_transform(summaries))
-    distances, found = index.kneighbors(engine.transform(questions))
+    vectors = engine.fit_transform(summaries)
+    found, cosines = nearest(engine.transform(questions), vectors, k=3)
     for question, rows in zip(questions, found):
         print(f"{name}: {question}")
         print(*(f"   {summaries[row]}" for row in rows), sep="\n")

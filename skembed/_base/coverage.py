@@ -21,7 +21,7 @@ from .._text.tokenizer import Tokenizer
 from .sharing import of_one_state
 
 _FEW = 1 / 3  # warn at fit if a smaller fraction of the tokens has a given vector
-_LEAST_TOKENS, _LEAST_SENTENCES = 30, 5  # in a shorter text, few words may be known by chance
+LEAST_SENTENCES, _LEAST_TOKENS = 5, 30  # in a shorter text, few words may be known by chance
 _SAMPLE = 1000  # tokens that are counted in a piece of text
 _MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, compared to find the reason
 
@@ -85,17 +85,17 @@ class Coverage:
         """
         check_is_fitted(self)
 
-        def share(piece: tuple[Any, int]) -> np.ndarray:
+        def fraction(piece: tuple[Any, int]) -> np.ndarray:
             sentences = self._encode_piece(*piece)
             n_known = np.diff(offsets(sentences.rows[sentences.ids] >= 0)[sentences.ptr])
             n_words = np.diff(sentences.ptr)
             return np.divide(n_known, n_words, out=np.zeros(len(n_words)), where=n_words > 0)
 
         with advising(X):
-            return np.concatenate([np.zeros(0), *self._threads.in_order(share, self._pieces(X, "X"))])
+            return np.concatenate([np.zeros(0), *self._in_order(fraction, self._pieces(X, "X"))])
 
 
-def known_share(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
+def known_fraction(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
     """Fraction of the tokens of a corpus that are in a vocabulary."""
     ids = corpus.vocabulary.ids_of(vocabulary)
     return float(corpus.vocabulary.counts[ids[ids >= 0]].sum() / max(1, corpus.n_tokens))
@@ -114,27 +114,27 @@ def check_given(corpus: SentenceCorpus, words: Collection[str], name: str = "wor
     UserWarning
         If fewer than a third of the tokens have a vector.
     """
-    share = known_share(corpus, words)
-    if corpus.n_tokens and share < _FEW:
+    fraction = known_fraction(corpus, words)
+    if corpus.n_tokens and fraction < _FEW:
         text = f"Words of the text: {_examples(corpus.vocabulary.words)}. Words of {name}: {_examples(words)}."
         reason = _reason(words, corpus.vocabulary.words, corpus.vocabulary.counts, corpus.tokenizer)
-        if share == 0:
+        if fraction == 0:
             raise ValueError(f"None of the words of the text has a vector. {text} {reason}")
-        warn_at_user(f"Only {share:.0%} of the words of the text have a vector. {text} {reason}")
-    return share
+        warn_at_user(f"Only {fraction:.0%} of the words of the text have a vector. {text} {reason}")
+    return fraction
 
 
 def check_kept(estimator: Any, corpus: SentenceCorpus) -> None:
     """Warn if an estimator continues to learn from a text with too few known words."""
     words = estimator.vocabulary_
-    share = known_share(corpus, words)
-    if corpus.n_tokens >= _LEAST_TOKENS and share < _least_share(estimator):
+    fraction = known_fraction(corpus, words)
+    if corpus.n_tokens >= _LEAST_TOKENS and fraction < _least_fraction(estimator):
         reason = _reason(words, corpus.vocabulary.words, corpus.vocabulary.counts, corpus.tokenizer)
         unknown = (word for word in corpus.vocabulary.words if word not in words)
-        _warn_of_unknown_words("this text", share, estimator, unknown, reason)
+        _warn_of_unknown_words("this text", fraction, estimator, unknown, reason)
 
 
-def _least_share(estimator: Any) -> float:
+def _least_fraction(estimator: Any) -> float:
     """Half of the fraction of known words that is expected in a text like that of the first fit.
 
     The expectation is the Good-Turing estimate: words that occurred once are as frequent as unknown words. A large
@@ -144,10 +144,10 @@ def _least_share(estimator: Any) -> float:
     return float(estimator.coverage_ * (1 - np.count_nonzero(counts == 1) / max(1, counts.sum())) / 2)
 
 
-def _warn_of_unknown_words(text: str, share: float, estimator: Any, words: Iterable[str], reason: str) -> None:
+def _warn_of_unknown_words(text: str, fraction: float, estimator: Any, words: Iterable[str], reason: str) -> None:
     warn_at_user(
-        f"Only {share:.0%} of the words of {text} are in the vocabulary of {type(estimator).__name__}; of the text it "
-        f"was fitted on, {estimator.coverage_:.0%} are. Unknown words: {_examples(words)}. Words of the vocabulary: "
+        f"Only {fraction:.0%} of the words of {text} are in the vocabulary of {type(estimator).__name__}; of the text "
+        f"it was fitted on, {estimator.coverage_:.0%} are. Unknown words: {_examples(words)}. Words of the vocabulary: "
         f"{_examples(estimator.vocabulary_)}. {reason}"
     )
 
@@ -173,12 +173,12 @@ class Tally:
 
     def warn(self, estimator: Any) -> None:
         """Warn if the fraction of known words is far lower than in the text of the first fit."""
-        if getattr(estimator, "unknown", None) == "ngrams":  # which learned vectors of unknown words too
+        if not self.pieces or getattr(estimator, "unknown", None) == "ngrams":  # which knows unknown words too
             return
         n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.pieces))
-        if n_sentences < _LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
+        if n_sentences < LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
             return
-        if n_known < n_tokens * _least_share(estimator):
+        if n_known < n_tokens * _least_fraction(estimator):
             _warn_of_unknown_words("X", n_known / n_tokens, estimator, self.unknown, _OTHERWISE)
 
 
@@ -190,21 +190,21 @@ def _reason(keys: Collection[str], words: Sequence[str], counts: np.ndarray, tok
     words, counts = words[:_MOST_WORDS], counts[:_MOST_WORDS]
     keys = list(islice(keys, _MOST_KEYS))
 
-    def share(known: set[str], change: Callable[[str], str] = str) -> float:
+    def fraction(known: set[str], change: Callable[[str], str] = str) -> float:
         return float(counts[[change(word) in known for word in words]].sum() / max(1, counts.sum()))
 
     plain = set(keys)
-    shares = {advice: share({change(key) for key in keys}) for advice, change in _CHANGES_OF_KEYS.items()}
+    shares = {advice: fraction({change(key) for key in keys}) for advice, change in _CHANGES_OF_KEYS.items()}
     stem = tokenizer.build_stemmer()
     if stem is not None:
-        shares["The text is stemmed: give vectors of stems, or set stemmer=None."] = share(set(map(stem, keys)))
+        shares["The text is stemmed: give vectors of stems, or set stemmer=None."] = fraction(set(map(stem, keys)))
     else:
-        shares["The vectors seem to be of stems: set stemmer."] = share(
+        shares["The vectors seem to be of stems: set stemmer."] = fraction(
             {word for word in words if any(word[:n] in plain for n in range(max(3, len(word) - 3), len(word) + 1))}
         )
-    shares["The vectors are of lowercase words: set lowercase=True."] = share(plain, str.lower)
+    shares["The vectors are of lowercase words: set lowercase=True."] = fraction(plain, str.lower)
     best = max(shares, key=shares.__getitem__)
-    return best if shares[best] >= max(2 * share(plain), 0.1) else _OTHERWISE
+    return best if shares[best] >= max(2 * fraction(plain), 0.1) else _OTHERWISE
 
 
 def _examples(words: Iterable[str]) -> str:

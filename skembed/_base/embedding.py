@@ -6,20 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import validate_parameter_constraints
-from sklearn.utils.validation import check_is_fitted
 
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import Batch
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences, length_of
-from .coverage import Tally
-from .sharing import of_one_state
+from .._validation.constraints import check_values
+from .coverage import LEAST_SENTENCES, Tally
+from .sharing import transforming
 from .text import TextVectorizer
-
-# With fewer pieces, one thread is done before a second one has repaid the time that it takes to start.
-LEAST_PIECES = 3
-_READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 
 
 class EmbeddingVectorizer(TextVectorizer):
@@ -29,7 +24,7 @@ class EmbeddingVectorizer(TextVectorizer):
 
         def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]: ...
 
-    @of_one_state
+    @transforming
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Embed sentences.
 
@@ -59,14 +54,13 @@ class EmbeddingVectorizer(TextVectorizer):
             If the fraction of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
             words.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self._embed(X, "X")
 
     def _check_transform_parameters(self) -> None:
         """Check those that each `transform` reads, because they may have been set after the fit."""
-        constraints = {name: value for name, value in self._parameter_constraints.items() if name in _READ_AT_TRANSFORM}
-        values = {name: getattr(self, name) for name in constraints}
-        validate_parameter_constraints(constraints, values, caller_name=type(self).__name__)
+        values = {name: getattr(self, name) for name in self._read_at_transform}
+        check_values(self._parameter_constraints, values, type(self).__name__)
 
     def _embed(self, X: Any, name: str) -> np.ndarray:
         if not isinstance(X, SentenceCorpus):
@@ -76,14 +70,15 @@ class EmbeddingVectorizer(TextVectorizer):
 
         def embed(piece: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
             sentences, first_row = self._encode_piece(*piece), piece[1]
-            tally.add(sentences)
             n_rows = len(sentences.ptr) - 1
+            if first_row or n_rows >= LEAST_SENTENCES:
+                tally.add(sentences)
             # If the number of sentences is known, each thread writes its rows in place.
             own_rows = out[first_row : first_row + n_rows]
             return self._vectors_of(sentences, own_rows if len(own_rows) == n_rows else None)
 
         with advising(X):
-            embedded = list(self._threads.in_order(embed, self._pieces(X, name), least=LEAST_PIECES))
+            embedded = list(self._in_order(embed, self._pieces(X, name)))
         tally.warn(self)
         # len(X) may be wrong: the sentences yielded count.
         return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])

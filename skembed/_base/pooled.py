@@ -100,14 +100,14 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         vectors = read_only(self._summed_vectors)
         others = vectors[:0]
         if is_unknown.any():
-            unknown = np.flatnonzero(is_unknown)
             rows = rows.copy()
             if self._option("unknown") != "zero":
-                distinct, inverse = np.unique(rows[unknown], return_inverse=True)
-                others = read_only(self._unknown_vectors(sentences.words_of(distinct)))
-                rows[unknown] = -1 - inverse
+                unknown = rows[is_unknown].tolist()
+                positions = {word: i for i, word in enumerate(dict.fromkeys(unknown))}  # faster than np.unique
+                others = read_only(self._unknown_vectors(sentences.words_of(positions)))
+                rows[is_unknown] = [-1 - positions[word] for word in unknown]
             else:
-                rows[unknown] = -1
+                rows[is_unknown] = -1
         if out is None:
             out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
         sum_rows(rows, weights, ptr, vectors, others, self._option("pooling") == "mean", out)
@@ -129,9 +129,11 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         """What is summed: row of `word_vectors_` (if unknown, position in `words`), weight, unknown or not, ptr."""
         sentences = self._counted(sentences)
         rows = sentences.rows.take(sentences.ids)
-        is_unknown = rows < 0
-        weights = np.where(is_unknown, self._unknown_weight, self.word_weights_.take(rows))
-        return np.where(is_unknown, sentences.ids, rows), weights, is_unknown, sentences.ptr
+        is_unknown, weights = rows < 0, self.word_weights_.take(rows)
+        if is_unknown.any():
+            np.copyto(rows, sentences.ids, where=is_unknown)
+            weights[is_unknown] = self._unknown_weight
+        return rows, weights, is_unknown, sentences.ptr
 
     def _counted(self, sentences: EncodedSentences) -> EncodedSentences:
         """The words that count: all, or with the option `binary` each word once per sentence."""

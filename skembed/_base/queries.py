@@ -18,7 +18,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
 from .._validation.messages import brief
-from ..metrics import paired_cosine_similarity
+from ..metrics import cosines_of_rows, paired_cosine_similarity
 from .sharing import of_one_state
 
 _STEP = 10_000  # words at a time
@@ -70,14 +70,15 @@ class SentenceSimilarity:
         >>> round(emb.similarity("a cat", "the dog"), 3)
         0.8
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         if isinstance(a, str) != isinstance(b, str):
             one, other = ("a", "b") if isinstance(a, str) else ("b", "a")
             raise ValueError(
                 f"{one} is one sentence and {other} is not. Give two sentences, or two collections of them."
             )
         if isinstance(a, str):
-            return float(self.similarity([a], [b])[0])
+            rows = self._embed([a, b], "a").astype(np.float64)
+            return float(cosines_of_rows(rows[:1], rows[1:])[0])
         first, second = self._embed_named(a, "a"), self._embed_named(b, "b")
         n_first, n_second = first.shape[0], second.shape[0]
         if n_first != n_second:

@@ -69,8 +69,13 @@ def of_one_state(method: _Method) -> _Method:
         _set_side_state(now, side_state(self))
         return method(now, *args, **kwargs)
 
-    read.reads_one_state = True  # type: ignore[attr-defined]
     return cast(_Method, read)
+
+
+def transforming(method: _Method) -> _Method:
+    """Decorate `transform`: :class:`Shared` takes the snapshot around what scikit-learn wraps it in."""
+    method.reads_one_state = True  # type: ignore[attr-defined]
+    return method
 
 
 def one_at_a_time(method: _Method) -> _Method:
@@ -87,7 +92,8 @@ def one_at_a_time(method: _Method) -> _Method:
 class Shared:
     """Base of estimators that threads may share.
 
-    A method that learns ends with :meth:`_commit`; one that reads is decorated with :func:`of_one_state`.
+    A method that learns ends with :meth:`_commit`; one that reads is decorated with :func:`of_one_state`, and
+    `transform` with :func:`transforming`.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -40,14 +40,15 @@ class CheckedState:
         if not isinstance(counts, np.ndarray) or counts.shape != (len(self.vocabulary_),):
             raise ValueError(f"word_counts_ must have a number for each word of vocabulary_. {_CHANGED}")
         for name, (array, shape) in expected.items():
-            if (
-                not isinstance(array, np.ndarray)
-                or array.dtype.kind != "f"
-                or array.ndim != len(shape)
-                or any(size not in (None, found) for size, found in zip(shape, array.shape))
-            ):
+            if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not _has_shape(array, shape):
                 expected_sizes = ", ".join("any" if size is None else str(size) for size in shape)
                 raise ValueError(f"{name} is {brief(array)}, expected floats of shape ({expected_sizes}). {_CHANGED}")
+
+
+def _has_shape(array: np.ndarray, shape: tuple[int | None, ...]) -> bool:
+    return array.shape == shape or (
+        array.ndim == len(shape) and all(size in (None, found) for size, found in zip(shape, array.shape))
+    )
 
 
 def check_rows(rows: Iterable[Any], n_rows: int, n_words: int) -> np.ndarray:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from inspect import signature
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from joblib.hashing import Hasher
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from .._compiled.threads import Threads, count_threads
+from .._compiled.threads import Threads, check_n_jobs, count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import Batch
 from .._text.known_words import EncodedSentences, KnownTokens
@@ -28,6 +30,9 @@ from .sharing import Shared, one_at_a_time, side_state
 from .showing import QuickDisplay
 from .state import CheckedState, check_rows
 
+# With fewer pieces, one thread is done before a second one has repaid the time that it takes to start.
+LEAST_PIECES = 3
+_READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
 
 # joblib.Memory hashes the arguments of each call; the digest of a corpus is computed only once.
@@ -49,6 +54,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
     }
 
     _own_constraints: dict[str, Any]  # without those of the bases
+    _read_at_transform: list[str]  # parameters
 
     # Defaults of the options that a method does not offer.
     analyzer: Any = "word"
@@ -76,6 +82,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
             constraints |= vars(base).get("_own_constraints", vars(base).get("_parameter_constraints", {}))
         offered = cls._get_param_names() if "__init__" in vars(cls) else list(constraints)
         cls._parameter_constraints = {name: constraints[name] for name in offered if name in constraints}
+        cls._read_at_transform = [name for name in cls._parameter_constraints if name in _READ_AT_TRANSFORM]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -98,6 +105,11 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "vocabulary_")
+
+    def _check_is_fitted(self) -> None:
+        """Raise a NotFittedError before the first fit; scikit-learn's function takes a tenth of a short `transform`."""
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
 
     @one_at_a_time
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32] | Any:
@@ -215,9 +227,13 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
         """All fitted attributes, with those that follow from what was learned."""
         return fitted
 
-    @property
-    def _threads(self) -> Threads:
-        return Threads(count_threads(self.n_jobs))
+    def _in_order(self, function: Callable[[Any], Any], pieces: Iterator[Any]) -> Iterator[Any]:
+        """Map a function over pieces of text, with threads if there are enough pieces."""
+        first = list(islice(pieces, LEAST_PIECES))
+        if len(first) < LEAST_PIECES:
+            check_n_jobs(self.n_jobs)
+            return map(function, first)
+        return Threads(count_threads(self.n_jobs)).in_order(function, chain(first, pieces))
 
     def _encoded_corpus(self, corpus: SentenceCorpus, name: str = "X") -> EncodedSentences:
         self._check_corpus(corpus, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -271,7 +272,9 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
 
     def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:
         """Parameters that set the rows of the arrays; with others, a kernel would go past their end."""
-        names = dict.fromkeys(name for array in arrays for name in array.options)
+        return self._values_of_options(name for array in arrays for name in array.options)
+
+    def _values_of_options(self, names: Iterable[str]) -> dict[str, Any]:
         plain = {name: v.item() if isinstance(v := getattr(self, name), np.generic) else v for name in names}
         return {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
 
@@ -279,7 +282,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         layout = getattr(self, "_layout", None)
         if layout is None:
             return
-        now = self._layout_of_options(self._learned_arrays(dict(vars(self))))
+        now = self._values_of_options(layout)
         for name, value in layout.items():
             if name != but and now[name] != value:
                 raise ValueError(

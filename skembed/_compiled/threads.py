@@ -21,13 +21,18 @@ def count_threads(n_jobs: int | None) -> int:
     from joblib import cpu_count  # takes a while to import
     from joblib.parallel import ThreadingBackend, get_active_backend
 
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be a number of threads, -1 for one per core, or None. Got {n_jobs!r}.")
+    check_n_jobs(n_jobs)
     backend, n_jobs_of_context = get_active_backend()
     if not getattr(backend, "supports_sharedmem", False):
         backend = ThreadingBackend(nesting_level=backend.nesting_level)
     n_threads = backend.effective_n_jobs(n_jobs_of_context if n_jobs is None else n_jobs)
     return 1 if n_threads == 1 else int(min(n_threads, cpu_count()))  # joblib reads files to count the cores
+
+
+def check_n_jobs(n_jobs: int | None) -> None:
+    """Raise a ValueError if `n_jobs` is no number of threads."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be a number of threads, -1 for one per core, or None. Got {n_jobs!r}.")
 
 
 class Threads:

@@ -5,5 +5,6 @@ Knows the estimators and their folders, which do not know this package.
 
 # Modules that other packages of skembed may import.
 __all__ = [
+    "exporting",
     "importing",
 ]

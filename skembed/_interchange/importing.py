@@ -40,6 +40,7 @@ def import_model(path: PathLike) -> Any:
     See Also
     --------
     read_word_vectors : Words and vectors of such files, and of files in word2vec and GloVe format.
+    export_model : Write such a folder.
     load : Open a model that :func:`save` wrote.
 
     Notes

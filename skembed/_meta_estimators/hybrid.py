@@ -14,11 +14,10 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.coverage import Tally
-from .._base.embedding import LEAST_PIECES
 from .._base.pooled import SIF_A, PooledVectorizer
 from .._base.queries import WordVectorInspection
 from .._base.scikit_learn import fit_context
-from .._base.sharing import of_one_state
+from .._base.sharing import of_one_state, transforming
 from .._base.state import Shaped
 from .._base.text import TextVectorizer
 from .._compiled.buffers import read_only
@@ -294,7 +293,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         weights, lengths = (self.word_weights_, (n_words,)), (self._own_lengths, (n_words,))
         return {"word_weights_": weights, "_own_lengths": lengths, "learned_vectors_": learned}
 
-    @of_one_state
+    @transforming
     def transform(self, X: Any) -> csr_array:
         """Embed sentences.
 
@@ -328,7 +327,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             return self._rows(sentences)
 
         with advising(X):
-            tables = list(self._threads.in_order(embed, self._pieces(X, name), least=LEAST_PIECES))
+            tables = list(self._in_order(embed, self._pieces(X, name)))
         tally.warn(self)
         return vstack(tables, format="csr") if tables else csr_array((0, self.n_features_out_), dtype=np.float32)
 

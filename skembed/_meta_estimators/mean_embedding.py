@@ -112,7 +112,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         Vectors of the words, before numbers are hashed, spelling is added and common components are removed.
     components_ : ndarray of shape (n_removed_components, n_features_out), dtype float32
         The common directions that are removed.
-    ngram_vectors_ : ndarray of shape (n_buckets, n_features_out_), dtype float32
+    ngram_vectors_ : ndarray of shape (n_buckets, n_features_out), dtype float32
         Vectors that character n-grams share, for ``unknown="ngrams"``; otherwise no rows.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.coverage import Tally, check_kept
 from .._base.scikit_learn import fit_context
-from .._base.sharing import of_one_state
+from .._base.sharing import of_one_state, transforming
 from .._base.state import Shaped
 from .._base.text import TextVectorizer
 from .._corpus.corpus import SentenceCorpus
@@ -286,7 +286,7 @@ class BOWPCA(TextVectorizer):
             return counts
         return csr_array(self._tfidf.transform(counts))
 
-    @of_one_state
+    @transforming
     def transform(self, X: Any) -> NDArray[np.float32] | Any:
         """Count words and project on the principal components.
 

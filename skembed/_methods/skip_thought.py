@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from .._base.coverage import known_share
+from .._base.coverage import known_fraction
 from .._corpus.corpus import SentenceCorpus
 from .._training.dense import ONE_BLAS_THREAD, Chunk
 from .._word_vectors.join import counts_of
@@ -283,7 +283,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
             fitted |= {
                 "vocabulary_": {word: row for row, word in enumerate(words)},
                 "word_counts_": counts_of(words, corpus),
-                "coverage_": known_share(corpus, words),
+                "coverage_": known_fraction(corpus, words),
             }
         return fitted | {"_n_learned": n_learned}
 

@@ -167,5 +167,5 @@ def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
 def offsets(lengths: np.ndarray) -> np.ndarray:
     """Return the offset of each piece, of these lengths, and the end of the last one."""
     ptr = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=ptr[1:])
+    lengths.cumsum(out=ptr[1:])
     return ptr

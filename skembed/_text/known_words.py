@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .scanner import KnownWords
 
 
+_UNKNOWN = 1 << 10  # unknown words of a batch for which the rows of the vocabulary need not be copied
+
+
 class EncodedSentences(NamedTuple):
     """Sentences as word ids."""
 
@@ -25,10 +28,11 @@ class EncodedSentences(NamedTuple):
     words: list[str]  # of the first ids
     more_words: Sequence[str] = ()  # of the ids after them: one list of both would be a copy for each batch
 
-    def words_of(self, ids: np.ndarray) -> list[str]:
+    def words_of(self, ids: np.ndarray | Iterable[int]) -> list[str]:
         """Return the words of some ids."""
         words, more_words, n_words = self.words, self.more_words, len(self.words)
-        return [words[i] if i < n_words else more_words[i - n_words] for i in ids.tolist()]
+        ids = ids.tolist() if isinstance(ids, np.ndarray) else ids
+        return [words[i] if i < n_words else more_words[i - n_words] for i in ids]
 
 
 class KnownTokens:
@@ -52,6 +56,7 @@ class KnownTokens:
 
             self._words = list(vocabulary)
             self._table = KnownWords(self._words)
+            self._with_unknown = np.append(self._rows, np.full(_UNKNOWN, -1))
         else:
             self._stemming = threading.RLock()  # for the stemmer, which all caches share
             self._seen = self._new_cache()
@@ -65,7 +70,9 @@ class KnownTokens:
         """Return some sentences as ids; errors count rows from `first_row`."""
         if self._is_plain:
             ids, ptr, new = scan_rows(self._table.scan, batch, first_row)
-            rows = np.append(self._rows, np.full(len(new), -1)) if new else self._rows
+            rows = self._with_unknown
+            if len(new) > _UNKNOWN:
+                rows = np.append(rows, np.full(len(new) - _UNKNOWN, -1))
             return EncodedSentences(ids, ptr, rows, self._words, new)
         seen = self._seen  # another thread may replace it
         encoded = seen.encode(batch, first_row)

@@ -28,6 +28,7 @@ _CHINESE = re.compile(
 _NOT_CONTROL = "\t\n\r\u0890\u0891\u08e2\U000110cd" + "".join(map(chr, range(0x13430, 0x13439)))
 # Letters of the regular expressions of Rust that are in no category of letters or marks.
 _CIRCLED = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189))
+_LONGEST_WORD = 1000  # characters; cutting a word into pieces takes the square of its length
 _MOST_KEPT = 1 << 16  # pieces whose tokens are cached
 # Our patterns of words, as the library writes them: its own \w has combining marks too.
 PATTERNS = {
@@ -265,7 +266,7 @@ def _model(entry: dict[str, Any]) -> tuple[Callable[[str], list[str]], dict[str,
     if kind == "WordLevel":
         return lambda piece: [piece if piece in vocabulary else unknown], vocabulary, unknown
     prefix, longest = entry.get("continuing_subword_prefix", "##"), entry.get("max_input_chars_per_word", 100)
-    if not isinstance(prefix, str) or type(longest) is not int:
+    if not isinstance(prefix, str) or type(longest) is not int or longest > _LONGEST_WORD:
         raise _refuse("model", {key: value for key, value in entry.items() if key != "vocab"})
     return partial(_word_pieces, vocabulary, unknown, prefix, longest), vocabulary, unknown
 

@@ -147,7 +147,7 @@ class KnownWords:
         except IndexError:
             scanner = Scanner()
         ids, ptr, _ = scanner.scan(batch, self._table)
-        new = words_of(scanner.words)
+        new = words_of(scanner.words) if scanner.n_words else []
         if new:
             scanner.words = new_words()
         self._idle.append(scanner)

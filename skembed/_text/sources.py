@@ -25,6 +25,8 @@ def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iter
 
     An iterator is not consumed here. `name` and `items` are what messages call `X` and its items.
     """
+    if type(X) is list:  # the other checks take a tenth of the time of a short `transform`
+        return X
     if isinstance(X, (str, bytes, bytearray)):
         advice = f"Wrap it in a list: [{name}]." if items == "sentences" else "Pass one for each sentence, in a list."
         raise ValueError(f"{name} must be an iterable of {items}, got one {type(X).__name__}. {advice}")

@@ -73,11 +73,14 @@ class Checkpoint:
 
     def read(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """The arrays, mapped into memory, and the progress that were written last; both empty before the first pass."""
-        if self.path is None or self._found is None:
+        found = self._found
+        if self.path is None or found is None:
             return {}, {}
 
         def read(folder: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             header = read_header(folder, _FOLDER)
+            if found["seed"] != header["seed"] or found["fit"] != header["fit"]:
+                raise ValueError(f"Another fit has replaced the checkpoint at {self.path}. {_HOW_TO_GO_ON}")
             return read_arrays(folder, _FOLDER, header, mmap=True), header["progress"]
 
         return read_whole(self.path, read)

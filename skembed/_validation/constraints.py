@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods, Interval, make_constraint, validate_parameter_constraints
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    _Constraint,
+    make_constraint,
+    validate_parameter_constraints,
+)
 
 from .messages import brief
 
@@ -48,9 +54,13 @@ def check_values(constraints: Mapping[str, Any], values: Mapping[str, Any], call
     """Check the parameters of an estimator or a function, as scikit-learn does, with short messages for any value."""
     for name, value in values.items():
         wanted = constraints.get(name, "no_validation")
-        if wanted == "no_validation" or any(satisfies(value, make_constraint(one)) for one in wanted):
+        if wanted == "no_validation":
             continue
-        validate_parameter_constraints(constraints, {name: _Brief(value)}, caller)
+        for constraint in wanted:
+            if satisfies(value, constraint if isinstance(constraint, _Constraint) else make_constraint(constraint)):
+                break
+        else:
+            validate_parameter_constraints(constraints, {name: _Brief(value)}, caller)
 
 
 def satisfies(value: Any, constraint: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.coverage import known_share
+from .._base.coverage import known_fraction
 from .._base.pooled import PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._validation.limits import integers
@@ -44,7 +44,7 @@ class GivenVectors(PooledVectorizer):
         fitted = self._word_weights(corpus, vocabulary) | {
             "vocabulary_": vocabulary,
             "word_counts_": counts_of(words, corpus),
-            "coverage_": known_share(corpus, words),
+            "coverage_": known_fraction(corpus, words),
             "word_vectors_": vectors,
             "n_features_out_": vectors.shape[1],
             "_tokenizer": corpus.tokenizer,

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.coverage import check_given, known_share
+from .._base.coverage import check_given, known_fraction
 from .._base.pooled import SIF_A
 from .._corpus.corpus import SentenceCorpus
 from .directions import no_moments, strongest_directions
@@ -70,7 +70,7 @@ def join_word_vectors(
         raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")
     found = [_weighed(source) if whiten else read_source(source)[:2] for source in sources]
     for index, (words, _) in enumerate(found):
-        if known_share(corpus, words) == 0:  # a model without words of the text adds only noise
+        if known_fraction(corpus, words) == 0:  # a model without words of the text adds only noise
             check_given(corpus, words, f"word_vectors[{index}]")
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for words, _ in found for word in words))}
     joined = np.zeros((len(rows), sum(vectors.shape[1] for _, vectors in found)), np.float32)

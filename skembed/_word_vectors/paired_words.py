@@ -83,8 +83,8 @@ class PairedWords(StartsFromInit, PairedVectorizer):
         """Vectors and weights of the words, by `interpolation` between the start and what was learned."""
         vectors, weights = fitted["_directions"], fitted["_scales"]
         if self.interpolation < 1:
-            start, share = fitted["_start_vectors"], self.interpolation
-            vectors, weights = between(start, vectors, share), between(np.ones_like(weights), weights, share)
+            start, weight = fitted["_start_vectors"], self.interpolation
+            vectors, weights = between(start, vectors, weight), between(np.ones_like(weights), weights, weight)
             if MOVES[self.learn].keeps_length:
                 vectors *= (row_norms(start) / np.maximum(row_norms(vectors), np.finfo(np.float32).tiny))[:, None]
         return {"word_vectors_": vectors, "word_weights_": weights}

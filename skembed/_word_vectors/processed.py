@@ -77,7 +77,8 @@ class ProcessedVectors(GivenVectors):
 
         if not len(self.ngram_vectors_):
             raise ValueError("unknown='ngrams' was set after the fit, which read no n-grams. Fit the estimator again.")
-        if not all(type(length) is int and 0 <= length <= LONGEST_NGRAM for length in self._ngram_lengths):
+        lengths = self._ngram_lengths
+        if len(lengths) != 2 or not all(type(length) is int and 0 <= length <= LONGEST_NGRAM for length in lengths):
             raise ValueError(f"_ngram_lengths is {brief(self._ngram_lengths)}. Fit the estimator again.")
         text, ptr = encode_words(words)
         vectors = np.empty((len(words), self.n_features_out_), np.float32)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from .._base.coverage import check_given, known_share
+from .._base.coverage import check_given, known_fraction
 from .._base.ngrams import NgramVectorizer
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
@@ -97,7 +97,7 @@ class StartsFromInit(TrainedVectorizer):
         return fitted | {
             "vocabulary_": {word: row for row, word in enumerate(words)},
             "word_counts_": counts_of(words, corpus),
-            "coverage_": known_share(corpus, words),
+            "coverage_": known_fraction(corpus, words),
             "n_features_out_": start.vectors.shape[1],
             "_init": start,
             "_bytes_to_start": int(start.vectors.nbytes),

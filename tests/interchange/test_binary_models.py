@@ -64,6 +64,11 @@ def test_a_text_decides_the_weights_of_the_words_and_unknown_words_have_ngrams()
     assert rows[0].any()
     with pytest.raises(ValueError, match="unknown='ngrams' was set after the fit"):
         emb.set_params(unknown="hash").fit(["the cat"]).set_params(unknown="ngrams").transform(["dogs"])
+    emb = import_model(FILES / "fasttext.bin")
+    for lengths in ((1,), (1, 10**9), ("1", "2")):
+        emb._ngram_lengths = lengths
+        with pytest.raises(ValueError, match="_ngram_lengths is"):
+            emb.transform(["dogs"])
     with pytest.raises(ValueError, match="needs the path of a binary model of fastText"):
         MeanEmbeddingVectorizer(word_vectors={"cat": [1.0]}, unknown="ngrams").fit(["cat"])
     with pytest.raises(ValueError, match="needs the path of a binary model of fastText"):

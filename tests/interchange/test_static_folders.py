@@ -83,6 +83,7 @@ def folder(tmp_path):
         ("tokenizer.json", ["model", "vocab", "cat"], 4, "must have the numbers from 0 on, each once"),
         ("tokenizer.json", ["model", "vocab", "cat"], "3", "must give each token a number"),
         ("tokenizer.json", ["model", "continuing_subword_prefix"], 3, "model {"),
+        ("tokenizer.json", ["model", "max_input_chars_per_word"], 10**9, "model {"),
         ("tokenizer.json", ["model", "vocab", "more"], 29, "has 29 vectors, but tokenizer.json has 30 tokens"),
         ("tokenizer.json", ["normalizer"], {"type": "Precompiled"}, "normalizer {'type': 'Precompiled'} cannot be"),
         ("tokenizer.json", ["normalizer"], 3, "normalizer is 3, which has no type"),

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -242,6 +243,15 @@ def test_mutated_checkpoints_are_refused_or_end_with_the_same_bits(tmp_path):
         else:
             assert learned(found) == expected
     assert n_refused > 50
+
+
+def test_a_checkpoint_that_another_fit_replaces_meanwhile_is_refused(tmp_path):
+    fit(make("CBOSVectorizer"), checkpoint=tmp_path / "state")
+    found = Checkpoint(tmp_path / "state")
+    shutil.rmtree(tmp_path / "state")
+    fit(make("CBOSVectorizer", learning_rate=0.2), checkpoint=tmp_path / "state")
+    with pytest.raises(ValueError, match="Another fit has replaced the checkpoint"):
+        found.read()
 
 
 def test_settings_that_json_has_not(tmp_path):

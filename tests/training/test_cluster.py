@@ -7,23 +7,8 @@ from estimators import GROUPS, TEXT, learned, make
 
 from skembed._training import rounds
 
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory):
-    """Two processes of one thread on this machine."""
-    import dask
-
-    folder = str(tmp_path_factory.mktemp("workers"))
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": folder}
-    with (
-        dask.config.set({"distributed.admin.low-level-log-length": 0}),
-        distributed.LocalCluster(processes=True, **options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
 
 
 @pytest.mark.parametrize("name", ["CBOSVectorizer", "ParagraphVectorizer"])
