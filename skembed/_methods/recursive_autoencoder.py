@@ -268,7 +268,8 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
         tokenizer = super()._tokenizer_of_options()
         if self.trees != "bracketed":
             return tokenizer
-        return Tokenizer(**tokenizer_options(tokenizer) | {"token_pattern": BRACKETED})
+        options: dict[str, Any] = {**tokenizer_options(tokenizer), "token_pattern": BRACKETED}
+        return Tokenizer(**options)
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         if self.trees == "bracketed":  # the words are those of init, but there are brackets too
