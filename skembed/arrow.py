@@ -1,4 +1,4 @@
-"""Vectors for a column of Arrow record batches, in which Spark and other programs hand out a table piece by piece."""
+"""Vectors for Arrow record batches, in which Spark and other programs hand out a table piece by piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors for a column of a Dask table."""
+"""Vectors for Dask tables."""
 
 from __future__ import annotations
 

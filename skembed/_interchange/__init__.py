@@ -1,4 +1,4 @@
-"""Models of other programs as fitted estimators, and estimators as folders that other programs open.
+"""Models of other programs: as fitted estimators here, and estimators as folders that those programs open.
 
 Knows the estimators and their folders, which do not know this package.
 """

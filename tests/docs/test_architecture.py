@@ -210,7 +210,7 @@ FIND = "_text.sources.iter_sentences"
         ([FIND, "_text.sources.iter_sentence"], "_text.sources.iter_sentence does not exist"),
         ([FIND, "_text.source.iter_sentences"], "_text.source.iter_sentences names no module"),
         (["_encoders.bag.sum_rows", FIND], "_text.sources.iter_sentences is not called after"),
-        ([FIND, "_corpus.corpus.SentenceCorpus.from_sentences"], "from_sentences is not called after"),
+        ([FIND, "_corpus.readers.Readers.from_sentences"], "from_sentences is not called after"),
         (["_text.scan.scan", "_text.scan._look_up", "_text.scan._find_runs"], "_find_runs is not called after"),
         (["_text.scan.scan", "_training.updates.update_rows"], "_training.updates.update_rows is not called after"),
         (["_encoders.bag.sum_rows", "_text.scan.scan"], "_text.scan.scan is not called after"),
@@ -272,7 +272,7 @@ def test_imports(structure, small):
 
 
 def test_calls_from_file_to_file(structure, model):
-    files, units = structure.count_crossings(lambda: model.transform(STRINGS[:3]), PACKAGE)
+    files, units = structure.count_crossings(lambda: model.transform(STRINGS), PACKAGE)
     assert files[Path("_base/embedding"), Path("_base/coverage")] == 3  # a tally, what it adds, and its warning
     assert units["_base", "_text"] > 3
     assert not any(here == there for here, there in files)
