@@ -23,7 +23,7 @@ def identity_of(
     return {
         "the version of skembed": __version__,
         "the class": type(estimator).__name__,
-        **{name: _plain(value) for name, value in sorted(params.items())},
+        **{name: _as_plain(value) for name, value in sorted(params.items())},
         "the text": f"{corpus.n_documents} documents, {corpus.n_sentences} sentences, {corpus.n_tokens} words, "
         f"digest {corpus.digest}",
         "what y, groups or pairs say": _digest_of(annotations),
@@ -33,14 +33,14 @@ def identity_of(
     }
 
 
-def _plain(value: Any) -> Any:
+def _as_plain(value: Any) -> Any:
     """A value as JSON has it; of what is no number and no string the type alone, since it decides text or start."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_as_plain(item) for item in value]
     return type(value).__name__
 
 

@@ -70,7 +70,7 @@ def _write_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Any
     digest, size = hashlib.sha256(), 0
     with naming(file), file.open("wb", buffering=0) as opened:
         before = [memoryview(len(text).to_bytes(8, "little")), memoryview(text)]
-        for data in chain(before, (_bytes_of(arrays[name]) for name in names)):
+        for data in chain(before, (_file_bytes(arrays[name]) for name in names)):
             for start in range(0, len(data), _STEP):
                 piece = data[start : start + _STEP]
                 digest.update(piece)
@@ -80,7 +80,7 @@ def _write_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Any
     return {"bytes": size, "sha256": digest.hexdigest()}
 
 
-def _bytes_of(array: np.ndarray) -> memoryview:
+def _file_bytes(array: np.ndarray) -> memoryview:
     """The bytes of an array in the file, copied only if they are not in this order in memory."""
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).data
 
@@ -146,7 +146,7 @@ def read_arrays(folder: Path, layout: ArrayFolder, header: Mapping[str, Any], *,
             names = list(opened.keys())
             if not mmap:
                 return {name: opened.get_tensor(name) for name in names}
-        return {name: _mapped(file, *entry) for name, entry in _entries_of(file).items()}
+        return {name: _mapped(file, *entry) for name, entry in _arrays_in(file).items()}
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
 
@@ -156,7 +156,7 @@ def _sha256(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def _entries_of(file: Path) -> dict[str, tuple[str, tuple[int, ...], int]]:
+def _arrays_in(file: Path) -> dict[str, tuple[str, tuple[int, ...], int]]:
     """Type, shape and offset of each array of a file that safetensors has checked."""
     with file.open("rb") as opened:
         length = int.from_bytes(opened.read(8), "little")

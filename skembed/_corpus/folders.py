@@ -99,7 +99,7 @@ def _made(folder: Path) -> Iterator[None]:
 @contextmanager
 def _locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
     """Lock a folder, or give False: another process has locked it, or the system has no such locks."""
-    descriptor = _opened(folder)
+    descriptor = _descriptor(folder)
     if descriptor is None or fcntl is None:
         yield False
         return
@@ -114,7 +114,7 @@ def _locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def _opened(folder: Path) -> int | None:
+def _descriptor(folder: Path) -> int | None:
     """Descriptor of a folder, None if there is no such folder or the system opens none."""
     if os.name != "posix":
         return None
@@ -219,7 +219,7 @@ def _standing(path: Path) -> Path | None:
 @contextmanager
 def _identified(folder: Path) -> Iterator[Callable[[], bool]]:
     """Give a function that says whether another folder has this name by now."""
-    descriptor = _opened(folder)  # open, so that the system gives its number to no other folder
+    descriptor = _descriptor(folder)  # open, so that the system gives its number to no other folder
     before = _identity(folder) if descriptor is None else _identity(descriptor)
     try:
         yield lambda: before is not None and _identity(folder) == before
@@ -246,7 +246,7 @@ def sync_folder(folder: Path) -> None:
 
 def sync(folder: Path) -> None:
     """Write the names in a folder through to the disk, where the system can."""
-    descriptor = _opened(folder)
+    descriptor = _descriptor(folder)
     if descriptor is not None:
         try:
             os.fsync(descriptor)

@@ -55,7 +55,7 @@ class PairCorpus:
             raise TypeError(f"sentences must be a SentenceCorpus, got {brief(sentences)}. See PairCorpus.from_pairs.")
         if (np.diff(sentences.doc_ptr) != 2).any():
             raise ValueError("Each document of sentences must be a pair, of two sentences.")
-        _check_words(sentences.sent_ptr, lambda row: "")
+        _check_sides(sentences.sent_ptr, lambda row: "")
         self._sentences = sentences
 
     @classmethod
@@ -107,7 +107,7 @@ class PairCorpus:
         sentences = SentenceCorpus.from_sentences(
             flat, groups, analyzer=analyzer, stemmer=stemmer, n_jobs=n_jobs, **options
         )
-        _check_words(sentences.sent_ptr, lambda row: f": {brief(flat[row], 60)}")
+        _check_sides(sentences.sent_ptr, lambda row: f": {brief(flat[row], 60)}")
         return cls(sentences)
 
     @property
@@ -168,7 +168,7 @@ class PairCorpus:
         return PairCorpus(self._sentences[np.column_stack([rows, rows + 1]).ravel()])
 
 
-def _check_words(sent_ptr: np.ndarray, shown: Callable[[int], str]) -> None:
+def _check_sides(sent_ptr: np.ndarray, shown: Callable[[int], str]) -> None:
     empty = np.flatnonzero(np.diff(sent_ptr) == 0)
     if len(empty):
         row, side = divmod(int(empty[0]), 2)

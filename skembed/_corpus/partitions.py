@@ -89,7 +89,7 @@ def build_from_dask(
         (vocabulary, *remaps) = compute(
             vocabulary, *(map_ids(piece.folder, vocabulary, str(shared)) for piece in pieces), **options
         )
-        content = _joined(pieces, remaps, vocabulary, folder, one_document=groups is None)
+        content = _concatenated(pieces, remaps, vocabulary, folder, one_document=groups is None)
         shutil.rmtree(shared)
         return content
 
@@ -145,12 +145,12 @@ def _encode_piece(index: int, partition: Any, has_groups: bool, tokenizer: Token
             content = encode_batches(batches, tokenizer, None, 1, None, 1, may_be_empty=True)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"Partition {index}{_rows_of(texts)}: {error}") from error
+        raise kind(f"Partition {index}{_partition_rows(texts)}: {error}") from error
     folder = _write(shared, content.arrays()._asdict())
     return _Piece(folder, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
 
 
-def _rows_of(texts: Any) -> str:
+def _partition_rows(texts: Any) -> str:
     """Say which rows of a table a partition has: Dask numbers partitions after it has merged some."""
     rows = getattr(texts, "index", None)
     return "" if isinstance(texts, list) or rows is None or not len(rows) else f" (index {rows[0]!s} to {rows[-1]!s})"
@@ -174,7 +174,7 @@ def _write(shared: str, arrays: dict[str, np.ndarray]) -> str:
     return str(folder)
 
 
-def _read(folder: str, name: str) -> np.ndarray:
+def _read_partition(folder: str, name: str) -> np.ndarray:
     return np.asarray(np.load(Path(folder, f"{name}.npy"), mmap_mode="r"))
 
 
@@ -220,7 +220,7 @@ def _map_ids(piece: str, vocabulary: str, shared: str) -> str:
 
 
 def _read_words(folder: str) -> _Words:
-    return _Words(*(_read(folder, name) for name in _Words._fields))
+    return _Words(*(_read_partition(folder, name) for name in _Words._fields))
 
 
 def _binary(text: np.ndarray, ptr: np.ndarray) -> Any:
@@ -234,7 +234,9 @@ def _binary(text: np.ndarray, ptr: np.ndarray) -> Any:
 # -- putting together --------------------------------------------------------------------------------------------------
 
 
-def _joined(pieces: list[_Piece], remaps: list[str], vocabulary: str, folder: Path, *, one_document: bool) -> Content:
+def _concatenated(
+    pieces: list[_Piece], remaps: list[str], vocabulary: str, folder: Path, *, one_document: bool
+) -> Content:
     """Write the pieces one after the other to the files of a folder, each with its final ids."""
     with ExitStack() as files:
         tokens, sent_ptr, doc_ptr = (
@@ -245,13 +247,16 @@ def _joined(pieces: list[_Piece], remaps: list[str], vocabulary: str, folder: Pa
         for piece, remap in zip(pieces, remaps):
             if not piece.n_sentences:
                 continue
-            ids, ends = np.array(_read(piece.folder, "tokens")), np.array(_read(piece.folder, "sent_ptr"))
-            n_tokens = write_final_ids(ids, ends, _read(remap, "remap"))
+            ids, ends = (
+                np.array(_read_partition(piece.folder, "tokens")),
+                np.array(_read_partition(piece.folder, "sent_ptr")),
+            )
+            n_tokens = write_final_ids(ids, ends, _read_partition(remap, "remap"))
             first_token, first_row = len(tokens), len(sent_ptr) - 1
             tokens.append(ids[:n_tokens])
             sent_ptr.append(ends[1:] + first_token)
             continues = first_row > 0 if one_document else not document_starts(previous, [piece.first], first_row)
-            doc_ptr.append(_read(piece.folder, "doc_ptr")[int(continues) : -1] + first_row)
+            doc_ptr.append(_read_partition(piece.folder, "doc_ptr")[int(continues) : -1] + first_row)
             previous = piece.last
             shutil.rmtree(piece.folder)
         doc_ptr.append(np.array([len(sent_ptr) - 1], np.int64))

@@ -95,7 +95,7 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     while unknown in estimator.vocabulary_:
         unknown += "_"
     with new_folder(path, _FOLDER) as folder:
-        _write(folder, [unknown, *words], vectors, pattern, lowercase=estimator._tokenizer.lowercase)
+        _write_files(folder, [unknown, *words], vectors, pattern, lowercase=estimator._tokenizer.lowercase)
         smallest = _smallest_cosine(estimator, folder, words)
         card = _CARD_TEXT.format(name=type(estimator).__name__, n_words=len(words), version=__version__)
         (folder / _CARD).write_text(card, encoding="utf-8")
@@ -155,7 +155,7 @@ def _is_utf8(word: str) -> bool:
     return True
 
 
-def _write(folder: Path, tokens: list[str], vectors: np.ndarray, pattern: str, *, lowercase: bool) -> None:
+def _write_files(folder: Path, tokens: list[str], vectors: np.ndarray, pattern: str, *, lowercase: bool) -> None:
     from safetensors.numpy import save_file
 
     save_file({"embeddings": vectors}, folder / VECTORS)

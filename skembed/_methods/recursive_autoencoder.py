@@ -57,13 +57,13 @@ def fold_rows(
     """Fold sentences of rows of ``vectors``; also returns which of them have a word beside ``brackets``."""
     if brackets is None:
         return fold(vectors[rows], balanced_trees(ptr), encoder), np.arange(len(ptr) - 1)
-    parses = [_parse(part, brackets) for part in np.split(rows, ptr[1:-1])]
+    parses = [_parsed_tree(part, brackets) for part in np.split(rows, ptr[1:-1])]
     has_words = np.array([one.root >= 0 for one in parses], np.bool_)
     trees = trees_of([one for one in parses if one.root >= 0])
     return fold(vectors[rows[~np.isin(rows, brackets)]], trees, encoder), np.flatnonzero(has_words)
 
 
-def _parse(rows: np.ndarray, brackets: tuple[int, int]) -> Parse:
+def _parsed_tree(rows: np.ndarray, brackets: tuple[int, int]) -> Parse:
     found = parse(rows.tolist(), *brackets)
     if found is None:
         n_open, n_closed = (int((rows == bracket).sum()) for bracket in brackets)

@@ -80,7 +80,7 @@ _START_OF_WORDS = {"_directions": _WORDS, "_scales": Array(("words",)), "_start_
 _FILTERS, _INTERCEPT = Array(("positions", "filters", "columns")), Array(("widths", "filters"))
 
 
-def _unit(name: str) -> Array:
+def _recurrent_unit(name: str) -> Array:
     return Array(("gates", f"units {name}", f"inputs {name}"))
 
 
@@ -105,7 +105,7 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
     ),
     FastSentVectorizer: _TWO_MATRICES,
     SequentialDenoisingAutoencoder: Schema(
-        _OF_TRAINED | {"word_vectors_": _WORDS, "encoder_weights_": _unit("one way")},
+        _OF_TRAINED | {"word_vectors_": _WORDS, "encoder_weights_": _recurrent_unit("one way")},
         {"_n_steps": int},
         {"decoder_weights_": None, "target_vectors_": None}
         | _accumulators("word_vectors", "encoder_weights", "decoder_weights", "target_vectors"),
@@ -119,9 +119,9 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         _OF_TRAINED | {"word_vectors_": _WORDS, "_n_learned": int},
         {
             "_n_steps": int,
-            "encoder_weights_": _unit("one way"),
-            "forward_weights_": _unit("forward"),
-            "backward_weights_": _unit("backward"),
+            "encoder_weights_": _recurrent_unit("one way"),
+            "forward_weights_": _recurrent_unit("forward"),
+            "backward_weights_": _recurrent_unit("backward"),
         },
         dict.fromkeys(("decoder_weights_", "target_vectors_", "bi_decoder_weights_", "bi_target_vectors_"))
         | _accumulators("word_vectors", "encoder_weights", "decoder_weights", "target_vectors")

@@ -76,7 +76,7 @@ def _iter_columns(file: _File, names: list[str], needs_text: bool) -> Iterator[t
                     batch = next(batches, None)
                 if batch is None:
                     break
-                columns = [_plain(batch.column(batch.schema.get_field_index(name))) for name in names]
+                columns = [_plain_column(batch.column(batch.schema.get_field_index(name))) for name in names]
                 for name, array in zip(names, columns):
                     if needs_text or name != names[0]:
                         _check_rows(array, name, f"{file.name}, row group {row_group}, row", row)
@@ -84,7 +84,7 @@ def _iter_columns(file: _File, names: list[str], needs_text: bool) -> Iterator[t
                 yield columns[0], columns[1] if len(columns) > 1 else None
 
 
-def _plain(array: Any) -> Any:
+def _plain_column(array: Any) -> Any:
     """Return the values of an array that stores each distinct one once, as a categorical column does."""
     return array.cast(array.type.value_type) if hasattr(array, "dictionary") else array
 
@@ -152,13 +152,13 @@ def _parquet_files(paths: PathLike | Iterable[PathLike]) -> list[_File]:
         paths = [paths]
     elif isinstance(paths, (set, frozenset, dict, bytes)) or not isinstance(paths, Iterable):
         raise TypeError(f"path must be a path or a list of paths, got {brief(paths)} of type {type(paths).__name__}.")
-    found = [file for path in paths for file in _files_at(path)]
+    found = [file for path in paths for file in _files_of(path)]
     if not found:
         raise ValueError("path is an empty list of paths.")
     return found
 
 
-def _files_at(path: PathLike) -> list[_File]:
+def _files_of(path: PathLike) -> list[_File]:
     if "://" in os.fspath(path):
         return _files_at_url(os.fspath(path))
     local = user_path(path)

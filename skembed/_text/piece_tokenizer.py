@@ -121,7 +121,7 @@ def _kind(entry: Any, what: str) -> str:
     return kind
 
 
-def _refuse(what: str, entry: Any) -> ValueError:
+def _not_supported(what: str, entry: Any) -> ValueError:
     return ValueError(f"its {what} {brief(entry, 200)} cannot be expressed exactly.")
 
 
@@ -142,7 +142,7 @@ def _normalizer(entry: Any) -> _Normalizer:
         return partial(_without, "M")
     if kind == "BertNormalizer":
         return _bert_normalizer(entry)
-    raise _refuse("normalizer", entry)
+    raise _not_supported("normalizer", entry)
 
 
 def _in_turn(steps: list[_Normalizer], text: str) -> str:
@@ -163,7 +163,7 @@ def _bert_normalizer(entry: dict[str, Any]) -> _Normalizer:
     lowercase, strip = entry.get("lowercase", True), entry.get("strip_accents")
     steps: list[_Normalizer] = []
     if entry.get("clean_text", True):
-        steps.append(_clean)
+        steps.append(_without_control)
     if entry.get("handle_chinese_chars", True):
         steps.append(partial(_CHINESE.sub, r" \1 "))
     if lowercase if strip is None else strip:
@@ -173,7 +173,7 @@ def _bert_normalizer(entry: dict[str, Any]) -> _Normalizer:
     return partial(_in_turn, steps)
 
 
-def _clean(text: str) -> str:
+def _without_control(text: str) -> str:
     if not text.isprintable():
         text = "".join(c for c in text if not _is_control(c))
     return _BERT_SPACES.sub(" ", text.replace("\ufffd", ""))
@@ -204,7 +204,7 @@ def _splitter(entry: Any) -> _Splitter:
         regex = pattern.get("Regex") if isinstance(pattern, dict) else None
         if isinstance(regex, str) and regex in PATTERNS:
             return PATTERNS[regex].findall
-    raise _refuse("pre_tokenizer", entry)
+    raise _not_supported("pre_tokenizer", entry)
 
 
 def _split_in_turn(steps: list[_Splitter], text: str) -> list[str]:
@@ -267,7 +267,7 @@ def _model(entry: dict[str, Any]) -> tuple[Callable[[str], list[str]], dict[str,
         return lambda piece: [piece if piece in vocabulary else unknown], vocabulary, unknown
     prefix, longest = entry.get("continuing_subword_prefix", "##"), entry.get("max_input_chars_per_word", 100)
     if not isinstance(prefix, str) or type(longest) is not int or longest > _LONGEST_WORD:
-        raise _refuse("model", {key: value for key, value in entry.items() if key != "vocab"})
+        raise _not_supported("model", {key: value for key, value in entry.items() if key != "vocab"})
     return partial(_word_pieces, vocabulary, unknown, prefix, longest), vocabulary, unknown
 
 
@@ -295,7 +295,7 @@ def _added_tokens(entries: Any) -> dict[str, int]:
         if not isinstance(content, str) or not content or type(index) is not int:
             raise ValueError(f"its added token {brief(entry)} needs a content and an id.")
         if any(entry.get(flag) for flag in ("single_word", "lstrip", "rstrip", "normalized")):
-            raise _refuse("added token", entry)
+            raise _not_supported("added token", entry)
         found[content] = index
     return found
 

@@ -60,7 +60,7 @@ def _copy(builder, data, index, address, n):
     cgutils.raw_memcpy(builder, target, builder.inttoptr(address, target.type), n, 1)
 
 
-def _load(width):
+def _integer_loader(width):
     """Make a function that loads an unsigned integer of ``width`` bytes from an address, aligned or not."""
 
     @intrinsic(types.int64, types.intp, python=no_operation)
@@ -71,7 +71,7 @@ def _load(width):
     return load
 
 
-_load_1, _load_2, _load_4 = map(_load, (1, 2, 4))
+_load_1, _load_2, _load_4 = map(_integer_loader, (1, 2, 4))
 
 
 def _find_characters(sentences, string_type, addresses, lengths, widths):

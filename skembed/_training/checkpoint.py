@@ -118,9 +118,9 @@ class LearningState(NamedTuple):
                 "n_passes": n_passes,
                 "is_finished": is_last,
                 "n_steps": self.fitted.get("_n_steps"),
-                "losses": list(map(_as_json, self.fitted["loss_curve_"])),
-                "validation_losses": list(map(_as_json, self.fitted["validation_loss_curve_"])),
-                "best_loss": _as_json(self.stopping.best_loss),
+                "losses": list(map(_json_number, self.fitted["loss_curve_"])),
+                "validation_losses": list(map(_json_number, self.fitted["validation_loss_curve_"])),
+                "best_loss": _json_number(self.stopping.best_loss),
                 "n_worse": self.stopping.n_worse,
                 "has_best": bool(best),
             },
@@ -171,6 +171,6 @@ class LearningState(NamedTuple):
         return [_BEST + array.name for array in moving(self.arrays)]
 
 
-def _as_json(number: float) -> float | str:
+def _json_number(number: float) -> float | str:
     """A number; as a string where JSON has none."""
     return float(number) if math.isfinite(number) else repr(float(number))

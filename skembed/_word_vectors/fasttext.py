@@ -117,13 +117,15 @@ def open_binary_model(path: str | os.PathLike[str]) -> BinaryModel:
     name = os.fspath(user_path(path))
     with open(name, "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size
-        if _read(file, len(MAGIC), name, "magic number") != MAGIC:
+        if _read_field(file, len(MAGIC), name, "magic number") != MAGIC:
             raise ValueError(f"{name} is no model of fastText or sent2vec: it begins with other bytes.")
-        version = int.from_bytes(_read(file, 4, name, "version"), "little", signed=True)
+        version = int.from_bytes(_read_field(file, 4, name, "version"), "little", signed=True)
         if version not in _VERSIONS:
             raise ValueError(f"{name} has the format version {version}; versions 11 and 12 can be read.")
-        settings = dict(zip(_NAMES, _SETTINGS.unpack(_read(file, _SETTINGS.size, name, "settings"))))
-        n_entries, n_words, n_labels, n_tokens, n_pruned = _SIZES.unpack(_read(file, _SIZES.size, name, "dictionary"))
+        settings = dict(zip(_NAMES, _SETTINGS.unpack(_read_field(file, _SETTINGS.size, name, "settings"))))
+        n_entries, n_words, n_labels, n_tokens, n_pruned = _SIZES.unpack(
+            _read_field(file, _SIZES.size, name, "dictionary")
+        )
         _check_settings(settings, version, name)
         if min(n_words, n_labels, n_tokens) < 0 or n_words == 0 or n_entries != n_words + n_labels:
             raise ValueError(
@@ -146,7 +148,7 @@ def open_binary_model(path: str | os.PathLike[str]) -> BinaryModel:
     return BinaryModel(name, settings, words, counts, n_tokens, offset)
 
 
-def _read(file: IO[bytes], n_bytes: int, name: str, field: str) -> bytes:
+def _read_field(file: IO[bytes], n_bytes: int, name: str, field: str) -> bytes:
     found = file.read(n_bytes)
     if len(found) < n_bytes:
         raise ValueError(f"{name} ends within the {field}. It is cut short; get it again.")
@@ -202,7 +204,9 @@ def _check_matrices(file: IO[bytes], n_bytes: int, n_rows: int, settings: dict[s
     """Check that both matrices are whole and end the file; return where the first one begins."""
     begins = 0
     for matrix in ("source vectors", "target vectors"):
-        is_compressed, n_found, n_components = _SHAPE.unpack(_read(file, _SHAPE.size, name, f"shape of the {matrix}"))
+        is_compressed, n_found, n_components = _SHAPE.unpack(
+            _read_field(file, _SHAPE.size, name, f"shape of the {matrix}")
+        )
         if is_compressed:
             raise ValueError(f"{name}: the {matrix} are quantised. Give the model before that, the file .bin.")
         more = n_found - n_rows if begins == 0 else 0

@@ -148,7 +148,7 @@ class StartsFromInit(TrainedVectorizer):
 
 def tokenizer_of(init: Any) -> Tokenizer | None:
     """How the words of a model were made, where it is a fitted one of this package."""
-    model = _model_of(init)
+    model = _unfrozen(init)
     return getattr(model, "_tokenizer", None) if _has_words(model) else None
 
 
@@ -167,7 +167,7 @@ def read_start(init: Any) -> Start:
             f"init is a {type(init).__name__} that is not fitted. Fit it first. Where scikit-learn clones it, as a "
             "grid of parameters does, wrap it in FrozenEstimator, of sklearn.frozen, so that it does not forget."
         )
-    model = _model_of(init)
+    model = _unfrozen(init)
     start = _sums_of(model) if _has_words(model) else _given(model)
     if not start.vectors.any():
         raise ValueError("init: all vectors are zero, so there is nothing to start from.")
@@ -204,7 +204,7 @@ def median_length(vectors: np.ndarray) -> float:
 
 def _width_of(init: Any) -> int | None:
     """Length of the vectors, where it can be told without reading all of them."""
-    model = _model_of(init)
+    model = _unfrozen(init)
     if _has_words(model):
         return int(model._summed_vectors.shape[1]) if hasattr(model, "vocabulary_") else None
     if isinstance(model, Mapping):
@@ -218,5 +218,5 @@ def _has_words(model: Any) -> bool:
     return isinstance(model, (PooledVectorizer, StartsFromInit))
 
 
-def _model_of(init: Any) -> Any:
+def _unfrozen(init: Any) -> Any:
     return init.estimator if isinstance(init, FrozenEstimator) else init

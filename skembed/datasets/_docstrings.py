@@ -154,7 +154,7 @@ def _extract(package: str) -> tuple[_Document, ...]:
     return tuple(documents)
 
 
-def _version(package: str) -> str:
+def _source_version(package: str) -> str:
     """The version of the distribution that a package came with."""
     for distribution in (package, {"sklearn": "scikit-learn"}.get(package, package)):
         try:
@@ -278,7 +278,7 @@ def load_docstrings(
     if return_X_y:
         return data, target
     template = (resources.files("skembed.datasets") / "data" / "docstrings.rst").read_text(encoding="utf-8")
-    versions = ", ".join(f"{package} {_version(package)}" for package in packages)
+    versions = ", ".join(f"{package} {_source_version(package)}" for package in packages)
     return Bunch(
         data=data,
         groups=np.repeat(np.arange(len(kept), dtype=np.int64), lengths),
