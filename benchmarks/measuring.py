@@ -216,7 +216,8 @@ def command():
     if any(before == "--out" and Path(word).is_absolute() for before, word in zip(sys.argv, sys.argv[1:])):
         names["--out"] = "OUT"
     words = [names.get(before, word) for before, word in zip(["", *sys.argv], sys.argv)]
-    script = Path(words[0]).resolve().relative_to(Path(__file__).resolve().parent)
+    folder = Path(__file__).resolve().parent
+    script = next(folder.rglob(Path(words[0]).name)).relative_to(folder)
     return shlex.join(["python", f"benchmarks/{script.as_posix()}", *words[1:]])
 
 

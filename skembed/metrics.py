@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_array
 
-from ._compiled.norms import rescaled
+from ._compiled.norms import cosines_of_rows, rescaled
 from ._validation.columns import as_matrix, as_scores, check_same_length
 
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
@@ -60,20 +60,6 @@ def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     if A.shape != B.shape:
         raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
     return cosines_of_rows(A, B)
-
-
-def cosines_of_rows(A: Any, B: Any) -> NDArray[np.float64]:
-    """Return :func:`paired_cosine_similarity` of finite float64, both dense or both sparse, without checks."""
-    A, B = rescaled(A), rescaled(B)
-    if issparse(A):
-        dots, squares_a, squares_b = (
-            np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in ((A, B), (A, A), (B, B))
-        )
-    else:
-        dots, squares_a, squares_b = (np.einsum("ij,ij->i", x, y) for x, y in ((A, B), (A, A), (B, B)))
-    norms = np.sqrt(squares_a) * np.sqrt(squares_b)
-    cosine = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
-    return np.clip(cosine, -1.0, 1.0)
 
 
 def pearson_score(y_true: Any, y_pred: Any) -> float:

@@ -18,7 +18,8 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
 from .._validation.messages import brief
-from ..metrics import cosines_of_rows, paired_cosine_similarity
+from .._compiled.norms import cosines_of_rows
+from ..metrics import paired_cosine_similarity
 from .sharing import of_one_state
 
 _STEP = 10_000  # words at a time

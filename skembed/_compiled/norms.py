@@ -40,5 +40,19 @@ def rescaled(rows: Any) -> Any:
     return rows
 
 
+def cosines_of_rows(A: Any, B: Any) -> np.ndarray:
+    """Cosine of each row of one array and the same row of another: finite float64, both dense or both sparse."""
+    A, B = rescaled(A), rescaled(B)
+    if issparse(A):
+        dots, squares_a, squares_b = (
+            np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in ((A, B), (A, A), (B, B))
+        )
+    else:
+        dots, squares_a, squares_b = (np.einsum("ij,ij->i", x, y) for x, y in ((A, B), (A, A), (B, B)))
+    norms = np.sqrt(squares_a) * np.sqrt(squares_b)
+    cosine = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
+    return np.clip(cosine, -1.0, 1.0)
+
+
 def _dense(column: Any) -> np.ndarray:
     return np.asarray(column.toarray() if issparse(column) else column).ravel()

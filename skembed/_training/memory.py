@@ -69,7 +69,7 @@ def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray],
     if keep:
         renumbered = not begins_with(corpus.vocabulary.words, vectorizer.vocabulary_)
         copies += weights + accumulator_bytes(arrays, vectorizer.solver) + (corpus.tokens.nbytes if renumbered else 0)
-    n_shards = getattr(vectorizer, "n_shards", None) or 1
+    n_shards = int(getattr(vectorizer, "n_shards", None) or 1)
     if n_shards > 1:
         # The rows and the text of a task, what it changes, and the changes that wait for their neighbours in the tree.
         copies += 2 * weights + accumulator_bytes(arrays, vectorizer.solver) + encoded // n_shards

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._corpus.corpus import SentenceCorpus
 from .._text.batches import encode_words
 from .._validation.messages import brief
 from .common_components import remove_components
@@ -27,9 +28,12 @@ class ProcessedVectors(GivenVectors):
     _hash_numbers: bool
     _spelling_weight: float
 
+    def _take(self, corpus: SentenceCorpus, words: list[str], vectors: np.ndarray) -> None:
+        super()._take(corpus, words, vectors)
+        self.ngram_vectors_, self._ngram_lengths = np.zeros((0, self.n_features_out_), np.float32), (1, 0)
+
     def _take_ngrams(self, source: Any) -> None:
         """Read the n-grams of a model of fastText if unknown words need them."""
-        self.ngram_vectors_, self._ngram_lengths = np.zeros((0, self.n_features_out_), np.float32), (1, 0)
         if self.unknown != "ngrams":
             return
         model = None

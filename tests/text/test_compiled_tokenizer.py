@@ -305,7 +305,7 @@ def test_columns_of_other_types():
     assert list(SentenceCorpus.from_sentences(dictionary)) == [["a", "b"], ["c"], ["a", "b"]]
     buffers = [None, pyarrow.py_buffer(np.array([0, 2], np.int32).tobytes()), pyarrow.py_buffer(b"\xff\xfe")]
     damaged = pyarrow.Array.from_buffers(pyarrow.string(), 1, buffers)
-    with pytest.raises(ValueError, match="Arrow array holds text that is not valid UTF-8"):
+    with pytest.raises(ValueError, match="^Row 0 is not UTF-8"):
         SentenceCorpus.from_sentences(damaged)
 
 

@@ -64,7 +64,7 @@ def test_tokens_are_those_of_count_vectorizer(sentences, token_pattern, lowercas
 def test_ids_by_first_appearance_and_types():
     known = KnownTokens({}, Tokenizer())
     ids, ptr, rows, *words = known.encode(["b a b", "", "c!"])
-    assert words == [[], ["b", "a", "c"]] and rows.tolist() == [-1] * 3
+    assert words == [[], ["b", "a", "c"]] and set(rows.tolist()) == {-1}
     assert ids.dtype == np.int32 and ptr.dtype == np.int64
     assert ids.tolist() == [0, 1, 0, 2] and ptr.tolist() == [0, 3, 3, 4]
     ids, ptr, *_ = known.encode([])
