@@ -14,11 +14,11 @@ from scipy.sparse import issparse
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from .._compiled.norms import cosines_of_rows
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
 from .._validation.messages import brief
-from .._compiled.norms import cosines_of_rows
 from ..metrics import paired_cosine_similarity
 from .sharing import of_one_state
 
