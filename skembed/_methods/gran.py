@@ -20,11 +20,11 @@ from .._word_vectors.start import median_length
 
 
 class GRANVectorizer(PairedSequences):
-    r"""Sentence embeddings learned from pairs of sentences that mean the same, with gates: GRAN [1]_.
+    r"""Sentence embeddings learned from pairs of sentences that mean the same, with gates: GRAN.
 
-    A gated recurrent averaging network. A sentence is the mean of its words' vectors, after each number of a vector is
-    multiplied by a gate between 0 and 1. The gates come from a recurrent unit that reads the words in order, so a word
-    may count much in one sentence and little in another. It learns as :class:`ParaphraseVectorizer` does: word vectors,
+    A gated recurrent averaging network [1]_. A sentence is the mean of its words' vectors, after each number of a
+    vector is multiplied by a gate between 0 and 1. The gates come from a recurrent unit that reads the words in order,
+    so a word may count much in one sentence and little in another. It learns as :class:`ParaphraseVectorizer` does: word vectors,
     recurrent unit and gates together.
 
     Read more in the :ref:`User Guide <gran>`.
@@ -41,7 +41,7 @@ class GRANVectorizer(PairedSequences):
         kept. None starts at random. Cross-validation clones an estimator, which makes it forget: keep it in a
         :class:`~sklearn.frozen.FrozenEstimator`.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
-        What moves of a word, beside the filters. "directions": the direction of its vector, which keeps its first
+        What moves of a word, beside the recurrent unit. "directions": the direction of its vector, which keeps its first
         length. "weights": a weight by which the vector counts. "both": these two. "vectors", as in the paper, moves a
         vector freely.
     loss : {"softmax", "hinge"}, default="softmax"

@@ -84,11 +84,11 @@ def _start_of_pairs(is_decoder: bool) -> Start:
 
 
 class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
-    r"""Sentence embeddings by a recursive autoencoder over binary trees, which unfolds its root: URAE [1]_.
+    r"""Sentence embeddings by a recursive autoencoder over binary trees, which unfolds its root: URAE.
 
     Two neighbours in a tree are joined into a vector of the same length, again and again, up to the root, which is the
     vector of the sentence. What joins them is learned so that the root can be unfolded into the words again. The trees
-    are balanced ones, or those of a parser, which are given as brackets.
+    are balanced ones, or those of a parser, which are given as brackets [1]_.
 
     Read more in the :ref:`User Guide <urae>`.
 
