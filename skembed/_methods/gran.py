@@ -24,8 +24,8 @@ class GRANVectorizer(PairedSequences):
 
     A gated recurrent averaging network [1]_. A sentence is the mean of its words' vectors, after each number of a
     vector is multiplied by a gate between 0 and 1. The gates come from a recurrent unit that reads the words in order,
-    so a word may count much in one sentence and little in another. It learns as :class:`ParaphraseVectorizer` does: word vectors,
-    recurrent unit and gates together.
+    so a word may count much in one sentence and little in another. It learns as :class:`ParaphraseVectorizer` does:
+    word vectors, recurrent unit and gates together.
 
     Read more in the :ref:`User Guide <gran>`.
 
@@ -41,9 +41,9 @@ class GRANVectorizer(PairedSequences):
         kept. None starts at random. Cross-validation clones an estimator, which makes it forget: keep it in a
         :class:`~sklearn.frozen.FrozenEstimator`.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
-        What moves of a word, beside the recurrent unit. "directions": the direction of its vector, which keeps its first
-        length. "weights": a weight by which the vector counts. "both": these two. "vectors", as in the paper, moves a
-        vector freely.
+        What moves of a word, beside the recurrent unit. "directions": the direction of its vector, which keeps its
+        first length. "weights": a weight by which the vector counts. "both": these two. "vectors", as in the paper,
+        moves a vector freely.
     loss : {"softmax", "hinge"}, default="softmax"
         "softmax": over the sentences of a block, one of which is the other of the pair. "hinge", the paper's: the
         cosine of a pair should exceed that with the most similar other sentence by `margin`.
