@@ -76,8 +76,12 @@ class Dask:
 
     def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
         client = self.client
-        sent = client.scatter(common, hash=False)
-        level = [client.submit(work, sent, client.scatter(task, hash=False), pure=False) for task in make_tasks()]
+
+        def sent(item: Any) -> Any:
+            return client.scatter([item], hash=False)[0]  # in a list, or the fields of a tuple are sent one by one
+
+        job = sent(common)
+        level = [client.submit(work, job, sent(task), pure=False) for task in make_tasks()]
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2])
             odd = level[len(level) // 2 * 2 :]

@@ -51,9 +51,12 @@ def test_same_bits_as_from_file(tmp_path, table):
     assert same_bits(SentenceCorpus.from_parquet(folder, column="text", groups="doc"), expected)
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())], ids=str)
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
 def test_types_of_strings(tmp_path, table, kind):
-    folder = written(tmp_path, table.set_column(0, "text", pa.array(TEXT).cast(kind)), [3])
+    texts = pa.array(TEXT)
+    # pyarrow 14 makes a dictionary by its own method alone.
+    texts = texts.dictionary_encode() if pa.types.is_dictionary(kind) else texts.cast(kind)
+    folder = written(tmp_path, table.set_column(0, "text", texts), [3])
     assert same_bits(SentenceCorpus.from_parquet(folder, column="text"), SentenceCorpus.from_sentences(TEXT))
 
 
