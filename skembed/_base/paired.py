@@ -209,10 +209,11 @@ class PairedVectorizer(TrainedVectorizer):
         group, texts = sentences.doc_of(), texts_of(sentences)
         cluster = linked(group, texts)
         if (cluster == cluster[0]).all():
-            raise ValueError(
-                f"All {sentences.n_documents} pairs of {name} hang together by the texts that they share, so that no "
-                "pair has anything to be told from. Add pairs of other meanings."
+            n_pairs = sentences.n_documents
+            found = (
+                f"All {n_pairs} pairs of {name} hang together by common texts" if n_pairs > 1 else f"{name} is one pair"
             )
+            raise ValueError(f"{found}, so that no pair has anything to be told from. Add pairs of other meanings.")
         which = np.repeat(np.arange(len(sets)), [pairs.sentences.n_sentences for pairs in sets])
         return sentences, Evidence(group, cluster, texts, which), None
 

@@ -19,7 +19,7 @@ class Readers:
 
     @classmethod
     def _of(cls, built: Built) -> Any:
-        raise NotImplementedError
+        """Make a corpus of what was built; :class:`SentenceCorpus` says how."""
 
     @classmethod
     def from_sentences(
