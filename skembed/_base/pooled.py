@@ -102,10 +102,10 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         if is_unknown.any():
             rows = rows.copy()
             if self._option("unknown") != "zero":
-                unknown = rows[is_unknown].tolist()
-                positions = {word: i for i, word in enumerate(dict.fromkeys(unknown))}  # faster than np.unique
-                others = read_only(self._unknown_vectors(sentences.words_of(positions)))
-                rows[is_unknown] = [-1 - positions[word] for word in unknown]
+                unknown = np.flatnonzero(is_unknown)
+                words, positions = sentences.unknown_words(rows[unknown])
+                others = read_only(self._unknown_vectors(words))
+                rows[unknown] = -1 - positions
             else:
                 rows[is_unknown] = -1
         if out is None:
