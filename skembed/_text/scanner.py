@@ -27,6 +27,7 @@ from .word_table import (
     N_WORDS,
     STRIDE,
     Words,
+    forget_words,
     merge_words,
     move_slots,
     new_words,
@@ -34,6 +35,7 @@ from .word_table import (
 )
 
 _LINE_FEED = ord("\n")
+_MANY = 64  # new words after which a new table takes less time than to remove them one by one, and less memory
 
 
 class Scan(NamedTuple):
@@ -148,8 +150,10 @@ class KnownWords:
             scanner = Scanner()
         ids, ptr, _ = scanner.scan(batch, self._table)
         new = words_of(scanner.words) if scanner.n_words else []
-        if new:
+        if len(new) > _MANY:
             scanner.words = new_words()
+        elif new:
+            forget_words(scanner.words)
         self._idle.append(scanner)
         return ids, ptr, new
 
