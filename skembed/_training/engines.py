@@ -6,13 +6,15 @@ changes a bit, and a task whose worker was lost is computed again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from .._validation.messages import brief
 
-Work = Callable[[Any, Any], Any]  # of what the tasks have in common, and of a task
+# Of what the tasks have in common, and of tasks; the results of these, one after the other.
+Work = Callable[[Any, Iterable[Any]], Iterable[Any]]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all
 _Result = TypeVar("_Result")
@@ -23,16 +25,19 @@ _ATTEMPTS = 3
 class Engine(Protocol):
     """What an engine offers."""
 
-    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
-        """Merge ``work(common, task)`` of all tasks in the tree of `reduce_in_tree`; None if there is no task."""
+    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
+        """Merge the results of all tasks, at most `n_tasks`, in the tree of `reduce_in_tree`; None if there is none.
+
+        Tasks may be worked on in groups of `in_groups`, whose merged results are merged in the same tree.
+        """
 
 
 class Inline:
     """Computes one task after the other in this process."""
 
-    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
+    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
-        return reduce_in_tree(merge, (work(common, task) for task in make_tasks()))
+        return reduce_in_tree(merge, work(common, make_tasks()))
 
 
 class Processes:
@@ -41,15 +46,16 @@ class Processes:
     def __init__(self, n_processes: int | None) -> None:
         self.n_processes = n_processes
 
-    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
+    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
-        from joblib import Parallel, delayed
+        from joblib import Parallel, delayed, effective_n_jobs
 
         for attempt in range(_ATTEMPTS):
             # Large arrays go to a file that all processes map.
             parallel = Parallel(self.n_processes, "loky", return_as="generator", pre_dispatch="2*n_jobs")
             try:
-                return reduce_in_tree(merge, parallel(delayed(work)(common, task) for task in make_tasks()))
+                groups = in_groups(make_tasks(), n_tasks, effective_n_jobs(self.n_processes))
+                return reduce_in_tree(merge, parallel(delayed(work_on)(work, merge, common, one) for one in groups))
             except BrokenProcessPool:  # a process was killed
                 if attempt == _ATTEMPTS - 1:
                     raise
@@ -61,7 +67,7 @@ class Dask:
     def __init__(self, client: Any) -> None:
         self.client = client
 
-    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
+    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
         from concurrent.futures import CancelledError
 
@@ -69,19 +75,19 @@ class Dask:
 
         for attempt in range(_ATTEMPTS):
             try:
-                return self._reduce(work, merge, common, make_tasks)
+                return self._reduce(work, merge, common, make_tasks, n_tasks)
             except (CancelledError, KilledWorker):  # a lost worker held what was sent to it
                 if attempt == _ATTEMPTS - 1:
                     raise
 
-    def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
+    def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         client = self.client
 
         def sent(item: Any) -> Any:
             return client.scatter([item], hash=False)[0]  # in a list, or the fields of a tuple are sent one by one
 
-        job = sent(common)
-        level = [client.submit(work, job, sent(task), pure=False) for task in make_tasks()]
+        job, groups = sent(common), in_groups(make_tasks(), n_tasks, sum(client.nthreads().values()))
+        level = [client.submit(work_on, work, merge, job, sent(group), pure=False) for group in groups]
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2])
             odd = level[len(level) // 2 * 2 :]
@@ -100,6 +106,24 @@ def engine_of(engine: Any, n_jobs: int | None) -> Engine:
     if hasattr(engine, "scatter") and hasattr(engine, "submit"):
         return Dask(engine)
     raise ValueError(f"engine must be None, 'processes' or a client of dask.distributed. Got {brief(engine)}.")
+
+
+def in_groups(tasks: Iterable[Any], n_tasks: int, n_workers: int) -> Iterator[list[Any]]:
+    """Groups of tasks for workers, about two for each, so that none waits long for another.
+
+    Each group is a subtree of the tree of `reduce_in_tree`: the tasks from a multiple of a power of two to the next.
+    """
+    size = 1
+    while 4 * size * n_workers <= n_tasks:
+        size *= 2
+    tasks = iter(tasks)
+    while group := list(islice(tasks, size)):
+        yield group
+
+
+def work_on(work: Work, merge: Merge, common: Any, tasks: Iterable[Any]) -> Any:
+    """The merged results of a group of tasks."""
+    return reduce_in_tree(merge, work(common, tasks))
 
 
 def reduce_in_tree(merge: Merge, results: Iterable[Any]) -> Any:

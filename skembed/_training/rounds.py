@@ -6,7 +6,7 @@ how often.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from .encoded_text import EncodedText
 from .engines import Engine
 from .learned_arrays import accumulator_of
-from .merging import Changes, apply, changes_of, merge
+from .merging import Changes, apply, merge, take_changes, working_copy
 from .shards import Shard, as_kernels_take_it, cut, deal, rounds_of_pass
 from .trainer import BlockLoop
 
@@ -38,21 +38,26 @@ class Task(NamedTuple):
     rates: tuple[float, ...]
 
 
-def learn(job: Job, task: Task) -> Changes:
-    """What a shard changes of the rows that it begins with."""
-    before = job.fitted | task.rows
-    names = job.names + job.of_text
-    # Not `copy`, which keeps the class of a memory map: kernels would be compiled for that.
-    after = {name: np.array(before[name]) for each in names for name in (each, accumulator_of(each))}
-    trainer = job.make_trainer(before | after | {"_seed": task.shard.seed})
-    loss, n_targets = trainer.learn_pass(as_kernels_take_it(task.shard.text), task.epoch, rates=task.rates)
-    of = {}
-    for name in names:
-        squares = accumulator_of(name)
-        of[name] = changes_of(before[name], before[squares], after[name], after[squares])
-        if name in job.of_text:
-            of[name] = of[name]._replace(rows=task.shard.sentences[of[name].rows])
-    return Changes(loss, n_targets, of)
+def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
+    """What each shard changes of the rows that all begin with.
+
+    The tasks share one copy of the rows: after each task, the rows that it has changed are as before.
+    """
+    working = {name: np.array(job.fitted[name]) for name in job.names}  # not `copy`, see `working_copy`
+    working |= {name: working_copy(job.fitted[name]) for name in map(accumulator_of, job.names)}
+    trainer = None
+    for task in tasks:
+        own = {name: np.array(rows) for name, rows in task.rows.items()}  # all of them count as touched
+        if trainer is None or own:
+            trainer = job.make_trainer(job.fitted | working | own | {"_seed": task.shard.seed})
+        trainer.seed = task.shard.seed  # all that the trainers of a group differ in
+        loss, n_targets = trainer.learn_pass(as_kernels_take_it(task.shard.text), task.epoch, rates=task.rates)
+        before, after = job.fitted | task.rows, working | own
+        of = {}
+        for name in job.names + job.of_text:
+            of[name] = take_changes(*(rows[each] for rows in (before, after) for each in (name, accumulator_of(name))))
+        of |= {name: of[name]._replace(rows=task.shard.sentences[of[name].rows]) for name in job.of_text}
+        yield Changes(loss, n_targets, of)
 
 
 class RoundTrainer:
@@ -81,7 +86,8 @@ class RoundTrainer:
         for index, plan in enumerate(rounds_of_pass(len(text.tokens), self.n_shards, warm_up=epoch == 0)):
             falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
             deal_shards = partial(deal, text, extents, order, plan, [seed, epoch, index])
-            found = self.engine.reduce(learn, merge, self.job, partial(self._tasks, deal_shards, epoch, falls))
+            make_tasks = partial(self._tasks, deal_shards, epoch, falls)
+            found = self.engine.reduce(learn, merge, self.job, make_tasks, plan.n_shards)
             if found is not None:
                 self._apply(found)
                 loss, n_targets = loss + found.loss, n_targets + found.n_targets
