@@ -222,7 +222,7 @@ def command():
         names["--out"] = "OUT"
     words = [names.get(before, word) for before, word in zip(["", *sys.argv], sys.argv)]
     folder = Path(__file__).resolve().parent
-    script = next(folder.rglob(Path(words[0]).name)).relative_to(folder)
+    script = Path(words[0]).resolve().relative_to(folder)
     return shlex.join(["python", f"benchmarks/{script.as_posix()}", *words[1:]])
 
 

@@ -6,9 +6,11 @@ changes a bit, and a task whose worker was lost is computed again.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from .._validation.messages import brief
@@ -41,24 +43,40 @@ class Inline:
 
 
 class Processes:
-    """Computes tasks in processes of this machine, as joblib starts them; merges in this process."""
+    """Computes tasks in processes of this machine, as joblib starts them."""
 
     def __init__(self, n_processes: int | None) -> None:
         self.n_processes = n_processes
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
-        from joblib import Parallel, delayed, effective_n_jobs
+        import joblib
 
+        n_processes = joblib.effective_n_jobs(self.n_processes)
+        if n_processes == 1:
+            return Inline().reduce(work, merge, common, make_tasks, n_tasks)
         for attempt in range(_ATTEMPTS):
-            # Large arrays go to a file that all processes map.
-            parallel = Parallel(self.n_processes, "loky", return_as="generator", pre_dispatch="2*n_jobs")
-            try:
-                groups = in_groups(make_tasks(), n_tasks, effective_n_jobs(self.n_processes))
-                return reduce_in_tree(merge, parallel(delayed(work_on)(work, merge, common, one) for one in groups))
-            except BrokenProcessPool:  # a process was killed
-                if attempt == _ATTEMPTS - 1:
-                    raise
+            # Results are mapped too: through a pipe they would be copied four times.
+            with tempfile.TemporaryDirectory(prefix="skembed-", ignore_cleanup_errors=True) as folder:
+                groups = in_groups(make_tasks(), n_tasks, n_processes)
+                calls = (
+                    joblib.delayed(_write_result)(Path(folder, str(index)), work, merge, common, group)
+                    for index, group in enumerate(groups)
+                )
+                # Large arrays go to a file that all processes map.
+                parallel = joblib.Parallel(n_processes, "loky", return_as="generator", pre_dispatch="2*n_jobs")
+                try:
+                    return reduce_in_tree(merge, (joblib.load(path, mmap_mode="r") for path in parallel(calls)))
+                except BrokenProcessPool:  # a process was killed
+                    if attempt == _ATTEMPTS - 1:
+                        raise
+
+
+def _write_result(path: Path, work: Work, merge: Merge, common: Any, tasks: list[Any]) -> Path:
+    import joblib
+
+    joblib.dump(work_on(work, merge, common, tasks), path)
+    return path
 
 
 class Dask:
@@ -109,13 +127,15 @@ def engine_of(engine: Any, n_jobs: int | None) -> Engine:
 
 
 def in_groups(tasks: Iterable[Any], n_tasks: int, n_workers: int) -> Iterator[list[Any]]:
-    """Groups of tasks for workers, about two for each, so that none waits long for another.
+    """Groups of tasks for workers, as large as they can be if all workers are to end as soon as possible.
 
     Each group is a subtree of the tree of `reduce_in_tree`: the tasks from a multiple of a power of two to the next.
     """
-    size = 1
-    while 4 * size * n_workers <= n_tasks:
-        size *= 2
+
+    def tasks_of_the_last(size: int) -> int:
+        return -(-n_tasks // (size * n_workers)) * size
+
+    size = min((1 << n for n in range(n_tasks.bit_length())), key=lambda size: (tasks_of_the_last(size), -size))
     tasks = iter(tasks)
     while group := list(islice(tasks, size)):
         yield group

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .checkpoint import PartOfPass
 from .encoded_text import EncodedText
 from .engines import Engine
 from .learned_arrays import accumulator_of
@@ -65,6 +66,11 @@ class RoundTrainer:
 
     def __init__(self, job: Job, fitted: dict[str, Any], trainer: BlockLoop, n_shards: int, engine: Engine) -> None:
         self.job, self.fitted, self.trainer, self.n_shards, self.engine = job, fitted, trainer, n_shards, engine
+        self.go_on(PartOfPass(), lambda part: None)
+
+    def go_on(self, part: PartOfPass, write: Callable[[PartOfPass], None]) -> None:
+        """Leave out the rounds that the next pass has already made; `write` is called between rounds."""
+        self.part, self.write = part, write
 
     def compile(self, text: EncodedText) -> None:
         """Nothing: each worker compiles its kernels, or loads them from the cache."""
@@ -82,19 +88,24 @@ class RoundTrainer:
             return self.trainer.run_epoch(text, epoch, rates=None)
         extents, seed = cut(text, self.n_shards), self.fitted["_seed"]
         order = np.random.default_rng([seed, epoch, 2]).permutation(len(extents) - 1)
-        loss = n_targets = 0.0
-        for index, plan in enumerate(rounds_of_pass(len(text.tokens), self.n_shards, warm_up=epoch == 0)):
+        part, self.part = self.part, PartOfPass()
+        plans = rounds_of_pass(len(text.tokens), self.n_shards, warm_up=epoch == 0)
+        for index, plan in enumerate(plans):
+            if index < part.n_rounds:
+                continue
             falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
             deal_shards = partial(deal, text, extents, order, plan, [seed, epoch, index])
             make_tasks = partial(self._tasks, deal_shards, epoch, falls)
             found = self.engine.reduce(learn, merge, self.job, make_tasks, plan.n_shards)
             if found is not None:
                 self._apply(found)
-                loss, n_targets = loss + found.loss, n_targets + found.n_targets
-                if not np.isfinite(loss):
+                part = PartOfPass(index + 1, part.loss + found.loss, part.n_targets + found.n_targets)
+                if not np.isfinite(part.loss):
                     break  # diverged; the rest of the pass would be wasted
+            if plan is not plans[-1]:
+                self.write(part._replace(n_rounds=index + 1))
             on_call(plan.last)
-        return loss / n_targets if n_targets else 0.0
+        return part.loss / part.n_targets if part.n_targets else 0.0
 
     def _tasks(
         self, deal_shards: Callable[[], Iterator[Shard]], epoch: int, rates: tuple[float, ...]

@@ -10,6 +10,7 @@ from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
 
 from skembed import SentenceCorpus
 from skembed._training import merging, rounds
+from skembed._training.checkpoint import Checkpoint
 from skembed._training.encoded_text import EncodedText
 from skembed._training.engines import in_groups, reduce_in_tree, work_on
 from skembed._training.merging import RowChanges
@@ -212,25 +213,34 @@ def test_labels_are_learned_in_shards():
     assert make("CBOSVectorizer", n_shards=2).fit(TEXT, labels).loss_curve_[-1] > 0
 
 
-def test_a_fit_in_shards_goes_on(tmp_path):
-    whole = make("CBOSVectorizer", n_shards=3, max_iter=3).fit(corpus())
-    folder = tmp_path / "state"
+@pytest.mark.parametrize("name", ["CBOSVectorizer", "ParagraphVectorizer-dm"])
+def test_a_fit_in_shards_goes_on_after_any_round(name, tmp_path, monkeypatch):
+    """It writes before the first round, and after each: 5 in the first pass, with the warm-up, and 4 in others."""
+    whole = make(name, n_shards=3, max_iter=2).fit(corpus())
+    write = Checkpoint.write
+    for n_writes in range(1, 11):
+        left, folder = [n_writes], tmp_path / str(n_writes)
 
-    def stop(fraction):
-        if folder.exists():
-            raise KeyboardInterrupt
+        def write_and_stop(self, *args, left=left):
+            write(self, *args)
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
 
-    estimator = make("CBOSVectorizer", n_shards=3, max_iter=3)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("skembed._training.progress.Progress.advance", lambda self, fraction: stop(fraction))
-        estimator.fit(corpus(), checkpoint=folder)
-    assert not hasattr(estimator, "vocabulary_")
-    assert learned(estimator.fit(corpus(), checkpoint=folder, engine=Shuffled(2))) == learned(whole)
+        estimator = make(name, n_shards=3, max_iter=2)
+        monkeypatch.setattr(Checkpoint, "write", write_and_stop)
+        with pytest.raises(KeyboardInterrupt):
+            estimator.fit(corpus(), checkpoint=folder)
+        monkeypatch.setattr(Checkpoint, "write", write)
+        assert not hasattr(estimator, "vocabulary_")
+        goes_on = estimator.fit(corpus(), checkpoint=folder, engine=Shuffled(2))
+        assert learned(goes_on) == learned(whole)
+        assert goes_on.loss_curve_ == whole.loss_curve_
 
 
 @pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if name not in SHARDED])
 def test_other_methods_refuse_an_engine(name):
-    with pytest.raises(ValueError, match="does not learn in shards"):
+    with pytest.raises(TypeError, match="engine"):
         make(name).fit(TEXT, groups=GROUPS, engine="processes")
     with pytest.raises(TypeError, match="n_shards"):
         type(make(name))(n_shards=2)
