@@ -10,8 +10,9 @@ from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
 
 from skembed import SentenceCorpus
 from skembed._training import merging, rounds
+from skembed._training.checkpoint import Checkpoint
 from skembed._training.encoded_text import EncodedText
-from skembed._training.engines import reduce_in_tree
+from skembed._training.engines import in_groups, reduce_in_tree, work_on
 from skembed._training.merging import RowChanges
 from skembed._training.shards import Round, cut, deal, rounds_of_pass
 
@@ -26,14 +27,14 @@ class Shuffled:
     def __init__(self, n_workers):
         self.n_workers, self.random, self.failed = n_workers, random.Random(n_workers), False
 
-    def reduce(self, work, merge, common, make_tasks):
+    def reduce(self, work, merge, common, make_tasks, n_tasks):
         common = pickle.dumps(common)
-        tasks = [pickle.dumps(task) for task in make_tasks()]
+        tasks = [pickle.dumps(group) for group in in_groups(make_tasks(), n_tasks, self.n_workers)]
         of_workers = [list(range(worker, len(tasks), self.n_workers)) for worker in range(self.n_workers)]
         found = {}
         while len(found) < len(tasks):
             index = self.random.choice([own for own in of_workers if own]).pop()
-            result = pickle.dumps(work(pickle.loads(common), pickle.loads(tasks[index])))
+            result = pickle.dumps(work_on(work, merge, pickle.loads(common), pickle.loads(tasks[index])))
             if index and not self.failed:  # the worker is lost, and its results with it
                 self.failed = True
                 of_workers[0].append(index)
@@ -78,11 +79,11 @@ def test_killed_process_costs_no_bit(tmp_path, monkeypatch):
     expected = learned(make("CBOSVectorizer", n_shards=3).fit(corpus()))
     flag, learn = tmp_path / "killed", rounds.learn
 
-    def killed_once(job, task):
+    def killed_once(job, tasks):
         if not flag.exists():
             flag.touch()
             os._exit(1)
-        return learn(job, task)
+        return learn(job, tasks)
 
     monkeypatch.setattr(rounds, "learn", killed_once)
     assert learned(make("CBOSVectorizer", n_shards=3, n_jobs=2).fit(corpus(), engine="processes")) == expected
@@ -106,10 +107,14 @@ def changes(rows, *, n_rows=6):
     """What a shard changes, and the same as arrays with all rows."""
     generator = np.random.default_rng(rows)
     before, old = generator.normal(size=(n_rows, 3)).astype(np.float32), np.ones((n_rows, 2), np.float32)
-    after, new = before.copy(), old.copy()
+    before[0, 1], old[:, 1] = -0.0, 0
+    after, new = before.copy(), merging.working_copy(old)
     after[rows] += generator.normal(size=(len(rows), 3)).astype(np.float32)
-    new[rows, 0] += 1
-    return merging.changes_of(before, old, after, new), after - before
+    new[rows] += np.float32([1, 0])
+    total = after - before
+    found = merging.take_changes(before, old, after, new)
+    assert after.tobytes() == before.tobytes() and new.tobytes() == merging.working_copy(old).tobytes()
+    return found, total
 
 
 def test_a_row_moves_by_the_sum_or_as_far_as_orthogonal_changes_would_take_it():
@@ -129,7 +134,7 @@ def test_a_row_moves_by_the_sum_or_as_far_as_orthogonal_changes_would_take_it():
 
 @pytest.mark.parametrize(("n_shards", "times"), [(1, 1), (4, 2), (16, 4), (64, 4)])
 def test_equal_changes_go_as_far_as_the_root_of_their_number_or_four_times(n_shards, times):
-    changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([25]))
+    changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([12.5]))
     merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes})] * n_shards)
     weights, accumulator = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
     merging.apply(merged.of["a"], weights, accumulator)
@@ -137,11 +142,26 @@ def test_equal_changes_go_as_far_as_the_root_of_their_number_or_four_times(n_sha
     np.testing.assert_array_equal(accumulator, [[0, 0], [n_shards, 0]])
 
 
-def test_rows_of_plain_gradient_descent_are_those_that_moved():
-    before, squares = np.zeros((3, 2), np.float32), np.zeros((3, 2), np.float32)
-    after = before.copy()
-    after[1, 1] = 1
-    assert merging.changes_of(before, squares, after, squares).rows.tolist() == [1]
+@pytest.mark.parametrize("name", VARIANTS)
+def test_tasks_leave_the_rows_as_they_were(name, monkeypatch):
+    """Also those that no sum of squares shows to be touched, or tasks would depend on who computes them."""
+    take, n_checked = rounds.take_changes, [0]
+
+    def checked(before, old, after, new):
+        expected, untouched = after - before, np.signbit(new[:, 1]).any()
+        found = take(before, old, after, new)
+        assert after.tobytes() == before.tobytes()
+        if untouched:  # not the rows of sentences, which are one task's
+            assert new.tobytes() == merging.working_copy(old).tobytes()
+        dense = np.zeros_like(before)
+        dense[found.rows] = found.change
+        np.testing.assert_array_equal(dense, expected)
+        n_checked[0] += 1
+        return found
+
+    monkeypatch.setattr(rounds, "take_changes", checked)
+    make(name, n_shards=3).fit(TEXT, groups=GROUPS)
+    assert n_checked[0] > 10
 
 
 def text_of(n_sentences, document):
@@ -193,25 +213,34 @@ def test_labels_are_learned_in_shards():
     assert make("CBOSVectorizer", n_shards=2).fit(TEXT, labels).loss_curve_[-1] > 0
 
 
-def test_a_fit_in_shards_goes_on(tmp_path):
-    whole = make("CBOSVectorizer", n_shards=3, max_iter=3).fit(corpus())
-    folder = tmp_path / "state"
+@pytest.mark.parametrize("name", ["CBOSVectorizer", "ParagraphVectorizer-dm"])
+def test_a_fit_in_shards_goes_on_after_any_round(name, tmp_path, monkeypatch):
+    """It writes before the first round, and after each: 5 in the first pass, with the warm-up, and 4 in others."""
+    whole = make(name, n_shards=3, max_iter=2).fit(corpus())
+    write = Checkpoint.write
+    for n_writes in range(1, 11):
+        left, folder = [n_writes], tmp_path / str(n_writes)
 
-    def stop(fraction):
-        if folder.exists():
-            raise KeyboardInterrupt
+        def write_and_stop(self, *args, left=left):
+            write(self, *args)
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
 
-    estimator = make("CBOSVectorizer", n_shards=3, max_iter=3)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("skembed._training.progress.Progress.advance", lambda self, fraction: stop(fraction))
-        estimator.fit(corpus(), checkpoint=folder)
-    assert not hasattr(estimator, "vocabulary_")
-    assert learned(estimator.fit(corpus(), checkpoint=folder, engine=Shuffled(2))) == learned(whole)
+        estimator = make(name, n_shards=3, max_iter=2)
+        monkeypatch.setattr(Checkpoint, "write", write_and_stop)
+        with pytest.raises(KeyboardInterrupt):
+            estimator.fit(corpus(), checkpoint=folder)
+        monkeypatch.setattr(Checkpoint, "write", write)
+        assert not hasattr(estimator, "vocabulary_")
+        goes_on = estimator.fit(corpus(), checkpoint=folder, engine=Shuffled(2))
+        assert learned(goes_on) == learned(whole)
+        assert goes_on.loss_curve_ == whole.loss_curve_
 
 
 @pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if name not in SHARDED])
 def test_other_methods_refuse_an_engine(name):
-    with pytest.raises(ValueError, match="does not learn in shards"):
+    with pytest.raises(TypeError, match="engine"):
         make(name).fit(TEXT, groups=GROUPS, engine="processes")
     with pytest.raises(TypeError, match="n_shards"):
         type(make(name))(n_shards=2)
