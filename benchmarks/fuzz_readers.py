@@ -6,9 +6,9 @@
     python benchmarks/fuzz_readers.py --repeat TARGET FILE
 
 Starts from the files of the tests and from saved folders, with their digests made to fit after each change, so that
-what lies behind them is reached. What opens is used: a few sentences are embedded. Kernels run as compiled. A ValueError
-that names the file is a clear error; another error, an end of the process, more than 20 seconds of the processor or more
-than 2 GB of memory ends a target and is kept in the corpus folder, for --repeat.
+what lies behind them is reached. What opens is used: a few sentences are embedded. Kernels run as compiled. A
+ValueError that names the file is a clear error; another error, an end of the process, more than 20 seconds of the
+processor or more than 2 GB of memory ends a target and is kept in the corpus folder, for --repeat.
 """
 
 import argparse
