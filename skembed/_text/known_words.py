@@ -34,10 +34,10 @@ class EncodedSentences(NamedTuple):
         ids = ids.tolist() if isinstance(ids, np.ndarray) else ids
         return [words[i] if i < n_words else more_words[i - n_words] for i in ids]
 
-    def unknown_words(self, ids: np.ndarray) -> tuple[Sequence[str], np.ndarray]:
+    def unknown_words(self, ids: np.ndarray) -> tuple[list[str], np.ndarray]:
         """Return the distinct words of the ids of unknown words, and the position of each id's word among them."""
         if self.more_words:  # all are of these sentences
-            return self.more_words, ids - len(self.words)
+            return list(self.more_words), ids - len(self.words)
         distinct, positions = np.unique(ids, return_inverse=True)
         return self.words_of(distinct), positions
 
