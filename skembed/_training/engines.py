@@ -101,11 +101,22 @@ class Dask:
     def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         client = self.client
 
-        def sent(item: Any) -> Any:
-            return client.scatter([item], hash=False)[0]  # in a list, or the fields of a tuple are sent one by one
+        def sent(item: Any, **where: Any) -> Any:
+            return client.scatter([item], hash=False, **where)[0]  # in a list, or fields of a tuple are sent one by one
 
-        job, groups = sent(common), in_groups(make_tasks(), n_tasks, sum(client.nthreads().values()))
-        level = [client.submit(work_on, work, merge, job, sent(group), pure=False) for group in groups]
+        n_threads = client.nthreads()
+        # Left to itself, the scheduler has short tasks wait for the worker that already has what they have in common.
+        slots = [
+            worker
+            for index in range(max(n_threads.values(), default=0))
+            for worker, n in n_threads.items()
+            if index < n
+        ]
+        job, level = sent(common), []
+        for index, group in enumerate(in_groups(make_tasks(), n_tasks, max(1, len(slots)))):
+            where = {"workers": [slots[index % len(slots)]]} if slots else {}
+            lenient = where | {"allow_other_workers": True} if slots else {}
+            level.append(client.submit(work_on, work, merge, job, sent(group, **where), pure=False, **lenient))
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2])
             odd = level[len(level) // 2 * 2 :]
