@@ -9,6 +9,8 @@ words and networks of 1 and 10 Gb/s, all steps of a round after each other, as i
 
 import sys
 import time
+from collections import Counter
+from functools import cache
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
@@ -19,7 +21,7 @@ from reporting import report
 
 from skembed._training.shards import rounds_of_pass
 
-PASSES, N_COMPONENTS, N_WORDS = 5, 300, 300_000
+PASSES, N_COMPONENTS = 5, 300
 N_WORKERS, SIZES, NETWORKS = (2, 4, 8, 16, 32, 64, 128, 256), (10**9, 10**10, 10**11, 10**12), (1, 10)
 LENGTHS = 100_000, 1_000_000, 10_000_000
 N_SENTENCES = 200_000  # of the text whose words a second are measured
@@ -74,46 +76,50 @@ def prepare_rows(corpus):
     return measure
 
 
-def rows_of(n_tokens):
-    """How many of the words occur in so many tokens, by the law of Zipf and Mandelbrot."""
-    frequency = 1 / (np.arange(N_WORDS) + 3.7)
-    return float(-np.expm1(-n_tokens * frequency / frequency.sum()).sum())
+class Rows:
+    """How many words occur in so many tokens, drawn with the frequencies of a corpus."""
+
+    def __init__(self, corpus):
+        self.frequency = np.bincount(corpus.tokens) / corpus.n_tokens
+        self.n_words = len(self.frequency)
+        self.of = cache(self._of)
+
+    def _of(self, n_tokens):
+        return float(-np.expm1(-n_tokens * self.frequency).sum())
 
 
-def counted_rows(corpus):
-    """The same of a text, with the law's answer for its vocabulary."""
-    for n_tokens in LENGTHS:
-        found = len(np.unique(corpus.tokens[:n_tokens]))
-        frequency = 1 / (np.arange(len(corpus.vocabulary)) + 3.7)
-        yield n_tokens, found, int(-np.expm1(-n_tokens * frequency / frequency.sum()).sum())
-
-
-def seconds_of_fit(n_words, n_workers, gigabits, speed, of_rows):
+def seconds_of_fit(n_words, n_workers, gigabits, measured):
     """Seconds of a fit, by step."""
+    touched, speed, of_rows = measured
     network, row = gigabits * 1e9 / 8, 4 * (N_COMPONENTS + 4)
     spent = dict.fromkeys(STEPS, 0.0)
-    for epoch in range(PASSES):
-        for plan in rounds_of_pass(n_words, n_workers, warm_up=epoch == 0):
-            tokens = (plan.last - plan.first) * n_words / plan.n_shards
-            rows, levels = rows_of(tokens), int(np.ceil(np.log2(plan.n_shards)))
-            merged = [rows_of(tokens * 2 ** (level + 1)) for level in range(levels)]
-            spent["warm-up" if plan.n_shards == 1 else "work"] += tokens / speed
-            spent["text"] += 4 * tokens * plan.n_shards / network
-            spent["weights"] += (1 + levels) * 4 * N_WORDS * (N_COMPONENTS + 2) / network
-            spent["changes"] += row * sum([rows, *merged]) / network
-            spent["rows"] += rows * of_rows["take"] + sum(merged) * of_rows["merge"]
-            spent["rows"] += (merged or [rows])[-1] * of_rows["apply"]
+    plans = [
+        plan for epoch in range(PASSES) for plan in rounds_of_pass(n_words, n_workers, fewest=4, warm_up=epoch == 0)
+    ]
+    equal = Counter((plan.n_shards, round((plan.last - plan.first) * n_words / plan.n_shards, -3)) for plan in plans)
+    for (n_shards, tokens), n_rounds in equal.items():
+        rows, levels = touched.of(tokens), int(np.ceil(np.log2(n_shards)))
+        merged = [touched.of(tokens * 2 ** (level + 1)) for level in range(levels)]
+        of_round = {
+            "warm-up" if n_shards == 1 else "work": tokens / speed,
+            "text": 4 * tokens * n_shards / network,
+            "weights": (1 + levels) * 4 * touched.n_words * (N_COMPONENTS + 2) / network,
+            "changes": row * sum([rows, *merged]) / network,
+            "rows": rows * of_rows["take"] + sum(merged) * of_rows["merge"] + (merged or [rows])[-1] * of_rows["apply"],
+        }
+        for step, seconds in of_round.items():
+            spent[step] += n_rounds * seconds
     return spent
 
 
-def draw_clusters(figure, speed, of_rows):
+def draw_clusters(figure, measured):
     """Speed-up over one worker, by workers; a panel for each network."""
     shared = None
     for panel, gigabits in enumerate(NETWORKS):
         shared = axes = figure.add_subplot(1, len(NETWORKS), panel + 1, sharey=shared)
         for n_words in SIZES:
-            alone = PASSES * n_words / speed
-            times = [sum(seconds_of_fit(n_words, n, gigabits, speed, of_rows).values()) for n in N_WORKERS]
+            alone = PASSES * n_words / measured[1]
+            times = [sum(seconds_of_fit(n_words, n, gigabits, measured).values()) for n in N_WORKERS]
             exponent = round(np.log10(n_words))
             axes.loglog(N_WORKERS, [alone / one for one in times], marker=".", label=f"$10^{{{exponent}}}$ words")
         axes.loglog(N_WORKERS, N_WORKERS, color="0.6", linestyle=":", label="ideal")
@@ -124,12 +130,12 @@ def draw_clusters(figure, speed, of_rows):
     axes.legend()
 
 
-def bottlenecks(speed, of_rows):
+def bottlenecks(measured):
     """Rows of the table."""
     for n_words in SIZES:
         for gigabits in NETWORKS:
             for n_workers in (2, 16, 64, 256):
-                spent = seconds_of_fit(n_words, n_workers, gigabits, speed, of_rows)
+                spent = seconds_of_fit(n_words, n_workers, gigabits, measured)
                 total = sum(spent.values())
                 largest, second = sorted(spent, key=spent.get)[:-3:-1]
                 yield {
@@ -137,7 +143,7 @@ def bottlenecks(speed, of_rows):
                     "Gb/s": gigabits,
                     "workers": n_workers,
                     "hours": round(total / 3600, 2),
-                    "times one worker": round(PASSES * n_words / speed / total, 1),
+                    "times one worker": round(PASSES * n_words / measured[1] / total, 1),
                     "bottleneck": f"{largest} ({spent[largest] / total:.0%})",
                     "then": f"{second} ({spent[second] / total:.0%})",
                 }
@@ -150,7 +156,8 @@ def main():
         from skembed import SentenceCorpus
 
         corpus = SentenceCorpus.load(folder / "simplewiki")
-        counted = list(counted_rows(corpus))
+        touched = Rows(corpus)
+        counted = [(n, len(np.unique(corpus.tokens[:n])), int(touched.of(n))) for n in LENGTHS]
         settings = {
             name: (prepare, {"corpus": f"{folder}/simplewiki"})
             for name, prepare in (("work", "prepare_work"), ("rows", "prepare_rows"))
@@ -160,17 +167,18 @@ def main():
     speed = median([one["value"] for one in found["work"]])
     of_rows = {step: median([one["value"][step] for one in found["rows"]]) for step in ("take", "merge", "apply")}
     steps = ", ".join(f"{1e9 * seconds:.0f} ns to {step}" for step, seconds in of_rows.items())
-    rows_found = "; ".join(f"{n:,} words: {rows:,} (law: {law:,})" for n, rows, law in counted)
+    rows_found = "; ".join(f"{n:,} words: {rows:,} in running text, {drawn:,} if drawn" for n, rows, drawn in counted)
+    measured = touched, speed, of_rows
     report(
         options,
         "clusters",
-        f"Five passes of CBOS by a cluster, {N_COMPONENTS} numbers for each of {N_WORDS:,} words",
-        list(bottlenecks(speed, of_rows)),
+        f"Five passes of CBOS by a cluster, {N_COMPONENTS} numbers for each of {touched.n_words:,} words",
+        list(bottlenecks(measured)),
         notes=f"Measured on one core: {speed:,.0f} words a second; a row takes {steps}. Rows that a task touches, "
-        f"counted in Simple English Wikipedia: {rows_found}. All else is computed: a shard a worker, no step overlaps "
+        f"by the word counts of Simple English Wikipedia: {rows_found}. All else is computed: a shard a worker, no step overlaps "
         f"another. {'; '.join(f'*{name}*: {what}' for name, what in STEPS.items())}.",
         raw={"words a second": speed, "seconds a row": of_rows, "rows of a task": counted},
-        draw=lambda figure: draw_clusters(figure, speed, of_rows),
+        draw=lambda figure: draw_clusters(figure, measured),
     )
 
 

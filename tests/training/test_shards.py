@@ -202,7 +202,7 @@ def test_extents_are_whole_documents_unless_one_is_longer():
 
 def test_rounds_cover_a_pass():
     for n_tokens, n_shards, warm_up in [(100, 4, True), (10**7, 16, True), (10**11, 64, False), (10**11, 64, True)]:
-        found = rounds_of_pass(n_tokens, n_shards, warm_up=warm_up)
+        found = rounds_of_pass(n_tokens, n_shards, fewest=4, warm_up=warm_up)
         assert [one.first for one in found] == [0.0, *[one.last for one in found[:-1]]]
         assert found[-1].last == pytest.approx(1.0)
         assert [one.n_shards for one in found] == [1] * warm_up + [n_shards] * (len(found) - warm_up)
