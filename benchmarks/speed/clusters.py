@@ -175,8 +175,8 @@ def main():
         f"Five passes of CBOS by a cluster, {N_COMPONENTS} numbers for each of {touched.n_words:,} words",
         list(bottlenecks(measured)),
         notes=f"Measured on one core: {speed:,.0f} words a second; a row takes {steps}. Rows that a task touches, "
-        f"by the word counts of Simple English Wikipedia: {rows_found}. All else is computed: a shard a worker, no step overlaps "
-        f"another. {'; '.join(f'*{name}*: {what}' for name, what in STEPS.items())}.",
+        f"by the word counts of Simple English Wikipedia: {rows_found}. All else is computed: a shard a worker, no "
+        f"step overlaps another. {'; '.join(f'*{name}*: {what}' for name, what in STEPS.items())}.",
         raw={"words a second": speed, "seconds a row": of_rows, "rows of a task": counted},
         draw=lambda figure: draw_clusters(figure, measured),
     )

@@ -2,8 +2,8 @@
 
     python benchmarks/speed/shards.py --data DATA [--rounds N] [--out OUT]
 
-The text is Simple English Wikipedia and books, four times over: 114 million words. On shorter texts, of which a shard has
-fewer words in a round, copies and merges count for more.
+The text is Simple English Wikipedia and books, four times over: 114 million words. On shorter texts, of which a shard
+has fewer words in a round, copies and merges count for more.
 """
 
 import os

@@ -7,6 +7,7 @@ changes a bit, and a task whose worker was lost is computed again.
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
@@ -20,7 +21,7 @@ Work = Callable[[Any, Iterable[Any]], Iterable[Any]]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all
 _Result = TypeVar("_Result")
-_ATTEMPTS = 3
+_ATTEMPTS, _PAUSE = 3, 1.0  # seconds, in which a cluster notices that a worker is lost
 
 
 @runtime_checkable
@@ -90,13 +91,16 @@ class Dask:
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
+        from distributed.comm import CommClosedError
 
         for attempt in range(_ATTEMPTS):
             try:
                 return self._reduce(work, merge, common, make_tasks, n_tasks)
-            except (CancelledError, KilledWorker):  # a lost worker held what was sent to it
+            # A lost worker held what was sent to it, or was lost while that was sent.
+            except (CancelledError, KilledWorker, CommClosedError, TimeoutError):
                 if attempt == _ATTEMPTS - 1:
                     raise
+                time.sleep(_PAUSE)
 
     def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         client = self.client
