@@ -68,16 +68,29 @@ class Processes:
                 parallel = joblib.Parallel(n_processes, "loky", return_as="generator", pre_dispatch="2*n_jobs")
                 try:
                     return reduce_in_tree(merge, (joblib.load(path, mmap_mode="r") for path in parallel(calls)))
-                except BrokenProcessPool:  # a process was killed
+                except BrokenProcessPool as error:  # a process was killed
                     if attempt == _ATTEMPTS - 1:
-                        raise
+                        raise _lost("processes") from error
 
 
 def _write_result(path: Path, work: Work, merge: Merge, common: Any, tasks: list[Any]) -> Path:
     import joblib
 
-    joblib.dump(work_on(work, merge, common, tasks), path)
+    result = work_on(work, merge, common, tasks)
+    try:
+        joblib.dump(result, path)
+    except OSError as error:
+        message = f"What a process has learned cannot be written to {path}: {error.strerror}. TMPDIR sets the folder"
+        raise OSError(error.errno, message) from None
     return path
+
+
+def _lost(who: str) -> RuntimeError:
+    return RuntimeError(
+        f"{who.capitalize()} were lost {_ATTEMPTS} times in a row in one round, so the fit ends. The estimator is "
+        "unchanged. Most often the system kills what runs out of memory: estimate_memory says what a fit needs, and "
+        "the logs of the workers how they ended. With a checkpoint, the fit goes on from the last round."
+    )
 
 
 class Dask:
@@ -91,15 +104,15 @@ class Dask:
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
 
         for attempt in range(_ATTEMPTS):
             try:
                 return self._reduce(work, merge, common, make_tasks, n_tasks)
             # A lost worker held what was sent to it, or was lost while that was sent.
-            except (CancelledError, KilledWorker, CommClosedError, TimeoutError):
+            except (CancelledError, KilledWorker, CommClosedError, TimeoutError) as error:
                 if attempt == _ATTEMPTS - 1:
-                    raise
+                    raise _lost("workers of the cluster") from error
                 time.sleep(_PAUSE)
 
     def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
