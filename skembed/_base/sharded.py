@@ -27,6 +27,7 @@ class ShardedVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, Any] = {"n_shards": [integers(1, 65_536), None]}
     n_shards: int | None = None
+    _fewest_rounds = 4  # of a pass; measured, see doc/tasks/more_text.rst
     _least_words = 4_000_000  # of a shard in a pass; with fewer, a method may lose more than 0.7 points of STS
 
     @fit_context
@@ -108,8 +109,9 @@ class ShardedVectorizer(TrainedVectorizer):
             for arrays in (self._learned_arrays(fitted), self._arrays_of_text(fitted, text))
         )
         shown = {name: fitted[name] for name in (*_SHOWN, *words) if name in fitted}
-        job = Job(MakesTrainer(self, None if engine is None else 1), shown, words[::2], of_text[::2])
-        return RoundTrainer(job, fitted, self._make_trainer(fitted), int(self.n_shards), engine_of(engine, self.n_jobs))
+        make_trainer = MakesTrainer(self, None if engine is None else 1)
+        job = Job(make_trainer, shown, words[::2], of_text[::2], int(self.n_shards), self._fewest_rounds)
+        return RoundTrainer(job, fitted, self._make_trainer(fitted), engine_of(engine, self.n_jobs))
 
 
 class MakesTrainer:

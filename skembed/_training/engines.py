@@ -7,6 +7,7 @@ changes a bit, and a task whose worker was lost is computed again.
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
@@ -20,7 +21,7 @@ Work = Callable[[Any, Iterable[Any]], Iterable[Any]]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all
 _Result = TypeVar("_Result")
-_ATTEMPTS = 3
+_ATTEMPTS, _PAUSE = 3, 1.0  # seconds, in which a cluster notices that a worker is lost
 
 
 @runtime_checkable
@@ -67,16 +68,29 @@ class Processes:
                 parallel = joblib.Parallel(n_processes, "loky", return_as="generator", pre_dispatch="2*n_jobs")
                 try:
                     return reduce_in_tree(merge, (joblib.load(path, mmap_mode="r") for path in parallel(calls)))
-                except BrokenProcessPool:  # a process was killed
+                except BrokenProcessPool as error:  # a process was killed
                     if attempt == _ATTEMPTS - 1:
-                        raise
+                        raise _lost("processes") from error
 
 
 def _write_result(path: Path, work: Work, merge: Merge, common: Any, tasks: list[Any]) -> Path:
     import joblib
 
-    joblib.dump(work_on(work, merge, common, tasks), path)
+    result = work_on(work, merge, common, tasks)
+    try:
+        joblib.dump(result, path)
+    except OSError as error:
+        message = f"What a process has learned cannot be written to {path}: {error.strerror}. TMPDIR sets the folder"
+        raise OSError(error.errno, message) from None
     return path
+
+
+def _lost(who: str) -> RuntimeError:
+    return RuntimeError(
+        f"{who.capitalize()} were lost {_ATTEMPTS} times in a row in one round, so the fit ends. The estimator is "
+        "unchanged. Most often the system kills what runs out of memory: estimate_memory says what a fit needs, and "
+        "the logs of the workers how they ended. With a checkpoint, the fit goes on from the last round."
+    )
 
 
 class Dask:
@@ -90,22 +104,36 @@ class Dask:
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
+        from distributed.comm.core import CommClosedError
 
         for attempt in range(_ATTEMPTS):
             try:
                 return self._reduce(work, merge, common, make_tasks, n_tasks)
-            except (CancelledError, KilledWorker):  # a lost worker held what was sent to it
+            # A lost worker held what was sent to it, or was lost while that was sent.
+            except (CancelledError, KilledWorker, CommClosedError, TimeoutError) as error:
                 if attempt == _ATTEMPTS - 1:
-                    raise
+                    raise _lost("workers of the cluster") from error
+                time.sleep(_PAUSE)
 
     def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         client = self.client
 
-        def sent(item: Any) -> Any:
-            return client.scatter([item], hash=False)[0]  # in a list, or the fields of a tuple are sent one by one
+        def sent(item: Any, **where: Any) -> Any:
+            return client.scatter([item], hash=False, **where)[0]  # in a list, or fields of a tuple are sent one by one
 
-        job, groups = sent(common), in_groups(make_tasks(), n_tasks, sum(client.nthreads().values()))
-        level = [client.submit(work_on, work, merge, job, sent(group), pure=False) for group in groups]
+        n_threads = client.nthreads()
+        # Left to itself, the scheduler has short tasks wait for the worker that already has what they have in common.
+        slots = [
+            worker
+            for index in range(max(n_threads.values(), default=0))
+            for worker, n in n_threads.items()
+            if index < n
+        ]
+        job, level = sent(common), []
+        for index, group in enumerate(in_groups(make_tasks(), n_tasks, max(1, len(slots)))):
+            where = {"workers": [slots[index % len(slots)]]} if slots else {}
+            lenient = where | {"allow_other_workers": True} if slots else {}
+            level.append(client.submit(work_on, work, merge, job, sent(group, **where), pure=False, **lenient))
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2])
             odd = level[len(level) // 2 * 2 :]

@@ -28,6 +28,8 @@ class Job(NamedTuple):
     fitted: dict[str, Any]  # what the trainer reads, with the learned arrays and their accumulators
     names: list[str]  # of the arrays that all tasks learn
     of_text: list[str]  # of those with a row for each sentence, of which a task gets its own
+    n_shards: int
+    fewest_rounds: int  # of a pass
 
 
 class Task(NamedTuple):
@@ -64,8 +66,8 @@ def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
 class RoundTrainer:
     """Passes over a text in rounds; has the interface of `BlockLoop`."""
 
-    def __init__(self, job: Job, fitted: dict[str, Any], trainer: BlockLoop, n_shards: int, engine: Engine) -> None:
-        self.job, self.fitted, self.trainer, self.n_shards, self.engine = job, fitted, trainer, n_shards, engine
+    def __init__(self, job: Job, fitted: dict[str, Any], trainer: BlockLoop, engine: Engine) -> None:
+        self.job, self.fitted, self.trainer, self.engine = job, fitted, trainer, engine
         self.go_on(PartOfPass(), lambda part: None)
 
     def go_on(self, part: PartOfPass, write: Callable[[PartOfPass], None]) -> None:
@@ -86,17 +88,18 @@ class RoundTrainer:
         """One pass over all sentences; returns the mean loss of a target. See `BlockLoop.run_epoch`."""
         if rates is None:
             return self.trainer.run_epoch(text, epoch, rates=None)
-        extents, seed = cut(text, self.n_shards), self.fitted["_seed"]
+        job, seed = self.job, self.fitted["_seed"]
+        extents = cut(text, job.n_shards)
         order = np.random.default_rng([seed, epoch, 2]).permutation(len(extents) - 1)
         part, self.part = self.part, PartOfPass()
-        plans = rounds_of_pass(len(text.tokens), self.n_shards, warm_up=epoch == 0)
+        plans = rounds_of_pass(len(text.tokens), job.n_shards, fewest=job.fewest_rounds, warm_up=epoch == 0)
         for index, plan in enumerate(plans):
             if index < part.n_rounds:
                 continue
             falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
             deal_shards = partial(deal, text, extents, order, plan, [seed, epoch, index])
             make_tasks = partial(self._tasks, deal_shards, epoch, falls)
-            found = self.engine.reduce(learn, merge, self.job, make_tasks, plan.n_shards)
+            found = self.engine.reduce(learn, merge, job, make_tasks, plan.n_shards)
             if found is not None:
                 self._apply(found)
                 part = PartOfPass(index + 1, part.loss + found.loss, part.n_targets + found.n_targets)

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
+from joblib.externals.loky import get_reusable_executor
 
 from skembed import SentenceCorpus
 from skembed._training import merging, rounds
@@ -88,6 +89,58 @@ def test_killed_process_costs_no_bit(tmp_path, monkeypatch):
     monkeypatch.setattr(rounds, "learn", killed_once)
     assert learned(make("CBOSVectorizer", n_shards=3, n_jobs=2).fit(corpus(), engine="processes")) == expected
     assert flag.exists()
+
+
+def raises(what):
+    def learn(job, tasks):
+        what()
+
+    return learn
+
+
+def test_processes_that_are_always_killed_end_the_fit(monkeypatch):
+    monkeypatch.setattr(rounds, "learn", raises(lambda: os._exit(1)))
+    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
+    with pytest.raises(RuntimeError, match=r"^Processes were lost 3 times in a row .*The estimator is unchanged"):
+        estimator.fit(corpus(), engine="processes")
+    assert not hasattr(estimator, "vocabulary_")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sets a limit of the size of files")
+def test_full_disk_of_a_process(monkeypatch):
+    learn = rounds.learn
+
+    def with_little_disk(job, tasks):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+        return learn(job, tasks)
+
+    monkeypatch.setattr(rounds, "learn", with_little_disk)
+    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
+    try:
+        with pytest.raises(OSError, match=r"What a process has learned cannot be written to .*: File too large"):
+            estimator.fit(corpus(), engine="processes")
+    finally:
+        get_reusable_executor().shutdown()  # its processes have the limit
+    assert not hasattr(estimator, "vocabulary_")
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 3, 5, 16, 40])
+@pytest.mark.parametrize("n_tasks", [1, 2, 7, 16, 64])
+def test_groups_are_subtrees_and_as_good_as_single_tasks(n_tasks, n_workers):
+    groups = list(in_groups(range(n_tasks), n_tasks, n_workers))
+    assert [task for group in groups for task in group] == list(range(n_tasks))
+    whole, last = {len(group) for group in groups[:-1]}, len(groups[-1])
+    assert len(whole) <= 1 and all(size & (size - 1) == 0 and last <= size for size in whole)
+
+    def tasks_until_the_end(groups):  # where each worker takes the next group when it is free
+        busy = [0] * n_workers
+        for group in groups:
+            busy[busy.index(min(busy))] += len(group)
+        return max(busy)
+
+    assert tasks_until_the_end(groups) <= tasks_until_the_end([[task] for task in range(n_tasks)])
 
 
 def test_tree_depends_on_the_number_of_results_alone():
@@ -202,7 +255,7 @@ def test_extents_are_whole_documents_unless_one_is_longer():
 
 def test_rounds_cover_a_pass():
     for n_tokens, n_shards, warm_up in [(100, 4, True), (10**7, 16, True), (10**11, 64, False), (10**11, 64, True)]:
-        found = rounds_of_pass(n_tokens, n_shards, warm_up=warm_up)
+        found = rounds_of_pass(n_tokens, n_shards, fewest=4, warm_up=warm_up)
         assert [one.first for one in found] == [0.0, *[one.last for one in found[:-1]]]
         assert found[-1].last == pytest.approx(1.0)
         assert [one.n_shards for one in found] == [1] * warm_up + [n_shards] * (len(found) - warm_up)
