@@ -16,15 +16,12 @@ from .._corpus.corpus import SentenceCorpus
 from .._encoders.tree import Folded, Parse, back, balanced_trees, fold, parse, start_pairs, trees_of, unfold
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
-from .._text.tokenizer import Tokenizer
+from .._text.tokenizer import BRACKETED, Tokenizer
 from .._training.dense import Chunk, DenseObjective, Gradients
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.plan import SentenceBlocks
 from .._word_vectors.recurrent import list_known
 from .._word_vectors.start import StartsFromInit
-
-# Brackets, and what does not stand right behind an opening one: that is the label of a node.
-BRACKETED = r"[()]|(?<![^\s)])[^\s()]+"
 
 
 class Unfolding(DenseObjective):
