@@ -82,7 +82,10 @@ def main():
                 row = {"method": name, "corpus": corpus, "peak, MiB": round(value["peak"] / MEBIBYTE)}
                 row |= {"weights": round(value["weights"] / MEBIBYTE), "words": round(value["text"] / MEBIBYTE)}
                 estimated = value["estimated"]
-                row |= {"rest of the peak, MiB": round(beside), "estimate_memory": estimated and round(estimated / MEBIBYTE)}
+                row |= {
+                    "rest of the peak, MiB": round(beside),
+                    "estimate_memory": estimated and round(estimated / MEBIBYTE),
+                }
                 rows.append(row)
                 print(row, flush=True)
                 targets.append(

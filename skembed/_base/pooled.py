@@ -103,10 +103,9 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         if len(unknown) and self._option("unknown") == "zero":
             rows[unknown] = -1
         elif len(unknown):
-            ids = rows[unknown].tolist()
-            positions = {word: -1 - i for i, word in enumerate(dict.fromkeys(ids))}  # faster than np.unique
-            others = read_only(self._unknown_vectors(sentences.words_of(positions)))
-            rows[unknown] = [positions[word] for word in ids]
+            words, positions = sentences.unknown_words(rows[unknown])
+            others = read_only(self._unknown_vectors(words))
+            rows[unknown] = -1 - positions
         if out is None:
             out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
         sum_rows(rows, weights, ptr, vectors, others, self._option("pooling") == "mean", out)
