@@ -23,6 +23,7 @@ from .._word_vectors.start import StartsFromInit
 
 # Brackets, and what does not stand right behind an opening one: that is the label of a node.
 BRACKETED = r"[()]|(?<![^\s)])[^\s()]+"
+_BATCH = 256  # sentences that are folded together
 
 
 def _brackets_of(vocabulary: dict[str, int]) -> tuple[int, int]:
@@ -341,13 +342,14 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
     def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         rows = sentences.rows[sentences.ids]
         is_known = rows >= 0
-        ptr = offsets(is_known)[sentences.ptr]
+        rows, ptr = rows[is_known], offsets(is_known)[sentences.ptr]
         which = np.flatnonzero(np.diff(ptr))
-        trees, vectors = self._trees_of(self.vocabulary_), self.word_vectors_
+        trees, weights = self._trees_of(self.vocabulary_), (self.encoder_weights_, self.decoder_weights_)
         embedded = np.zeros((len(ptr) - 1, self.n_features_out_), np.float32) if out is None else out
         embedded[:] = 0
-        if len(which):
-            ptr, weights = np.append(ptr[which], ptr[-1]), (self.encoder_weights_, self.decoder_weights_)
-            folded, has_words = fold_rows(rows[is_known], ptr, trees, vectors, *weights)
-            embedded[which[has_words]] = folded.states[folded.trees.roots]
+        ptr = np.append(ptr[which], ptr[-1])
+        for first in range(0, len(which), _BATCH):
+            ends = ptr[first : first + _BATCH + 1]
+            folded, has_words = fold_rows(rows[ends[0] : ends[-1]], ends - ends[0], trees, self.word_vectors_, *weights)
+            embedded[which[first + has_words]] = folded.states[folded.trees.roots]
         return embedded
