@@ -23,7 +23,7 @@ class Unfolding(DenseObjective):
         self.fitted, self.trees = fitted, trees
 
     def activation_bytes(self, n_words: int) -> int:
-        """Memory for states, outputs, slopes, gradients and errors of words and as many nodes, and for those of a level."""
+        """Memory for states, outputs, slopes, gradients and errors of words and as many nodes, and of a level."""
         return 4 * 2 * n_words * 6 * len(self.fitted["encoder_weights_"])
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
