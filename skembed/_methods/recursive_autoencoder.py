@@ -16,13 +16,11 @@ from .._corpus.corpus import SentenceCorpus
 from .._encoders.tree import start_pairs
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
-from .._text.tokenizer import Tokenizer
+from .._text.tokenizer import BRACKETED, Tokenizer
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._word_vectors.recursive import Trees, Unfolding, fold_rows
 from .._word_vectors.start import StartsFromInit
 
-# Brackets, and what does not stand right behind an opening one: that is the label of a node.
-BRACKETED = r"[()]|(?<![^\s)])[^\s()]+"
 _BATCH = 256  # sentences that are folded together
 
 
