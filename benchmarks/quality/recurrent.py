@@ -45,7 +45,7 @@ def words_a_second(estimator, corpus):
         begin = time.process_time()
         estimator.fit(corpus)
         seconds.append(time.process_time() - begin)
-    return round(corpus.n_tokens / min(seconds))
+    return f"{corpus.n_tokens / min(seconds):,.0f}"
 
 
 def accuracies(estimator, folder):
