@@ -1,12 +1,16 @@
 """What happens when folders are damaged or forged: only errors of our own, or anything else?
 
-    python benchmarks/forgeries.py [--trials 100000] [--seconds 600] [--out doc/_results/forgeries]
+    python benchmarks/forgeries.py [--trials 100000] [--first 0] [--seconds 3600] [--log FILE] [--out doc/_results]
+    python benchmarks/forgeries.py --tabulate FILE ... [--out doc/_results]
 
 Mutates the saved folder of a corpus, of models and of a checkpoint, and files of word vectors: bytes of a file, or
 numbers of an array, with all digests made to fit. Each is loaded and, if that goes well, used: text and a corpus are
 embedded, a pass of training goes on, a fit learns from the corpus or goes on from the checkpoint. A process of its own
 does that, so that a crash or a hang is counted too. "Clear errors" are ValueErrors; whatever else happens is listed
 with the seed that repeats it.
+
+With --log each outcome is a line of a file, and a run with the same file goes on after the seeds that it has. Several
+processes take different --first and files of their own; --tabulate counts what is in all of them.
 """
 
 import argparse
@@ -142,28 +146,28 @@ def forge_files(folder, random):
     file.write_bytes(data)
 
 
-def use_corpus(folder):
-    corpus = skembed.SentenceCorpus.load(folder, mmap=bool(folder.stat().st_mtime_ns % 2), verify=False)
+def use_corpus(folder, mmap=False):
+    corpus = skembed.SentenceCorpus.load(folder, mmap=mmap, verify=False)
     skembed.Sent2VecVectorizer(4, min_count=1, max_iter=1, ngram_range=(1, 2), n_buckets=20).fit(corpus).transform(
         corpus
     )
     list(corpus), corpus[::2].sentence_frequencies()
 
 
-def use_model(folder):
-    model = skembed.load(folder, mmap=bool(folder.stat().st_mtime_ns % 2))
+def use_model(folder, mmap=False):
+    model = skembed.load(folder, mmap=mmap)
     model.transform(TEXT)
     model.transform(skembed.SentenceCorpus.from_sentences(TEXT))
     if hasattr(model, "_layout") and model._learns_from == "text":
         model.partial_fit(TEXT)
 
 
-def use_checkpoint(folder):
+def use_checkpoint(folder, mmap=False):
     model = skembed.CBOSVectorizer(6, min_count=1, max_iter=2, random_state=0)
     model.fit(TEXT, checkpoint=folder).transform(TEXT)
 
 
-def use_vectors(folder):
+def use_vectors(folder, mmap=False):
     for file in folder.iterdir():
         words, vectors = skembed.read_word_vectors(file)
         assert len(words) == len(vectors) and np.isfinite(vectors).all()
@@ -193,7 +197,7 @@ def worker(original, kind, seeds, results):
             forge(folder, np.random.default_rng(seed))
             results.put((seed, "began"))
             try:
-                use(folder)
+                use(folder, mmap=seed % 2 == 1)
                 results.put((seed, "works"))
             except ValueError:
                 results.put((seed, "clear error"))
@@ -202,17 +206,17 @@ def worker(original, kind, seeds, results):
     results.put((None, "done"))
 
 
-def run(original, kind, first, n_trials, until):
-    """Outcomes, and what is neither an error of ours nor harmless."""
-    counts, surprises, context = Counter(), [], multiprocessing.get_context("fork")
-    last = first + n_trials
-    while first < last and time.monotonic() < until:
+def run(original, kind, seeds, until):
+    """Seed and outcome of each trial, in processes of their own."""
+    seeds, context = list(seeds), multiprocessing.get_context("fork")
+    while seeds and time.monotonic() < until:
         results = context.SimpleQueue()
-        process = context.Process(target=worker, args=(original, kind, range(first, last), results))
+        process = context.Process(target=worker, args=(original, kind, seeds, results))
         process.start()
-        seed = first
+        seed = seeds[0]
         while True:
-            if not results._reader.poll(HANG) or time.monotonic() > until:
+            # Seconds one by one: while all processes are suspended, at most one of them passes.
+            if not any(results._reader.poll(1) for _ in range(HANG)) or time.monotonic() > until:
                 outcome = "hang" if time.monotonic() < until else "end"
                 process.kill()
                 process.join()
@@ -225,17 +229,13 @@ def run(original, kind, first, n_trials, until):
                 outcome = "crash"
                 break
             if seed is None:
-                return counts, surprises
+                return
             if outcome != "began":
-                counts[outcome if outcome in ("works", "clear error") else "anything else"] += 1
-                if outcome not in ("works", "clear error"):
-                    surprises.append((seed, outcome))
+                yield seed, outcome
         if outcome == "end":
-            break
-        counts["anything else"] += 1
-        surprises.append((seed, outcome))
-        first = seed + 1
-    return counts, surprises
+            return
+        yield seed, outcome
+        seeds = seeds[seeds.index(seed) + 1 :]
 
 
 def originals(parent, only=None):
@@ -265,31 +265,56 @@ def originals(parent, only=None):
     return found
 
 
+def read_log(file):
+    """Outcomes that a file has: (folder, seed) -> outcome. The last line may be half written."""
+    lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+    trials = (json.loads(line) for line in lines if line.endswith("\n"))
+    return {(name, seed): outcome for name, seed, outcome in trials}
+
+
+def tabulate(outcomes, options):
+    """Report the counts for each folder, and list what is neither a clear error nor harmless."""
+    kinds, counts = ("clear error", "works", "anything else"), {}
+    for (name, _), outcome in outcomes.items():
+        counts.setdefault(name, Counter())[outcome if outcome in kinds else kinds[-1]] += 1
+    counts["all"] = sum(counts.values(), Counter())
+    rows = [
+        {"folder of": name, "injected": sum(of.values())} | {k: of[k] for k in kinds} for name, of in counts.items()
+    ]
+    report(options, "forgeries", "Damaged and forged folders", rows)
+    surprises = [(*trial, outcome) for trial, outcome in outcomes.items() if outcome not in kinds]
+    print(*surprises[:50], sep="\n")
+    return bool(surprises)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=100_000)
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--only", help="name of one folder")
+    parser.add_argument("--log", type=Path)
+    parser.add_argument("--tabulate", type=Path, nargs="+")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    rows, all_surprises = [], []
-    with tempfile.TemporaryDirectory() as parent:
-        folders = originals(Path(parent))
+    if options.tabulate:
+        return tabulate({key: of for file in options.tabulate for key, of in read_log(file).items()}, options)
+    outcomes = read_log(options.log) if options.log else {}
+    with tempfile.TemporaryDirectory() as parent, open(options.log or "/dev/null", "a", buffering=1) as log:
+        folders = originals(Path(parent), options.only)
         for name, (kind, folder) in folders.items():
             KINDS[kind][1](folder)  # compiles, for all workers
             print(name, sum(file.stat().st_size for file in folder.iterdir()), "bytes", flush=True)
-        for name, (kind, folder) in folders.items():
-            until = time.monotonic() + options.seconds / len(folders)
-            counts, surprises = run(folder, kind, options.first, options.trials // len(folders), until)
-            kinds = ("clear error", "works", "anything else")
-            rows.append({"folder of": name, "injected": sum(counts.values())} | {kind: counts[kind] for kind in kinds})
-            print(rows[-1], surprises[:5], flush=True)
-            all_surprises += [(name, *surprise) for surprise in surprises]
-    total = {key: sum(row[key] for row in rows) for key in rows[0] if key != "folder of"}
-    report(options, "forgeries", "Damaged and forged folders", [*rows, {"folder of": "all"} | total])
-    for surprise in all_surprises[:50]:
-        print(surprise)
-    return bool(all_surprises)
+        ends = time.monotonic() + options.seconds
+        for left, (name, (kind, folder)) in zip(range(len(folders), 0, -1), folders.items(), strict=True):
+            seeds = range(options.first, options.first + options.trials // len(folders))
+            seeds = [seed for seed in seeds if (name, seed) not in outcomes]
+            until = time.monotonic() + (ends - time.monotonic()) / left
+            for seed, outcome in run(folder, kind, seeds, until):
+                outcomes[name, seed] = outcome
+                log.write(json.dumps([name, seed, outcome]) + "\n")
+            print(name, time.strftime("%H:%M:%S"), flush=True)
+    return tabulate(outcomes, options)
 
 
 if __name__ == "__main__":

@@ -160,29 +160,32 @@ def unfold(folded: Folded, decoder: np.ndarray) -> Unfolded:
 def back(unfolded: Unfolded, encoder: np.ndarray, decoder: np.ndarray) -> TreeGradients:
     """The gradients of the loss."""
     (trees, states), outputs = unfolded[:2]
-    children, levels, _ = trees
+    children, levels, roots = trees
     n, d = len(states) - len(children), states.shape[1]
-    of_encoder, of_decoder = np.zeros_like(encoder), np.zeros_like(decoder)
+    steps = list(zip(levels, levels[1:]))
     given = np.zeros_like(states)
     given[:n] = outputs[:n] - states[:n]
-    for first, last in zip(levels, levels[1:]):
+    slopes = 1 - np.square(outputs)
+    slopes[:n] = 1
+    errors = np.empty((len(children), 2 * d), np.float32)  # of all nodes, for one product in the end
+    for first, last in steps:
         below = children[first:last].ravel()
-        slope = np.where((below < n)[:, None], np.float32(1), 1 - np.square(outputs[below]))
-        errors = (given[below] * slope).reshape(-1, 2 * d)
-        of_decoder[:, :-1] += errors.T @ outputs[n + first : n + last]
-        of_decoder[:, -1] += errors.sum(axis=0)
-        given[n + first : n + last] = errors @ decoder[:, :-1]
-    is_root = np.zeros(len(states), np.bool_)
-    is_root[trees.roots] = True
-    given[~is_root] = 0
-    for first, last in reversed(list(zip(levels, levels[1:]))):
-        here = slice(n + first, n + last)
-        errors = given[here] * (1 - np.square(states[here]))
-        pairs = states[children[first:last]].reshape(-1, 2 * d)
-        of_encoder[:, :-1] += errors.T @ pairs
-        of_encoder[:, -1] += errors.sum(axis=0)
-        given[children[first:last].ravel()] = (errors @ encoder[:, :-1]).reshape(-1, d)
-    return TreeGradients(of_encoder, of_decoder)
+        errors[first:last] = (given[below] * slopes[below]).reshape(-1, 2 * d)
+        given[n + first : n + last] = errors[first:last] @ decoder[:, :-1]
+    of_decoder = _of_pairs(errors, outputs[n:])
+    of_roots = given[roots]
+    given[:] = 0
+    given[roots] = of_roots
+    slopes, of_nodes = 1 - np.square(states[n:]), errors[:, :d]
+    for first, last in reversed(steps):
+        of_nodes[first:last] = given[n + first : n + last] * slopes[first:last]
+        given[children[first:last].ravel()] = (of_nodes[first:last] @ encoder[:, :-1]).reshape(-1, d)
+    return TreeGradients(_of_pairs(of_nodes, states[children].reshape(-1, 2 * d)), of_decoder)
+
+
+def _of_pairs(errors: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+    """The gradient of weights and intercepts, from the errors of all nodes."""
+    return np.column_stack([errors.T @ inputs, errors.sum(axis=0)])
 
 
 def start_pairs(array: np.ndarray, seed: list[int], *, is_decoder: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,12 @@ from .._corpus.corpus import SentenceCorpus
 from .._encoders.tree import Folded, Parse, back, balanced_trees, fold, parse, start_pairs, trees_of, unfold
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
-from .._text.tokenizer import Tokenizer
+from .._text.tokenizer import BRACKETED, Tokenizer
 from .._training.dense import Chunk, DenseObjective, Gradients
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.plan import SentenceBlocks
 from .._word_vectors.recurrent import list_known
 from .._word_vectors.start import StartsFromInit
-
-# Brackets, and what does not stand right behind an opening one: that is the label of a node.
-BRACKETED = r"[()]|(?<![^\s)])[^\s()]+"
 
 
 class Unfolding(DenseObjective):
@@ -100,7 +98,8 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
         "balanced" joins the first and the second word, the third and the fourth, and so on; then these pairs in the
         same way. "bracketed" takes the tree from the text, which has brackets as parsers write them: ``(S (NP dogs) (VP
         bark))``. What stands right behind an opening bracket is a label, which is not used; ``( dogs bark)`` has
-        none. More than two children of a node are joined from the left. `transform` takes text of the same form.
+        none. More than two children of a node are joined from the left. `transform` takes text of the same form. For
+        trees of nltk, nested lists or spans pass `words_of_tree` or `words_of_spans` as `analyzer`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Word vectors, which stay as they are: those of a fitted estimator of this package, its tokenizer included; or
         what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None draws them at
@@ -263,6 +262,84 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    @staticmethod
+    def words_of_tree(tree: Any) -> list[Any]:
+        """List the words of a nested list, a nested tuple or a tree of nltk, with brackets: an `analyzer`.
+
+        Parameters
+        ----------
+        tree : list, tuple or str
+            A node is a list or tuple of its children, as the trees of nltk are; a word is a string.
+
+        Returns
+        -------
+        words : list of str
+            As ``trees="bracketed"`` takes them. They are not lowered; ``stemmer=str.lower`` does that.
+
+        Examples
+        --------
+        >>> from skembed import RecursiveAutoencoderVectorizer
+        >>> parses = [[["the", "dog"], ["bites", ["the", "man"]]]] * 20
+        >>> emb = RecursiveAutoencoderVectorizer(
+        ...     8, trees="bracketed", analyzer=RecursiveAutoencoderVectorizer.words_of_tree
+        ... )
+        >>> emb.fit(parses).transform(parses).shape
+        (20, 8)
+        """
+        words, rest = [], [tree]
+        while rest:  # a stack, as a tree may be deeper than Python's own
+            top = rest.pop()
+            if isinstance(top, (list, tuple)):
+                words.append("(")
+                rest += [")", *reversed(top)]
+            else:
+                words.append(top)
+        return words
+
+    @staticmethod
+    def words_of_spans(sentence: tuple[Sequence[str], Iterable[tuple[int, int]]]) -> list[str]:
+        """List the words of a sentence with brackets around its constituents: an `analyzer`.
+
+        Parameters
+        ----------
+        sentence : (words, spans) tuple
+            Words, and where each constituent begins and ends in them: (0, 2) is that of the first two words.
+
+        Returns
+        -------
+        words : list of str
+            As from `words_of_tree`.
+
+        Raises
+        ------
+        ValueError
+            If a span is empty or ends past the sentence, or two spans cross.
+
+        Examples
+        --------
+        >>> from skembed import RecursiveAutoencoderVectorizer
+        >>> sentence = "the dog bites the man".split(), [(0, 2), (3, 5), (2, 5)]
+        >>> " ".join(RecursiveAutoencoderVectorizer.words_of_spans(sentence))
+        '( the dog ) ( bites ( the man ) )'
+        """
+        words, spans = sentence
+        before, behind, around = [0] * (len(words) + 1), [0] * (len(words) + 1), [(0, len(words))]
+        for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+            if not 0 <= start < end <= len(words):
+                raise ValueError(f"The span ({start}, {end}) is not one of a sentence of {len(words)} words.")
+            while around[-1][1] <= start:
+                around.pop()
+            if end > around[-1][1]:
+                raise ValueError(f"The spans {around[-1]} and ({start}, {end}) of a sentence cross.")
+            around.append((start, end))
+            before[start] += 1
+            behind[end] += 1
+        return [
+            part
+            for index, word in enumerate(words)
+            for part in (*["("] * before[index], word, *[")"] * behind[index + 1])
+        ]
 
     def _tokenizer_of_options(self) -> Tokenizer:
         tokenizer = super()._tokenizer_of_options()

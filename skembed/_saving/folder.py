@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
 from .._corpus.folders import FolderKind, new_folder, read_whole
+from .._text.tokenizer import RefusedPatternError
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
 from .card import card_of
@@ -166,5 +167,7 @@ def _load(folder: Path, *, mmap: bool, token_pattern: str | None) -> tuple[Any, 
         raise ValueError(f"{folder / ARRAYS} is damaged or was not written by skembed: {error}") from None
     try:
         return model_of(header, arrays, token_pattern), header["digest"]
+    except RefusedPatternError as error:
+        raise ValueError(f"{folder / _HEADER} was not loaded. {error}") from None
     except (ValueError, TypeError) as error:
         raise ValueError(f"{folder / _HEADER} is damaged or was not written by skembed: {error}") from None

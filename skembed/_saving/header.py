@@ -151,11 +151,13 @@ def _model_of(
     if cls is None:
         raise ValueError(f"{brief(entries['class'])} is no class that this skembed can load.")
     params = {name: from_json(value, {}) for name, value in entries["parameters"].items()}
-    tokenizer = Tokenizer.from_options(
-        {name: from_json(value, {}) for name, value in entries["tokenizer"].items()}, token_pattern=token_pattern
-    )
-    if params.get("token_pattern") not in (None, tokenizer.token_pattern):
-        check_pattern(params["token_pattern"], None)
+    options = {name: from_json(value, {}) for name, value in entries["tokenizer"].items()}
+    of_next_fit = params.get("token_pattern")
+    # The pattern of trees is not the parameter, which only a new fit with other trees uses. Either may be given.
+    is_given = token_pattern is not None and token_pattern == of_next_fit != options.get("token_pattern")
+    tokenizer = Tokenizer.from_options(options, token_pattern=None if is_given else token_pattern)
+    if of_next_fit not in (None, tokenizer.token_pattern) and not is_given:
+        check_pattern(of_next_fit, None)
     model: Any = cls(**params)  # refuses other parameters
     attributes = dict(entries["attributes"])
     learner = attributes.pop(_LEARNER, None)

@@ -15,6 +15,8 @@ from .utf8 import CONTEXT, ENDS, bit_count, encode_character, load_bytes, lowest
 from .word_table import (
     ARENA_PADDING,
     FAULTS,
+    MORE_BYTES,
+    MORE_WORDS,
     N_BYTES,
     N_WORDS,
     SHORT,
@@ -218,7 +220,7 @@ def _look_up(text, lowered, known, table, scanned, piece, n_stops):
 
 @lean_kernel
 def scan(text, ends, lowered, known, table, scanned, piece):
-    """Ids of all words of a text, in order; False if it stopped: enlarge the table, and call again.
+    """Ids of all words of a text, in order; False if it stopped: enlarge the table by what its state says, call again.
 
     It stops also at a character that only Python can lower: then table.state[FAULTS] has the bit CONTEXT, and the
     progress is that in the sentence.
@@ -232,8 +234,12 @@ def scan(text, ends, lowered, known, table, scanned, piece):
     while progress[FROM] <= ends[ends.shape[0] - 1]:
         first = progress[FROM]
         carried = first - progress[RUN_START] if progress[IN_RUN] else 0
-        n_words, n_bytes = table.state[N_WORDS] + PIECE + carried // 3, table.state[N_BYTES] + 2 * carried + 4 * PIECE
-        if not has_capacity(n_words, table.slots) or n_bytes > table.arena.shape[0] - ARENA_PADDING:
+        n_words, n_bytes = PIECE + carried // 3, 2 * carried + 4 * PIECE
+        if (
+            not has_capacity(table.state[N_WORDS] + n_words, table.slots)
+            or table.state[N_BYTES] + n_bytes > table.arena.shape[0] - ARENA_PADDING
+        ):
+            table.state[MORE_WORDS], table.state[MORE_BYTES] = n_words, n_bytes
             return False
         # First all words of a piece of text are cut out, and their slots prefetched; then they are looked up. This
         # hides the latency of the memory.

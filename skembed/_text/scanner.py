@@ -23,10 +23,13 @@ from .utf8 import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from .word_table import (
     ARENA_PADDING,
     FAULTS,
+    MORE_BYTES,
+    MORE_WORDS,
     N_BYTES,
     N_WORDS,
     STRIDE,
     Words,
+    forget_words,
     merge_words,
     move_slots,
     new_words,
@@ -34,6 +37,9 @@ from .word_table import (
 )
 
 _LINE_FEED = ord("\n")
+_MANY = 64  # new words after which a new table takes less time than to remove them one by one, and less memory
+_MANY_BYTES = 1 << 16  # of new words, after which a table is not kept
+_LONG_RUN = 1 << 16  # words that a run may have; it has far fewer, as its letters would be single
 
 
 class Scan(NamedTuple):
@@ -82,7 +88,8 @@ class Scanner:
         lowered = lowered_characters()
         while not scan(text.data, ends, lowered, known, self.words, scanned, self._piece):
             if not state[FAULTS] & CONTEXT:
-                self.words = with_capacity(self.words, self.words.slots.shape[0] // STRIDE, len(self.words.arena))
+                more = int(state[MORE_WORDS])
+                self.words = with_capacity(self.words, more, int(state[MORE_BYTES]), is_sparse=more > _LONG_RUN)
                 continue
             # Python lowers all such sentences; then the scan goes on at the beginning of this one.
             row = int(progress[SENTENCE])
@@ -148,8 +155,10 @@ class KnownWords:
             scanner = Scanner()
         ids, ptr, _ = scanner.scan(batch, self._table)
         new = words_of(scanner.words) if scanner.n_words else []
-        if new:
+        if len(new) > _MANY or scanner.words.state[N_BYTES] > _MANY_BYTES:
             scanner.words = new_words()
+        elif new:
+            forget_words(scanner.words)
         self._idle.append(scanner)
         return ids, ptr, new
 
@@ -179,15 +188,18 @@ def table_of(words: Sequence[str]) -> Words:
     return table
 
 
-def with_capacity(words: Words, n_words: int, n_bytes: int) -> Words:
-    """Return the table, or a larger one with the same words, with the capacity for this many more."""
+def with_capacity(words: Words, n_words: int, n_bytes: int, *, is_sparse: bool = False) -> Words:
+    """Return the table, or a larger one with the same words, with the capacity for this many more; few may come."""
     slots, arena, state = words
     n_slots = len(slots) // STRIDE
     while 8 * (int(state[N_WORDS]) + n_words) > 5 * n_slots:
         n_slots *= 2
     if n_slots * STRIDE > len(slots):
-        slots = np.empty(n_slots * STRIDE, np.uint64)  # not np.zeros, which takes small pages of memory
-        slots[:] = 0
+        if is_sparse:  # np.zeros takes no memory for slots that are never written
+            slots = np.zeros(n_slots * STRIDE, np.uint64)
+        else:
+            slots = np.empty(n_slots * STRIDE, np.uint64)  # in large pages of memory, which np.zeros does not take
+            slots[:] = 0
         move_slots(words.slots, slots)
     n_used = int(state[N_BYTES])
     if n_used + n_bytes + ARENA_PADDING > len(arena):

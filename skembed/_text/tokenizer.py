@@ -21,9 +21,12 @@ from .._validation.messages import brief
 TOKEN_PATTERN = r"(?u)\b\w+\b"
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
 BETWEEN_SPACES = r"[^\0\t-\r ]+"  # as fastText and word2vec split text
+# Brackets, and what does not stand right behind an opening one: that is the label of a node of a tree.
+BRACKETED = r"[()]|(?<![^\s)])[^\s()]+"
 _HARMLESS_PATTERNS = {
     TOKEN_PATTERN,
     BETWEEN_SPACES,
+    BRACKETED,
     r"(?u)\b\w\w+\b",
     r"\b\w+\b",
     r"\b\w\w+\b",
@@ -231,14 +234,18 @@ class Tokenizer:
         return cls(**known)
 
 
+class RefusedPatternError(ValueError):
+    """A regular expression of a sound file needs the word of the user, or has another one."""
+
+
 def check_pattern(saved: Any, given: str | None) -> None:
-    """Raise a ValueError for a pattern that comes from a file, unless it is harmless or the user gives it too."""
+    """Raise an error for a pattern that comes from a file, unless it is harmless or the user gives it too."""
     if given is not None and given != saved:
-        raise ValueError(
+        raise RefusedPatternError(
             f"The text was tokenized with token_pattern={brief(saved)}; token_pattern={brief(given)} does not fit it."
         )
     if given is None and saved not in _HARMLESS_PATTERNS:
-        raise ValueError(
+        raise RefusedPatternError(
             f"The text was tokenized with token_pattern={saved!r:.500}. A pattern can be made so that it takes very "
             "long. If you trust it, pass it again: token_pattern=..."
         )

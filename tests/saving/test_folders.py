@@ -223,23 +223,6 @@ def test_the_card_says_what_the_model_is(tmp_path):
     skembed.load(tmp_path / "model")
 
 
-def test_a_special_pattern_comes_from_the_user_alone(tmp_path):
-    pattern = r"[a-z]+|\d"
-    model = make("CBOSVectorizer", token_pattern=pattern).fit(TEXT)
-    skembed.save(model, tmp_path / "model")
-    with pytest.raises(ValueError, match=r"token_pattern='\[a-z\]\+\|.*pass it again"):
-        skembed.load(tmp_path / "model")
-    with pytest.raises(ValueError, match="does not fit it"):
-        skembed.load(tmp_path / "model", token_pattern=r"\w+")
-    back = skembed.load(tmp_path / "model", token_pattern=pattern)
-    assert learned(back) == learned(model)
-    corpus = skembed.SentenceCorpus.from_sentences(TEXT, token_pattern=pattern)
-    corpus.save(tmp_path / "corpus")
-    with pytest.raises(ValueError, match="pass it again"):
-        skembed.SentenceCorpus.load(tmp_path / "corpus")
-    assert skembed.SentenceCorpus.load(tmp_path / "corpus", token_pattern=pattern) == corpus
-
-
 def test_a_model_is_replaced_and_other_folders_are_not(tmp_path):
     path = saved("CBOSVectorizer", tmp_path / "model")
     saved("Word2VecVectorizer", path)
