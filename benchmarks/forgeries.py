@@ -32,7 +32,7 @@ from safetensors.numpy import load_file, save_file
 
 import skembed
 from skembed._corpus import array_folders
-from skembed._corpus.storage import DTYPES, Arrays, digest_of
+from skembed._corpus.storage import DTYPES, Arrays, corpus_digest
 
 TEXT = [
     "The cat sat on the mat.",
@@ -106,7 +106,7 @@ def forge_corpus(folder, random):
         arrays[name] = changed_array(arrays[name], random).astype(DTYPES[name])
         np.save(folder / f"{name}.npy", arrays[name])
     header["sizes"] = {name: len(array) for name, array in arrays.items()}
-    header["digest"] = digest_of(Arrays(**arrays), header["settings"])
+    header["digest"] = corpus_digest(Arrays(**arrays), header["settings"])
     (folder / "corpus.json").write_text(json.dumps(header))
 
 
