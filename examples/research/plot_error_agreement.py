@@ -73,8 +73,8 @@ plt.show()
 #
 # What joining brings
 # -------------------
-# Each pair as one model, with the columns of both side by side (blue; one model is grey). Over all folds, so that the differences mean a little
-# more; a difference of one point is still only four sentences.
+# Each pair as one model, with the columns of both side by side (blue; one model is grey). Over all folds, so that the
+# differences mean a little more; a difference of one point is still only four sentences.
 
 from itertools import combinations
 
