@@ -95,14 +95,14 @@ def main():
         with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", **limits) as cluster:
             with cluster.get_client() as client:
                 SentenceCorpus.from_dask(  # compiles and imports
-                    dask.bag.from_sequence(["a b", "c"], npartitions=2), folder=folder / "small", client=client
+                    dask.bag.from_sequence(["a b", "c"], npartitions=2), to=folder / "small", client=client
                 )
                 pids = client.run(os.getpid)
                 names = {f"worker {i}": pid for i, pid in enumerate(pids.values())}
                 peaks = Peaks({**names, "scheduler and client": scheduler_in_client})
                 peaks.start()
                 start = time.perf_counter()
-                corpus = SentenceCorpus.from_dask(sentences, groups, folder=folder / "corpus", client=client)
+                corpus = SentenceCorpus.from_dask(sentences, groups, to=folder / "corpus", client=client)
                 seconds = time.perf_counter() - start
                 peaks.running = False
                 peaks.join()

@@ -55,7 +55,7 @@ table = dd.from_pandas(
 )
 folder = tempfile.TemporaryDirectory()
 corpus = SentenceCorpus.from_dask(
-    table["text"], table["page"], folder=Path(folder.name, "corpus"), client=client
+    table["text"], table["page"], to=Path(folder.name, "corpus"), client=client
 )
 assert corpus == SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
 print(f"{table.npartitions} partitions: {corpus}")

@@ -261,6 +261,11 @@ def test_rounds_cover_a_pass():
         assert [one.n_shards for one in found] == [1] * warm_up + [n_shards] * (len(found) - warm_up)
 
 
+def test_short_texts_have_few_rounds():
+    n_rounds = {n: len(rounds_of_pass(n, 4, fewest=16, warm_up=False)) for n in (100, 400_000, 10**6, 10**10)}
+    assert n_rounds == {100: 4, 400_000: 10, 10**6: 16, 10**10: 125}
+
+
 def test_labels_are_learned_in_shards():
     labels = [group[-1] for group in GROUPS]
     assert make("CBOSVectorizer", n_shards=2).fit(TEXT, labels).loss_curve_[-1] > 0
