@@ -222,8 +222,9 @@ def command():
         names["--out"] = "OUT"
     words = [names.get(before, word) for before, word in zip(["", *sys.argv], sys.argv)]
     folder = Path(__file__).resolve().parent
-    script = Path(words[0]).resolve().relative_to(folder)
-    return shlex.join(["python", f"benchmarks/{script.as_posix()}", *words[1:]])
+    script = Path(words[0]).resolve()
+    name = script.relative_to(folder).as_posix() if script.is_relative_to(folder) else script.name
+    return shlex.join(["python", f"benchmarks/{name}", *words[1:]])
 
 
 if __name__ == "__main__":
