@@ -17,10 +17,7 @@ import skembed._text.sources as sentences_module
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 from skembed._base.sharing import side_state
 from skembed._text.known_words import KnownTokens
-from skembed._text.scan import PIECE
-from skembed._text.scanner import Scanner, words_of
 from skembed._text.tokenizer import Tokenizer
-from skembed._text.word_table import STRIDE
 
 WAYS = {
     "stemmer": {},
@@ -187,15 +184,3 @@ def test_a_stemmer_that_gives_no_word_later(stemmer):
     for _ in range(2):
         with pytest.raises(TypeError, match="stemmer must return a string, got (None|7) for the word 'cat'"):
             model.transform(["cat"])
-
-
-def test_a_table_grows_by_what_a_long_word_needs():
-    """A run of letters may have a word every three bytes, and every byte may take two more in lower case."""
-    length, scanner = 100_000, Scanner()
-    words = [letter * length for letter in "abcdefghijklmnopqrstuvwxyz"]
-    ids, ptr, _ = scanner.scan(words)
-    assert words_of(scanner.words) == words
-    np.testing.assert_array_equal(ids, range(26))
-    np.testing.assert_array_equal(ptr, range(27))
-    assert len(scanner.words.slots) // STRIDE <= 2 * 8 / 5 * (length / 3 + PIECE + len(words))
-    assert len(scanner.words.arena) <= 2 * (len(words) + 2) * length + 10 * PIECE
