@@ -174,12 +174,17 @@ def arguments(doc, **more):
 
 @contextlib.contextmanager
 def saved_corpus(options, n_sentences=None, names=("simplewiki",)):
-    """Folder of a corpus of some files of DATA/corpora; `n_sentences` of it, or a tenth of that with --quick."""
+    """Folder of a corpus of some files of DATA/corpora; `n_sentences` of it, or a tenth of that with --quick.
+
+    Several names in a tuple are one corpus, whose name has a plus sign between theirs.
+    """
     from skembed import SentenceCorpus
 
     with tempfile.TemporaryDirectory(prefix="skembed-bench-") as folder:
         for name in names:
-            corpus = SentenceCorpus.from_file(options.data / "corpora" / f"{name}.txt.gz")
+            names_of_files = (name,) if isinstance(name, str) else name
+            name = "+".join(names_of_files)
+            corpus = SentenceCorpus.from_file([options.data / "corpora" / f"{one}.txt.gz" for one in names_of_files])
             if n_sentences or options.quick:
                 corpus = corpus[: (n_sentences or corpus.n_sentences) // (10 if options.quick else 1)]
             print(f"{name}: {corpus}", flush=True)
@@ -210,14 +215,14 @@ def versions():
 
 def command():
     """The command line as it can be repeated, without the folders of this machine."""
-    files = dict.fromkeys(["--points", "--start", "--models"], "FILE")
+    files = dict.fromkeys(["--points", "--start", "--models", "--log"], "FILE")
     folders = {f"--{name}": name.upper() for name in ("data", "corpus", "pairs", "wordnet")}
     names = {**folders, **files, "--sent2vec-bin": "NAME=PATH"}
     if any(before == "--out" and Path(word).is_absolute() for before, word in zip(sys.argv, sys.argv[1:])):
         names["--out"] = "OUT"
     words = [names.get(before, word) for before, word in zip(["", *sys.argv], sys.argv)]
     folder = Path(__file__).resolve().parent
-    script = next(folder.rglob(Path(words[0]).name)).relative_to(folder)
+    script = Path(words[0]).resolve().relative_to(folder)
     return shlex.join(["python", f"benchmarks/{script.as_posix()}", *words[1:]])
 
 

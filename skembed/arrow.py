@@ -38,6 +38,16 @@ def embedder(
     function : callable
         Takes an iterable of ``pyarrow.RecordBatch``, and yields one for each.
 
+    Raises
+    ------
+    FileNotFoundError
+        If there is no model at the path; when called, if a worker does not see it.
+    ValueError
+        If the model has sparse rows; when called, if a batch has no such column, or another model was saved to the
+        folder meanwhile.
+    TypeError
+        When called, if a sentence is missing or is not a string (names the row).
+
     Examples
     --------
     >>> import pyarrow, skembed, skembed.arrow, tempfile
@@ -49,20 +59,22 @@ def embedder(
     >>> found[0].schema.names, len(found[0]["vector"][0])
     (['text', 'vector'], 8)
     """
-    return partial(_with_vectors, SavedModel.of(model, None, token_pattern), column, name)
+    saved = SavedModel.of(model, None, token_pattern)
+    saved.check_dense()
+    return partial(_with_vectors, saved, column, name)
 
 
 def _with_vectors(saved: SavedModel, column: str, name: str, batches: Iterable[Any]) -> Iterator[Any]:
     import pyarrow
 
-    model, n_rows = saved.load(), 0
+    n_rows = 0
     for batch in batches:
         index = batch.schema.get_field_index(column)
         if index < 0:
             names = ", ".join(batch.schema.names)
             raise ValueError(f"There is no column {brief(column)}. The columns are {names:.500}.")
         try:
-            vectors = np.asarray(model.transform(batch.column(index)))
+            vectors = saved.vectors(batch.column(index))
         except TypeError as error:
             raise TypeError(f"In the batch that begins at row {n_rows}: {error}") from error
         offsets = vectors.shape[1] * np.arange(len(batch) + 1, dtype=np.int32)

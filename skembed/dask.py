@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ._saving.shared import SavedModel
-from ._validation.messages import brief
 from ._validation.paths import PathLike
 
 __all__ = ["transform"]
@@ -63,10 +62,8 @@ def transform(model: Any, sentences: Any, *, folder: PathLike | None = None, tok
     if not is_series or sentences.ndim != 1:
         raise TypeError(f'sentences must be a series of Dask, such as table["text"], got {type(sentences).__name__}.')
     saved = SavedModel.of(model, folder, token_pattern)
-    loaded = saved.load()
-    if not isinstance(loaded.transform([]), np.ndarray):
-        raise ValueError(f"{brief(loaded)} has sparse rows, which a table of Dask cannot hold.")
-    names = loaded.get_feature_names_out()
+    saved.check_dense()
+    names = saved.load().get_feature_names_out()
     index = sentences._meta.index
     meta = pd.DataFrame(np.empty((0, len(names)), np.float32), index, names)
     # With `meta`, Dask does not call the function with rows of its own to see what it returns.
@@ -78,7 +75,7 @@ def _vectors(sentences: Any, saved: SavedModel, names: np.ndarray) -> Any:
     import pandas as pd
 
     try:
-        vectors = saved.load().transform(sentences)
+        vectors = saved.vectors(sentences)
     except TypeError as error:
         first, last = sentences.index[0], sentences.index[-1]
         raise TypeError(f"In the partition with the index {first} to {last}: {error}") from error

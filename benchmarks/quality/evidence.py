@@ -48,16 +48,17 @@ def _read(folder, name):
 
 
 def draw(figure, folder):
-    left, right = figure.subplots(1, 2, width_ratios=[1, 1])
+    figure.set_size_inches(7, 7.5)
+    top, bottom = figure.subplots(2, 1)
     names, values, colours = zip(*similarity_of(folder))
-    bars(left, names, values, colours=colours)
-    left.set(title="Similarity", xlabel="100 x Pearson, mean of 14 sets of STS", xlim=(0, 85))
+    bars(top, names, values, colours=colours)
+    top.set(title="Similarity", xlabel="100 x Pearson, mean of 14 sets of STS", xlim=(0, 85))
     rows = _read(folder, "few_labels")["rows"]
     for method, (label, colour, marker) in LINES.items():
         means = {str(row["labels of a class"]): row["mean"] for row in rows if row["method"] == method}
-        right.plot(list(means), list(means.values()), color=colour, marker=marker, label=label)
-    right.set(title="Classification", xlabel="labels of a class", ylabel="accuracy (%), mean of six tasks")
-    figure.legend(*right.get_legend_handles_labels(), loc="outside lower right", ncols=2)
+        bottom.plot(list(means), list(means.values()), color=colour, marker=marker, label=label)
+    bottom.set(title="Classification", xlabel="labels of a class", ylabel="accuracy (%), mean of six tasks")
+    figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", ncols=2)
 
 
 def main():

@@ -37,14 +37,14 @@ class Counting(Inline):
     def __init__(self):
         self.n_rounds = self.n_bytes = 0
 
-    def reduce(self, work, merge, common, make_tasks):
-        def counted(common, task):
-            found = work(common, task)
-            self.n_bytes += found.n_bytes
-            return found
+    def reduce(self, work, merge, common, make_tasks, n_tasks):
+        def counted(common, tasks):
+            for found in work(common, tasks):
+                self.n_bytes += found.n_bytes
+                yield found
 
         self.n_rounds += 1
-        return super().reduce(counted, merge, common, make_tasks)
+        return super().reduce(counted, merge, common, make_tasks, n_tasks)
 
 
 def learn(method, n_shards, seed, corpus):
@@ -80,7 +80,8 @@ def main():
             score = round(float(np.mean(runs)), 2)
             row = {"method": method, "learned": how, "shards": n_shards, "score": score}
             row |= {"lost": round(alone[0] - score, 2) if alone else None, "spread of seeds": round(np.ptp(runs), 2)}
-            row |= {"words a shard and pass": corpus.n_tokens // n_shards, "rounds": n_rounds, "MB a round": megabytes}
+            row |= {"words a shard and pass": corpus.n_tokens // n_shards, "rounds of a fit": n_rounds}
+            row |= {"MB a round": megabytes and round(megabytes, 1)}
             rows.append(row)
             print(row, flush=True)
 

@@ -82,7 +82,10 @@ def main():
                 row = {"method": name, "corpus": corpus, "peak, MiB": round(value["peak"] / MEBIBYTE)}
                 row |= {"weights": round(value["weights"] / MEBIBYTE), "words": round(value["text"] / MEBIBYTE)}
                 estimated = value["estimated"]
-                row |= {"beside, MiB": round(beside), "estimate_memory": estimated and round(estimated / MEBIBYTE)}
+                row |= {
+                    "rest of the peak, MiB": round(beside),
+                    "estimate_memory": estimated and round(estimated / MEBIBYTE),
+                }
                 rows.append(row)
                 print(row, flush=True)
                 targets.append(
@@ -95,7 +98,7 @@ def main():
         axes = figure.subplots()
         labels = [f"{row['method']}, {row['corpus']}" for row in rows]
         left = np.zeros(len(rows))
-        for kind in ("weights", "words", "beside, MiB"):
+        for kind in ("weights", "words", "rest of the peak, MiB"):
             values = np.array([row[kind] for row in rows])
             axes.barh(labels, values, left=left, label=kind.split(",")[0])
             left += values

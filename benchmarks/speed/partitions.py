@@ -2,9 +2,10 @@
 
     python benchmarks/speed/partitions.py --data DATA
 
-A text of some 20 million words in 16 files, one partition each, is encoded by two worker processes with a memory limit.
-Measured is the largest resident memory of each process, sampled every 50 ms, beside that before the run. The digest
-must be that of ``from_file``. Resident memory counts libraries and mapped files too. Needs Linux, whose /proc it reads.
+A text of 70 million words in 64 files, one partition each, is encoded by two worker processes with a memory limit. The
+text is Simple English Wikipedia and books, repeated. Measured is the largest resident memory of each process, sampled
+every 50 ms, beside that before the run. The digest must be that of ``from_file``. Resident memory counts libraries and
+mapped files too. Needs Linux, whose /proc it reads.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import os
 import tempfile
 import threading
 import time
+from itertools import cycle
 from pathlib import Path
 
 
@@ -39,16 +41,17 @@ class Peaks(threading.Thread):
 
 def write_files(data, folder, n_words, n_files):
     """Write documents to files of about equal length, repeating the text if need be; returns the number of words."""
-    with gzip.open(Path(data) / "corpora" / "simplewiki.txt.gz", "rt", encoding="utf-8") as file:
-        documents = file.read().split("\n\n")
-    written = 0
+    documents = []
+    for name in ("simplewiki", "books_small"):
+        with gzip.open(Path(data) / "corpora" / f"{name}.txt.gz", "rt", encoding="utf-8") as file:
+            documents += [(document.strip() + "\n\n", len(document.split())) for document in file.read().split("\n\n")]
+    left, written = cycle(documents), 0
     for i in range(n_files):
         with (folder / f"{i:02}.txt").open("w", encoding="utf-8") as file:
-            for document in documents[i::n_files] + documents[i + 1 :: 4 * n_files]:
-                file.write(document.strip() + "\n\n")
-                written += len(document.split())
-                if written > n_words * (i + 1) / n_files:
-                    break
+            while written < n_words * (i + 1) / n_files:
+                document, length = next(left)
+                file.write(document)
+                written += length
     return written
 
 
@@ -67,10 +70,10 @@ def read_lines(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, help="folder with corpora/simplewiki.txt.gz")
-    parser.add_argument("--words", type=int, default=20_000_000)
-    parser.add_argument("--partitions", type=int, default=16)
-    parser.add_argument("--limit", default="600MiB", help="memory limit of a worker")
+    parser.add_argument("--data", required=True, help="folder with corpora/")
+    parser.add_argument("--words", type=int, default=70_000_000)
+    parser.add_argument("--partitions", type=int, default=64)
+    parser.add_argument("--limit", default="1GiB", help="memory limit of a worker")
     options = parser.parse_args()
 
     import dask
@@ -92,14 +95,14 @@ def main():
         with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", **limits) as cluster:
             with cluster.get_client() as client:
                 SentenceCorpus.from_dask(  # compiles and imports
-                    dask.bag.from_sequence(["a b", "c"], npartitions=2), folder=folder / "small", client=client
+                    dask.bag.from_sequence(["a b", "c"], npartitions=2), to=folder / "small", client=client
                 )
                 pids = client.run(os.getpid)
                 names = {f"worker {i}": pid for i, pid in enumerate(pids.values())}
                 peaks = Peaks({**names, "scheduler and client": scheduler_in_client})
                 peaks.start()
                 start = time.perf_counter()
-                corpus = SentenceCorpus.from_dask(sentences, groups, folder=folder / "corpus", client=client)
+                corpus = SentenceCorpus.from_dask(sentences, groups, to=folder / "corpus", client=client)
                 seconds = time.perf_counter() - start
                 peaks.running = False
                 peaks.join()

@@ -192,7 +192,7 @@ def tell(options, raw, equal):
 
     notes = (
         f"Wall seconds of a pass over {options.max_sentences:,} sentences ({options.max_sentences // 10:,} with "
-        f"--quick), of five for transform and tokenise; transform takes at most that many, of 4 words each. "
+        f"`--quick`), of five for transform and tokenise; transform takes at most that many, of 4 words each. "
         f"Medians of {options.rounds} rounds, of {3 * options.rounds} for these two; ratios are medians of those "
         "of the rounds."
     )

@@ -94,17 +94,14 @@ from sklearn.manifold import TSNE
 
 dense = TruncatedSVD(50, random_state=0).fit_transform(rows)
 places = TSNE(2, max_iter=500, random_state=0).fit_transform(dense)
-figure, ax = plt.subplots(figsize=(8, 6), layout="constrained")
-colors = plt.get_cmap("tab10")(clusters)
-ax.scatter(*places.T, s=14, c=colors, alpha=0.6)
+figure, ax = plt.subplots(figsize=(7, 6.5), layout="constrained")
 for cluster in range(8):
-    x, y = np.median(places[clusters == cluster], axis=0)
-    box = {"facecolor": "white", "edgecolor": "0.6", "boxstyle": "round"}
-    name = "\n".join(title[cluster][:2])
-    ax.text(x, y, name, size=13, ha="center", va="center", bbox=box)
-ax.set(xticks=[], yticks=[], title="Clusters of sentences, named by their words")
+    name = ", ".join(title[cluster][:2])
+    ax.scatter(*places[clusters == cluster].T, s=18, alpha=0.7, label=name)
+ax.set(xticks=[], yticks=[], title="Sentences, by the topic of their cluster")
+figure.legend(loc="outside lower center", ncols=2, fontsize=13, markerscale=2)
 plt.show()
 
 # %%
-# A point is a sentence, a colour is a cluster, and the label is made of its first two
-# words. Run the page with other text: only the cell *Reviews* changes.
+# A point is a sentence, a colour is a cluster, named by its first two words. Run the page
+# with other text: only the cell *Reviews* changes.

@@ -12,7 +12,8 @@ array comes from.
 # A teacher
 # ---------
 # The teacher of this page is one that every installation can make: the principal components of
-# tf-idf on pieces of words, which sees spelling and knows nothing of meaning. With a model of yours, the next cell is
+# tf-idf on pieces of words, which sees spelling and knows nothing of meaning. The text is film reviews, or, where they
+# cannot be downloaded, documentation. With a model of yours, the next cell is
 # one line, such as ``targets = model.encode(sentences)``. An array that was computed elsewhere will do too, read with
 # ``np.load("targets.npy", mmap_mode="r")``. Half precision is enough.
 
@@ -21,9 +22,14 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
-from skembed.datasets import load_docstrings
+from skembed.datasets import fetch_senteval, load_docstrings
 
-sentences = load_docstrings(packages=("sklearn",)).data[:6_000]
+try:
+    text = fetch_senteval(name="MR", n_retries=0).data
+except OSError:
+    print("The reviews cannot be downloaded: on with documentation.")
+    text = load_docstrings(packages=("sklearn",)).data
+sentences = [text[i] for i in np.random.default_rng(0).permutation(len(text))[:6000]]
 teacher = make_pipeline(
     TfidfVectorizer(
         analyzer="char_wb", ngram_range=(3, 4), min_df=5, sublinear_tf=True

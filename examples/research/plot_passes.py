@@ -12,6 +12,7 @@ become good for something else is another question, and we ask both.
 # The loss, on text that is learned and on text that is not
 # ---------------------------------------------------------
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 
 from skembed import CBOSVectorizer, Sent2VecVectorizer, SentenceCorpus
@@ -22,7 +23,7 @@ docstrings = load_docstrings()
 corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
 classes = [CBOSVectorizer, Sent2VecVectorizer]
 options = {"max_iter": 20, "early_stopping": True, "random_state": 0}
-figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+figure, axes = plt.subplots(2, 1, figsize=(6.5, 7), layout="constrained")
 for ax, cls in zip(axes, classes):
     model = cls(**options).fit(corpus)
     LearningCurveDisplay.from_estimator(model, ax=ax)

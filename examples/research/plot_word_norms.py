@@ -27,7 +27,9 @@ docstrings = load_docstrings()
 corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
 options = {"random_state": 0}
 sent2vec = Sent2VecVectorizer(**options).fit(corpus)
-NormProfileDisplay.from_estimator(sent2vec, mark=["the", "array", "eigenvalues"])
+figure, axes = plt.subplots(1, 2, figsize=(7, 3.5), layout="constrained")
+mark = ["the", "array", "eigenvalues"]
+NormProfileDisplay.from_estimator(sent2vec, ax=axes, mark=mark)
 plt.show()
 
 # %%
@@ -38,12 +40,10 @@ plt.show()
 # Other objectives, other lengths
 # -------------------------------
 
-figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")
+figure, axes = plt.subplots(2, 2, figsize=(7, 6.5), layout="constrained")
 models = {"CBOS": CBOSVectorizer(**options), "Skip-gram": Word2VecVectorizer(**options)}
 for row, (name, model) in zip(axes, models.items()):
-    NormProfileDisplay.from_estimator(
-        model.fit(corpus), ax=row, mark=["the", "array", "eigenvalues"]
-    )
+    NormProfileDisplay.from_estimator(model.fit(corpus), ax=row, mark=mark)
     row[0].set_title(name)
 plt.show()
 

@@ -76,7 +76,11 @@ for (name, engine), (color, line) in zip(engines.items(), looks):
     ax.plot(k, percent, color=color, ls=line, lw=3, label=name)
     print(f"{name:18s} first {percent[0]:.1f} %, among ten {percent[9]:.1f} %")
 ax.set(xlabel="results that are looked at", ylabel="questions answered (%)")
-ax.set(ylim=(0, None), title="Is the right summary among the first results?")
+ax.set(
+    ylim=(0, None),
+    xticks=[1, 5, 10, 15, 20],
+    title="Is the right summary among the first results?",
+)
 ax.legend(loc="lower right")
 plt.show()
 

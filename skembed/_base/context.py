@@ -15,6 +15,7 @@ from .._compiled.buffers import between
 from .._corpus.corpus import SentenceCorpus
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
+from .._validation.columns import as_labels
 from .._validation.limits import INT64_MAX, integers
 from .ngrams import NgramVectorizer
 
@@ -72,12 +73,14 @@ class ContextVectorizer(NgramVectorizer):
                 raise ValueError("context='labels' learns from X and y. Leave corpus=None, or use context='order'.")
         elif self.context == "order" or y is None or groups is not None or self.corpus is not None:
             return None
+        if not _has_rows(y):
+            y = as_labels(y, "y")
         with np.errstate(invalid="ignore"):  # it checks for NaN after a cast
             kind = type_of_target(y, input_name="y")
         if kind == "unknown":
             raise ValueError(
-                "y holds no classes: a value is missing, or they are not all numbers or all strings. Pass a class for "
-                "each sentence, or context='order' to learn from the order of the sentences."
+                "y holds no classes: they are neither numbers nor strings. Pass a class for each sentence, or "
+                "context='order' to learn from the order of the sentences."
             )
         if kind in ("binary", "multiclass"):
             classes = LabelEncoder().fit_transform(np.asarray(y).ravel())[:, None]
@@ -146,6 +149,14 @@ class ContextVectorizer(NgramVectorizer):
 
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         return by_class if fitted.get("_from_labels") else in_order
+
+
+def _has_rows(y: Any) -> bool:
+    """Whether `y` is a table: a matrix of indicators, in an array, a data frame, a sparse matrix or lists."""
+    shape = getattr(y, "shape", None)
+    if shape is None:
+        return isinstance(y, (list, tuple)) and len(y) > 0 and isinstance(y[0], (list, tuple, np.ndarray))
+    return len(shape) == 2 and shape[1] != 1
 
 
 def _listed(indicators: sparse.csr_matrix) -> np.ndarray:

@@ -25,6 +25,8 @@ LEAST_SENTENCES, _LEAST_TOKENS = 5, 30  # in a shorter text, few words may be kn
 _SAMPLE = 1000  # tokens that are counted in a piece of text
 _MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, compared to find the reason
 
+_CALLERS = "skembed", "sklearn", "joblib"  # a pipeline calls `fit` by joblib
+
 _OTHERWISE = (
     "Both must be of one language and prepared alike (lowercase, stemmer, analyzer). The method coverage returns the "
     "fraction of known words of each sentence."
@@ -212,8 +214,8 @@ def _examples(words: Iterable[str]) -> str:
 
 
 def warn_at_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn with the line of the user's code, outside of skembed and scikit-learn."""
+    """Warn with the line of the user's code, outside of skembed and of what calls it in a pipeline."""
     level, frame = 1, sys._getframe()
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("skembed", "sklearn"):
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _CALLERS:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

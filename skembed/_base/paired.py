@@ -56,7 +56,6 @@ class PairedVectorizer(TrainedVectorizer):
         groups: Any = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
-        engine: Any = None,
     ) -> Self:
         """Learn from pairs of sentences, or from sentences with `y`.
 
@@ -73,8 +72,8 @@ class PairedVectorizer(TrainedVectorizer):
         groups : array-like of shape (n_sentences,), default=None
             Instead of `y`, if that is for another step of a pipeline; but a new group begins wherever the value changes
             from one sentence to the next, as in all estimators.
-        checkpoint, checkpoint_every, engine : path-like or None, default=None; int, default=1; None
-            As in :meth:`CBOSVectorizer.fit`. Nothing is learned in shards, so there is no engine.
+        checkpoint, checkpoint_every : path-like or None, default=None; int, default=1
+            As in :meth:`CBOSVectorizer.fit`.
 
         Returns
         -------
@@ -96,7 +95,7 @@ class PairedVectorizer(TrainedVectorizer):
         UserWarning
             With `warm_start`, if few words of `X` are in the vocabulary.
         """
-        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every, engine=engine)
+        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
 
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
         """Make one pass over some more pairs.

@@ -99,15 +99,13 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         rows, weights, is_unknown, ptr = self._features(sentences)
         vectors = read_only(self._summed_vectors)
         others = vectors[:0]
-        if is_unknown.any():
-            rows = rows.copy()
-            if self._option("unknown") != "zero":
-                unknown = rows[is_unknown].tolist()
-                positions = {word: i for i, word in enumerate(dict.fromkeys(unknown))}  # faster than np.unique
-                others = read_only(self._unknown_vectors(sentences.words_of(positions)))
-                rows[is_unknown] = [-1 - positions[word] for word in unknown]
-            else:
-                rows[is_unknown] = -1
+        unknown = is_unknown.nonzero()[0]
+        if len(unknown) and self._option("unknown") == "zero":
+            rows[unknown] = -1
+        elif len(unknown):
+            words, positions = sentences.unknown_words(rows[unknown])
+            others = read_only(self._unknown_vectors(words))
+            rows[unknown] = -1 - positions
         if out is None:
             out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
         sum_rows(rows, weights, ptr, vectors, others, self._option("pooling") == "mean", out)
@@ -130,9 +128,10 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         sentences = self._counted(sentences)
         rows = sentences.rows.take(sentences.ids)
         is_unknown, weights = rows < 0, self.word_weights_.take(rows)
-        if is_unknown.any():
-            np.copyto(rows, sentences.ids, where=is_unknown)
-            weights[is_unknown] = self._unknown_weight
+        unknown = is_unknown.nonzero()[0]
+        if len(unknown):
+            rows[unknown] = sentences.ids[unknown]
+            weights[unknown] = self._unknown_weight
         return rows, weights, is_unknown, sentences.ptr
 
     def _counted(self, sentences: EncodedSentences) -> EncodedSentences:

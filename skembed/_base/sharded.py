@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
+from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import EncodedText
 from .._training.engines import engine_of
 from .._training.learned_arrays import moving
 from .._training.rounds import Job, RoundTrainer
 from .._training.trainer import BlockLoop
 from .._validation.limits import integers
+from .._validation.paths import PathLike
 from .coverage import warn_at_user
+from .scikit_learn import fit_context
 from .trained import TrainedVectorizer
 
 # What learning does not need: the text itself, and functions that another process may not be able to receive.
@@ -24,7 +27,69 @@ class ShardedVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, Any] = {"n_shards": [integers(1, 65_536), None]}
     n_shards: int | None = None
+    _fewest_rounds = 4  # of a pass; measured, see doc/tasks/more_text.rst
     _least_words = 4_000_000  # of a shard in a pass; with fewer, a method may lose more than 0.7 points of STS
+
+    @fit_context
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: int = 1,
+        engine: Any = None,
+    ) -> Self:
+        """Learn from sentences in reading order.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences in reading order. Any iterable is read once. If the parameter `corpus` is given, `fit` learns from
+            that, not from `X`.
+        y : array-like of shape (n_sentences,) or (n_sentences, n_classes), default=None
+            Classes, for methods with the parameter `context`. Others do not use it.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence; a change from one sentence to the next begins a new document. None means
+            that all sentences are one document.
+        checkpoint : str, path-like or None, default=None
+            Name of a folder for the state of the fit. A fit that was killed goes on from there if it is started again
+            with the same data and settings, and ends with the same bits. `n_jobs` may differ. The folder stays after
+            the fit, which then gives the same model at once; delete it when the model is saved.
+        checkpoint_every : int, default=1
+            After how many passes the state is written, beside after the last one. With 1, and `n_shards`, it is written
+            after each round too.
+        engine : {"processes"}, dask.distributed.Client or None, default=None
+            Who learns from the shards, if `n_shards` is above 1: `n_jobs` processes, the workers of a Dask cluster, or
+            this process. It does not change one bit of the result.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
+            weights diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit. If
+            `engine` is none of these.
+        OSError
+            If a checkpoint cannot be written; the one before is still there.
+        MemoryError
+            If there is less memory than the fit needs; says how much it needs and for which parameters.
+
+        Warns
+        -----
+        UserWarning
+            If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If more than half
+            of the sentences are alone in their document. If there was nothing to predict. With `warm_start`, if few
+            words of `X` are known. If `n_shards` is more than the text bears.
+        """
+        return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 
     def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> BlockLoop | RoundTrainer:
         if self.n_shards in (None, 1):
@@ -44,8 +109,9 @@ class ShardedVectorizer(TrainedVectorizer):
             for arrays in (self._learned_arrays(fitted), self._arrays_of_text(fitted, text))
         )
         shown = {name: fitted[name] for name in (*_SHOWN, *words) if name in fitted}
-        job = Job(MakesTrainer(self, None if engine is None else 1), shown, words[::2], of_text[::2])
-        return RoundTrainer(job, fitted, self._make_trainer(fitted), int(self.n_shards), engine_of(engine, self.n_jobs))
+        make_trainer = MakesTrainer(self, None if engine is None else 1)
+        job = Job(make_trainer, shown, words[::2], of_text[::2], int(self.n_shards), self._fewest_rounds)
+        return RoundTrainer(job, fitted, self._make_trainer(fitted), engine_of(engine, self.n_jobs))
 
 
 class MakesTrainer:

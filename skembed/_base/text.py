@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from inspect import signature
 from itertools import chain, islice
@@ -70,6 +69,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
     word_counts_: NDArray[np.int64]
     n_features_out_: int
     _needs_order = False
+    _source_option = ""  # the parameter for another estimator to learn with
     _learns_from = "text"  # or "pairs" or "targets", which text alone does not hold
     _paper_settings: dict[str, dict[str, Any]] = {}  # parameters by the name of a paper's method
 
@@ -161,11 +161,14 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
             self._check_agreement(X, "X")
             return X
         if y is not None and groups is None and self._needs_order_for:
+            name = type(self).__name__
+            source, instead = self._needs_order_for, "Sent2VecVectorizer"
+            if source != name:
+                source, instead = f"{source}, which {name} uses,", f"{self._source_option}=Sent2VecVectorizer(...)"
             warn_at_user(
-                f"{self._needs_order_for} learns from neighbouring sentences, but sentences with labels y are seldom "
-                "in reading order. If X is in reading order, pass groups. Otherwise pass ordered text, "
-                "corpus=SentenceCorpus.from_sentences(...), or use a method that does not need it, such as "
-                "Sent2VecVectorizer."
+                f"{source} learns from neighbouring sentences, but sentences with labels y are seldom in reading "
+                "order. If X is in reading order, pass groups. Otherwise pass text in reading order, without labels, "
+                f"as corpus=SentenceCorpus.from_sentences(...); or use {instead}, which needs no order."
             )
         return self._encoded_with(self._tokenizer_of_options(), X, groups)
 
@@ -299,11 +302,9 @@ def warn_if_unordered(corpus: SentenceCorpus, longest: int | None, name: str) ->
     lengths = corpus.sent_ptr[first + 1] - corpus.sent_ptr[first]
     alone = len(lengths) if longest is None else int((lengths <= longest).sum())
     if 2 * alone > corpus.n_sentences:
-        warnings.warn(
+        warn_at_user(
             f"{alone} of {corpus.n_sentences} sentences are alone in their document, so {name} has no context to "
             "learn them from. Shuffled or sampled sentences (as cross-validation makes them) have lost their "
             "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
-            "only what the next step of the pipeline learns from.",
-            UserWarning,
-            stacklevel=5,
+            "only what the next step of the pipeline learns from."
         )

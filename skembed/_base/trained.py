@@ -90,7 +90,6 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         groups: Any = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
-        engine: Any = None,
     ) -> Self:
         """Learn from sentences in reading order.
 
@@ -110,9 +109,6 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             the fit, which then gives the same model at once; delete it when the model is saved.
         checkpoint_every : int, default=1
             After how many passes the state is written, beside after the last one.
-        engine : {"processes"}, dask.distributed.Client or None, default=None
-            Who learns from the shards of a method with the parameter `n_shards`: `n_jobs` processes, the workers of a
-            Dask cluster, or this process. It does not change one bit of the result.
 
         Returns
         -------
@@ -138,23 +134,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             of the sentences are alone in their document. If there was nothing to predict. With `warm_start`, if few
             words of `X` are known.
         """
-        saved = Checkpoint(checkpoint, checkpoint_every)
-        corpus, annotations, classes = self._evidence(X, y, groups)
-        if self._needs_order and classes is None:
-            warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
-        keep = self.warm_start and hasattr(self, "vocabulary_")
-        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
-            if keep:
-                fitted = self._keep_vocabulary(corpus, annotations)
-                check_kept(self, corpus)
-            else:
-                fitted = self._start(corpus, annotations, classes, saved.seed)
-            fitted["_from_labels"] = classes is not None
-            if saved.path is not None:
-                saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
-            options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
-            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, **options)
-        return self
+        return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
@@ -199,6 +179,24 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
                 fitted |= learn_words(self, corpus, fitted, new_words)
             fitted["_from_labels"] = classes is not None
             self._train(corpus, fitted, X=X, n_epochs=1, annotations=annotations, partial=True)
+        return self
+
+    def _fit(self, X: Any, y: Any, groups: Any, saved: Checkpoint, engine: Any = None) -> Self:
+        corpus, annotations, classes = self._evidence(X, y, groups)
+        if self._needs_order and classes is None:
+            warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
+        keep = self.warm_start and hasattr(self, "vocabulary_")
+        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
+            if keep:
+                fitted = self._keep_vocabulary(corpus, annotations)
+                check_kept(self, corpus)
+            else:
+                fitted = self._start(corpus, annotations, classes, saved.seed)
+            fitted["_from_labels"] = classes is not None
+            if saved.path is not None:
+                saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
+            options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
+            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, **options)
         return self
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
@@ -345,11 +343,12 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         trainer = self._make_loop(fitted, text, engine)
         trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
-        n_done, is_finished = state.restore(checkpoint, n_epochs)  # last, since a step of nothing counts for Adam
+        n_done, is_finished, part = state.restore(checkpoint, n_epochs)  # last: a step of nothing counts for Adam
         fitted["n_iter_"] += n_done
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
         progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens), n_done)
+        trainer.go_on(part, lambda part: state.write(checkpoint, progress.epoch, is_last=False, part=part))
         for epoch in range(n_epochs if is_finished else n_done, n_epochs):
             tasks.begin_epoch()
             progress.begin(epoch)
@@ -379,9 +378,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         warn_of_nothing(type(self).__name__, losses, validation)
 
     def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> Any:
-        """What makes the passes over the text."""
-        if engine is not None:
-            raise ValueError(f"{type(self).__name__} does not learn in shards, so it has no use for an engine.")
+        """What makes the passes over the text; `engine` is None but for methods that learn in shards."""
         return self._make_trainer(fitted)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:

@@ -42,16 +42,26 @@ def rescaled(rows: Any) -> Any:
 
 def cosines_of_rows(A: Any, B: Any) -> np.ndarray:
     """Cosine of each row of one array and the same row of another: finite float64, both dense or both sparse."""
-    A, B = rescaled(A), rescaled(B)
-    if issparse(A):
-        dots, squares_a, squares_b = (
-            np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in ((A, B), (A, A), (B, B))
-        )
-    else:
-        dots, squares_a, squares_b = (np.einsum("ij,ij->i", x, y) for x, y in ((A, B), (A, A), (B, B)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = _products(A, B)
+    low, high = _SQUARABLE["float64"]
+    squares = np.concatenate(products[1:])
+    if not low * low * A.shape[1] <= squares.min(initial=1.0) <= squares.max(initial=1.0) <= high * high:
+        products = _products(rescaled(A), rescaled(B))
+    dots, squares_a, squares_b = products
     norms = np.sqrt(squares_a) * np.sqrt(squares_b)
     cosine = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
-    return np.clip(cosine, -1.0, 1.0)
+    return np.clip(cosine, -1.0, 1.0, out=cosine)
+
+
+def _products(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Dot product of each row of A and of B, and of each with itself: infinite or 0 where it is out of range."""
+    pairs = (A, B), (A, A), (B, B)
+    if issparse(A):
+        dots, squares_a, squares_b = (np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in pairs)
+    else:
+        dots, squares_a, squares_b = (np.einsum("ij,ij->i", x, y) for x, y in pairs)
+    return dots, squares_a, squares_b
 
 
 def _dense(column: Any) -> np.ndarray:

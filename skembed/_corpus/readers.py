@@ -187,7 +187,7 @@ class Readers:
         sentences: Any,
         groups: Any = None,
         *,
-        folder: PathLike,
+        to: PathLike,
         client: Any = None,
         analyzer: str | Callable[[Any], Iterable[str]] = "word",
         token_pattern: str = TOKEN_PATTERN,
@@ -209,7 +209,7 @@ class Readers:
         groups : dask.dataframe.Series, dask.bag.Bag or None, default=None
             Document id of each sentence: a column of the same table, or a bag with the same partitions. A new document
             begins where the id changes, also at the border of partitions. None means one document.
-        folder : path-like
+        to : path-like
             Folder to write the corpus to, which is memory-mapped from there. An older corpus at this path is replaced.
             This process and all workers must see it under this path. Beside it, the pieces need its size once more.
         client : dask.distributed.Client or None, default=None
@@ -234,10 +234,10 @@ class Readers:
             If there is no sentence or no word, or a sentence is not UTF-8, or `groups` does not fit; names partition
             and row.
         OSError
-            If `folder` exists and is not a corpus, cannot be written, or is not seen by a worker; names path and
+            If `to` exists and is not a corpus, cannot be written, or is not seen by a worker; names path and
             reason.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        return cls._of(build_from_dask(sentences, groups, tokenizer, folder, min_count, max_features, client))
+        return cls._of(build_from_dask(sentences, groups, tokenizer, to, min_count, max_features, client))

@@ -305,17 +305,18 @@ class Gru:
     ) -> np.ndarray:
         """The gradient of the weights, in the order of their columns."""
         n, n_inputs, n_first = self.n_units, self.n_inputs, int(read.steps.ptr[:2][-1])
-        before = read.trace.states[read.steps.previous, :n]
-        reset = read.trace.reset[n_first:, :n]
-        found = np.empty((3, n, n_inputs + n + read.contexts.shape[1] + 1), np.float32)
-        for gate, of_gate in enumerate(found):
-            of_unit = slice(gate * self.width, gate * self.width + n)
-            errors, state = (of_gates[n_first:, of_unit], before) if gate < 2 else (of_candidates[n_first:, :n], reset)
-            of_gate[:, :n_inputs] = of_products[:, of_unit].T @ read.vectors
-            of_gate[:, n_inputs : n_inputs + n] = errors.T @ state
-            of_gate[:, n_inputs + n : -1] = of_constant[:, of_unit].T @ read.contexts
-            of_gate[:, -1] = of_constant[:, of_unit].sum(axis=0)
-        return found
+        before, reset = read.trace.states[read.steps.previous], read.trace.reset[n_first:]
+        found = np.empty((3, self.width, n_inputs + n + read.contexts.shape[1] + 1), np.float32)
+        found[:, :, :n_inputs] = self._by_gate(of_products.T @ read.vectors)
+        of_states = slice(n_inputs, n_inputs + n)
+        found[:2, :, of_states] = self._by_gate(of_gates[n_first:].T @ before)[:, :, :n]
+        found[2, :, of_states] = (of_candidates[n_first:].T @ reset)[:, :n]
+        found[:, :, n_inputs + n : -1] = self._by_gate(of_constant.T @ read.contexts)
+        found[:, :, -1] = of_constant.sum(axis=0).reshape(3, -1)
+        return found[:, :n]
+
+    def _by_gate(self, rows: np.ndarray) -> np.ndarray:
+        return rows.reshape(len(rows) // self.width, self.width, rows.shape[1])
 
     def _widened(self, rows: np.ndarray) -> np.ndarray:
         if rows.shape[1] == self.width:

@@ -185,6 +185,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
+    _source_option = "embedding"
+
     @property
     def _needs_order_for(self) -> str | None:
         return needs_order_for(self._source())

@@ -279,7 +279,6 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         groups: Any = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
-        engine: Any = None,
     ) -> Self:
         """Learn from sentences and their targets.
 
@@ -291,8 +290,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             A vector for each sentence.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence. `early_stopping` holds out whole documents.
-        checkpoint, checkpoint_every, engine : path-like or None, default=None; int, default=1; None
-            As in :meth:`CBOSVectorizer.fit`. Nothing is learned in shards, so there is no engine.
+        checkpoint, checkpoint_every : path-like or None, default=None; int, default=1
+            As in :meth:`CBOSVectorizer.fit`.
 
         Returns
         -------
@@ -315,7 +314,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
             If fewer than a third of the words of the text have a vector in `init`. With `warm_start`, if few words of
             `X` are in the vocabulary.
         """
-        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every, engine=engine)
+        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:

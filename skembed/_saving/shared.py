@@ -9,6 +9,9 @@ import tempfile
 from threading import Lock
 from typing import Any, NamedTuple
 
+import numpy as np
+from scipy.sparse import issparse
+
 from .._base.text import TextVectorizer
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
@@ -51,6 +54,16 @@ class SavedModel(NamedTuple):
                     del _LOADED[next(iter(_LOADED))]
                 _LOADED[self] = model
             return _LOADED[self]
+
+    def check_dense(self) -> None:
+        """Raise a ValueError if the rows of the model are sparse."""
+        model = self.load()
+        if issparse(model.transform([])):
+            raise ValueError(f"{brief(model)} has sparse rows, which do not fit into a column or table of vectors.")
+
+    def vectors(self, sentences: Any) -> np.ndarray:
+        """Return the dense rows of sentences, whatever `transform_output` scikit-learn is set to."""
+        return np.asarray(self.load().transform(sentences))
 
     def _load(self) -> Any:
         try:

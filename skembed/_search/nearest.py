@@ -54,7 +54,8 @@ def nearest(
     Returns
     -------
     indices : ndarray of shape (n_queries, k), dtype int64
-        Rows of `vectors`, by falling score, then by index; -1 where there are fewer than `k`.
+        Rows of `vectors`, by falling score, then by index; -1 where there are fewer than `k`. No query is no error:
+        both arrays then have the shape (0, k), so that an empty batch needs no case of its own.
     scores : ndarray of shape (n_queries, k), dtype float32
         Their cosines or dot products; NaN where the index is -1.
 

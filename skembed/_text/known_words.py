@@ -26,13 +26,20 @@ class EncodedSentences(NamedTuple):
     ptr: np.ndarray  # (n_sentences + 1,) int64: offset of each sentence in the ids
     rows: np.ndarray  # (n_words,) or more, int64: row of each id in the vocabulary, -1 if unknown
     words: list[str]  # of the first ids
-    more_words: Sequence[str] = ()  # of the ids after them: one list of both would be a copy for each batch
+    more_words: Sequence[str] = ()  # unknown, of the ids after them: one list of both would be a copy for each batch
 
     def words_of(self, ids: np.ndarray | Iterable[int]) -> list[str]:
         """Return the words of some ids."""
         words, more_words, n_words = self.words, self.more_words, len(self.words)
         ids = ids.tolist() if isinstance(ids, np.ndarray) else ids
         return [words[i] if i < n_words else more_words[i - n_words] for i in ids]
+
+    def unknown_words(self, ids: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """Return the distinct words of the ids of unknown words, and the position of each id's word among them."""
+        if self.more_words:  # all are of these sentences
+            return list(self.more_words), ids - len(self.words)
+        distinct, positions = np.unique(ids, return_inverse=True)
+        return self.words_of(distinct), positions
 
 
 class KnownTokens:

@@ -4,7 +4,6 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE, lean_kernel
-from .batches import offsets
 
 NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program of Sent2Vec, so that equal ids share a bucket
 
@@ -31,17 +30,27 @@ def add_ngrams(
 
     Unknown words are skipped within n-grams, as in training.
     """
-    known = offsets(~is_unknown)
-    n_known = np.diff(known[ptr])
-    max_order = min(max_order, int(n_known.max(initial=1)))  # no n-gram is longer than its sentence
-    lengths = np.diff(ptr)
-    for order in range(2, max_order + 1):
-        lengths = lengths + np.maximum(n_known - order + 1, 0)
-    all_ptr = offsets(lengths)
+    all_ptr = np.empty_like(ptr)
+    _count_ngrams(is_unknown, ptr, max_order, all_ptr)
     n = all_ptr[-1]
     filled = np.empty(n, np.int64), np.empty(n, np.float32), np.zeros(n, bool), all_ptr
     _fill_ngrams((rows, weights, is_unknown, ptr), filled, max_order, n_words, n_buckets)
     return filled
+
+
+@lean_kernel
+def _count_ngrams(is_unknown, ptr, max_order, all_ptr):
+    """Write the offsets of the sentences once each has its words and the n-grams of its known words."""
+    at = np.int64(0)
+    all_ptr[0] = at
+    for sentence in range(ptr.shape[0] - 1):
+        n_known = np.int64(0)
+        for token in range(ptr[sentence], ptr[sentence + 1]):
+            n_known += not is_unknown[token]
+        at += ptr[sentence + 1] - ptr[sentence]
+        for order in range(2, min(max_order, n_known) + 1):
+            at += n_known - order + 1
+        all_ptr[sentence + 1] = at
 
 
 @lean_kernel
@@ -57,7 +66,7 @@ def _fill_ngrams(words, filled, max_order, n_words, n_buckets):
         for token in range(start, end):
             all_rows[at], all_weights[at], all_unknown[at] = rows[token], weights[token], is_unknown[token]
             at += 1
-        for order in range(2, max_order + 1):
+        for order in range(2, min(max_order, end - start) + 1):
             for first in range(start, end):
                 bits, total, n = np.uint64(0), np.float32(0.0), np.int64(0)
                 token = first

@@ -97,6 +97,14 @@ class Checkpoint:
             return None
 
 
+class PartOfPass(NamedTuple):
+    """What the first rounds of a pass have found, beside the arrays."""
+
+    n_rounds: int = 0
+    loss: float = 0.0  # sum over the targets
+    n_targets: float = 0.0
+
+
 class LearningState(NamedTuple):
     """All that passes change."""
 
@@ -104,10 +112,12 @@ class LearningState(NamedTuple):
     arrays: list[LearnedArray]
     stopping: EarlyStopping
 
-    def write(self, checkpoint: Checkpoint, n_passes: int, *, is_last: bool) -> None:
-        """Write a checkpoint after a pass, if it is time for one."""
-        if checkpoint.path is None or not (is_last or n_passes % checkpoint.every == 0):
+    def write(self, checkpoint: Checkpoint, n_passes: int, *, is_last: bool, part: PartOfPass | None = None) -> None:
+        """Write a checkpoint after a pass, or a part of the next one, if it is time for one."""
+        is_time = is_last or n_passes % checkpoint.every == 0 if part is None else checkpoint.every == 1
+        if checkpoint.path is None or not is_time:
             return
+        n_rounds, loss, n_targets = part or PartOfPass()
         arrays = {name: self.fitted[name] for name in self._names}
         best = dict(zip(self._best_names, self.stopping.best_weights))
         if not all(map(np.array_equal, self.stopping.best_weights, self.stopping.weights)):
@@ -117,6 +127,7 @@ class LearningState(NamedTuple):
             {
                 "n_passes": n_passes,
                 "is_finished": is_last,
+                "part": [n_rounds, _json_number(loss), _json_number(n_targets)],
                 "n_steps": self.fitted.get("_n_steps"),
                 "losses": list(map(_json_number, self.fitted["loss_curve_"])),
                 "validation_losses": list(map(_json_number, self.fitted["validation_loss_curve_"])),
@@ -126,13 +137,18 @@ class LearningState(NamedTuple):
             },
         )
 
-    def restore(self, checkpoint: Checkpoint, n_epochs: int) -> tuple[int, bool]:
-        """Go back to a checkpoint; return how many passes it has made, and whether the fit was finished."""
+    def restore(self, checkpoint: Checkpoint, n_epochs: int) -> tuple[int, bool, PartOfPass]:
+        """Go back to a checkpoint.
+
+        Returns how many passes it has made, whether the fit was finished, and the rounds of the next pass.
+        """
         arrays, progress = checkpoint.read()
         if not progress:
-            return 0, False
+            return 0, False, PartOfPass()
         try:
-            return self._restore(arrays, progress, n_epochs), bool(progress["is_finished"])
+            n_rounds, loss, n_targets = progress["part"]
+            part = PartOfPass(int(n_rounds), float(loss), float(n_targets))
+            return self._restore(arrays, progress, n_epochs), bool(progress["is_finished"]), part
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"The checkpoint at {checkpoint.path} is damaged: {error!r}") from None
 

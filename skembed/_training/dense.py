@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
+from .._compiled.compile import lean_kernel
 from .._compiled.threads import Threads
 from .encoded_text import EncodedText, Plan
 from .examples import Examples, in_order
@@ -85,7 +86,7 @@ class DenseTrainer(BlockLoop):
         self.arrays, self.fitted = moving(arrays), fitted
 
     def compile(self, text: EncodedText) -> None:
-        """Nothing to compile."""
+        """Nothing that depends on the text."""
 
     def scratch_bytes(self, text: EncodedText) -> int:
         plan = self.plan(text, 0)
@@ -138,10 +139,11 @@ class DenseTrainer(BlockLoop):
             divisor *= max(1.0, norm / self.objective.largest_norm)
         for array, (rows, gradient) in zip(moved, found):
             weights, accumulator = self.fitted[array.name], self.fitted[array.accumulator]
-            gradient = gradient / np.float32(divisor)
             if self.solver == "adam":
-                weights[rows] -= adam_step(accumulator, rows, gradient, rate, n_steps)
-            elif self.solver == "adagrad":
+                move_by_adam(weights, accumulator, rows, gradient, divisor, rate, n_steps)
+                continue
+            gradient = gradient / np.float32(divisor)
+            if self.solver == "adagrad":
                 weights[rows] -= adagrad_step(accumulator, rows, gradient, rate)
             else:
                 weights[rows] -= np.float32(rate) * gradient
@@ -187,8 +189,34 @@ def adam_step(moments: np.ndarray, rows: Any, gradient: np.ndarray, rate: float,
     first = np.float32(_BETA_1) * moments[0][rows] + np.float32(1 - _BETA_1) * gradient
     second = np.float32(_BETA_2) * moments[1][rows] + np.float32(1 - _BETA_2) * np.square(gradient)
     moments[0][rows], moments[1][rows] = first, second
-    rate *= np.sqrt(1 - _BETA_2**n_steps) / (1 - _BETA_1**n_steps)
-    return np.float32(rate) * first / (np.sqrt(second) + np.float32(_EPSILON))
+    return np.float32(rate * _correction(n_steps)) * first / (np.sqrt(second) + np.float32(_EPSILON))
+
+
+def _correction(n_steps: int) -> float:
+    """Of the bias of both moments, which start at zero."""
+    return float(np.sqrt(1 - _BETA_2**n_steps) / (1 - _BETA_1**n_steps))
+
+
+def move_by_adam(
+    weights: np.ndarray, moments: np.ndarray, rows: Any, gradient: np.ndarray, divisor: float, rate: float, n_steps: int
+) -> None:
+    """``weights[rows] -= adam_step(moments, rows, gradient / divisor, rate, n_steps)``, to the bit, without copies."""
+    matrices = (array.reshape(-1, array.shape[-1]) for array in (weights, *moments, gradient))
+    which = np.arange(gradient.size // gradient.shape[-1]) if rows is ... else rows
+    settings = divisor, rate * _correction(n_steps), _BETA_1, 1 - _BETA_1, _BETA_2, 1 - _BETA_2, _EPSILON
+    _adam_rows(*matrices, which, *map(np.float32, settings))
+
+
+@lean_kernel
+def _adam_rows(weights, first, second, gradient, rows, divisor, rate, keep_1, take_1, keep_2, take_2, epsilon):
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        for c in range(weights.shape[1]):
+            slope = gradient[i, c] / divisor
+            mean = keep_1 * first[row, c] + take_1 * slope
+            square = keep_2 * second[row, c] + take_2 * (slope * slope)
+            first[row, c], second[row, c] = mean, square
+            weights[row, c] -= rate * mean / (np.sqrt(square) + epsilon)
 
 
 def adagrad_step(accumulator: np.ndarray, rows: Any, gradient: np.ndarray, rate: float) -> np.ndarray:

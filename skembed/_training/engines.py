@@ -6,53 +6,91 @@ changes a bit, and a task whose worker was lost is computed again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from .._validation.messages import brief
 
-Work = Callable[[Any, Any], Any]  # of what the tasks have in common, and of a task
+# Of what the tasks have in common, and of tasks; the results of these, one after the other.
+Work = Callable[[Any, Iterable[Any]], Iterable[Any]]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all
 _Result = TypeVar("_Result")
-_ATTEMPTS = 3
+_ATTEMPTS, _PAUSE = 3, 1.0  # seconds, in which a cluster notices that a worker is lost
 
 
 @runtime_checkable
 class Engine(Protocol):
     """What an engine offers."""
 
-    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
-        """Merge ``work(common, task)`` of all tasks in the tree of `reduce_in_tree`; None if there is no task."""
+    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
+        """Merge the results of all tasks, at most `n_tasks`, in the tree of `reduce_in_tree`; None if there is none.
+
+        Tasks may be worked on in groups of `in_groups`, whose merged results are merged in the same tree.
+        """
 
 
 class Inline:
     """Computes one task after the other in this process."""
 
-    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
+    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
-        return reduce_in_tree(merge, (work(common, task) for task in make_tasks()))
+        return reduce_in_tree(merge, work(common, make_tasks()))
 
 
 class Processes:
-    """Computes tasks in processes of this machine, as joblib starts them; merges in this process."""
+    """Computes tasks in processes of this machine, as joblib starts them."""
 
     def __init__(self, n_processes: int | None) -> None:
         self.n_processes = n_processes
 
-    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
+    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
-        from joblib import Parallel, delayed
+        import joblib
 
+        n_processes = joblib.effective_n_jobs(self.n_processes)
+        if n_processes == 1:
+            return Inline().reduce(work, merge, common, make_tasks, n_tasks)
         for attempt in range(_ATTEMPTS):
-            # Large arrays go to a file that all processes map.
-            parallel = Parallel(self.n_processes, "loky", return_as="generator", pre_dispatch="2*n_jobs")
-            try:
-                return reduce_in_tree(merge, parallel(delayed(work)(common, task) for task in make_tasks()))
-            except BrokenProcessPool:  # a process was killed
-                if attempt == _ATTEMPTS - 1:
-                    raise
+            # Results are mapped too: through a pipe they would be copied four times.
+            with tempfile.TemporaryDirectory(prefix="skembed-", ignore_cleanup_errors=True) as folder:
+                groups = in_groups(make_tasks(), n_tasks, n_processes)
+                calls = (
+                    joblib.delayed(_write_result)(Path(folder, str(index)), work, merge, common, group)
+                    for index, group in enumerate(groups)
+                )
+                # Large arrays go to a file that all processes map.
+                parallel = joblib.Parallel(n_processes, "loky", return_as="generator", pre_dispatch="2*n_jobs")
+                try:
+                    return reduce_in_tree(merge, (joblib.load(path, mmap_mode="r") for path in parallel(calls)))
+                except BrokenProcessPool as error:  # a process was killed
+                    if attempt == _ATTEMPTS - 1:
+                        raise _lost("processes") from error
+
+
+def _write_result(path: Path, work: Work, merge: Merge, common: Any, tasks: list[Any]) -> Path:
+    import joblib
+
+    result = work_on(work, merge, common, tasks)
+    try:
+        joblib.dump(result, path)
+    except OSError as error:
+        message = f"What a process has learned cannot be written to {path}: {error.strerror}. TMPDIR sets the folder"
+        raise OSError(error.errno, message) from None
+    return path
+
+
+def _lost(who: str) -> RuntimeError:
+    return RuntimeError(
+        f"{who.capitalize()} were lost {_ATTEMPTS} times in a row in one round, so the fit ends. The estimator is "
+        "unchanged. Most often the system kills what runs out of memory: estimate_memory says what a fit needs, and "
+        "the logs of the workers how they ended. With a checkpoint, the fit goes on from the last round."
+    )
 
 
 class Dask:
@@ -61,27 +99,41 @@ class Dask:
     def __init__(self, client: Any) -> None:
         self.client = client
 
-    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
+    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
+        from distributed.comm.core import CommClosedError
 
         for attempt in range(_ATTEMPTS):
             try:
-                return self._reduce(work, merge, common, make_tasks)
-            except (CancelledError, KilledWorker):  # a lost worker held what was sent to it
+                return self._reduce(work, merge, common, make_tasks, n_tasks)
+            # A lost worker held what was sent to it, or was lost while that was sent.
+            except (CancelledError, KilledWorker, CommClosedError, TimeoutError) as error:
                 if attempt == _ATTEMPTS - 1:
-                    raise
+                    raise _lost("workers of the cluster") from error
+                time.sleep(_PAUSE)
 
-    def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks) -> Any:
+    def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         client = self.client
 
-        def sent(item: Any) -> Any:
-            return client.scatter([item], hash=False)[0]  # in a list, or the fields of a tuple are sent one by one
+        def sent(item: Any, **where: Any) -> Any:
+            return client.scatter([item], hash=False, **where)[0]  # in a list, or fields of a tuple are sent one by one
 
-        job = sent(common)
-        level = [client.submit(work, job, sent(task), pure=False) for task in make_tasks()]
+        n_threads = client.nthreads()
+        # Left to itself, the scheduler has short tasks wait for the worker that already has what they have in common.
+        slots = [
+            worker
+            for index in range(max(n_threads.values(), default=0))
+            for worker, n in n_threads.items()
+            if index < n
+        ]
+        job, level = sent(common), []
+        for index, group in enumerate(in_groups(make_tasks(), n_tasks, max(1, len(slots)))):
+            where = {"workers": [slots[index % len(slots)]]} if slots else {}
+            lenient = where | {"allow_other_workers": True} if slots else {}
+            level.append(client.submit(work_on, work, merge, job, sent(group, **where), pure=False, **lenient))
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2])
             odd = level[len(level) // 2 * 2 :]
@@ -100,6 +152,26 @@ def engine_of(engine: Any, n_jobs: int | None) -> Engine:
     if hasattr(engine, "scatter") and hasattr(engine, "submit"):
         return Dask(engine)
     raise ValueError(f"engine must be None, 'processes' or a client of dask.distributed. Got {brief(engine)}.")
+
+
+def in_groups(tasks: Iterable[Any], n_tasks: int, n_workers: int) -> Iterator[list[Any]]:
+    """Groups of tasks for workers, as large as they can be if all workers are to end as soon as possible.
+
+    Each group is a subtree of the tree of `reduce_in_tree`: the tasks from a multiple of a power of two to the next.
+    """
+
+    def tasks_of_the_last(size: int) -> int:
+        return -(-n_tasks // (size * n_workers)) * size
+
+    size = min((1 << n for n in range(n_tasks.bit_length())), key=lambda size: (tasks_of_the_last(size), -size))
+    tasks = iter(tasks)
+    while group := list(islice(tasks, size)):
+        yield group
+
+
+def work_on(work: Work, merge: Merge, common: Any, tasks: Iterable[Any]) -> Any:
+    """The merged results of a group of tasks."""
+    return reduce_in_tree(merge, work(common, tasks))
 
 
 def reduce_in_tree(merge: Merge, results: Iterable[Any]) -> Any:

@@ -15,14 +15,19 @@ the other. Equal changes would go :math:`n` times as far as one, where the steps
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .updates import SQUARES
+from .._compiled.compile import lean_kernel
+from .._compiled.rows import ONE, add_scaled, copy_scaled, mean_square, prefetch_row
+from .updates import AHEAD, COUNT, SQUARES
 
 # How many times as far as that of one shard equal changes go at most; measured, see doc/tasks/more_text.rst.
 _FARTHEST = np.float32(4.0)
+# The counter of a row that no block has touched. A block leaves 0.0 there, which has another sign.
+_UNTOUCHED = np.float32(-0.0)
 
 
 class RowChanges(NamedTuple):
@@ -31,7 +36,7 @@ class RowChanges(NamedTuple):
     rows: np.ndarray  # (n,) int64, ascending
     change: np.ndarray  # (n, n_components) float32, sum over the shards
     growth: np.ndarray  # (n,) float32, of the sums of squares
-    square: np.ndarray  # (n,) float32, sum over the shards of the squared length of the change
+    square: np.ndarray  # (n,) float32, sum over the shards of the mean square of the change
 
 
 class Changes(NamedTuple):
@@ -46,13 +51,23 @@ class Changes(NamedTuple):
         return sum(array.nbytes for found in self.of.values() for array in found)
 
 
-def changes_of(before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np.ndarray) -> RowChanges:
-    """The rows that differ; `old` and `new` are the accumulators before and after."""
-    moved = new[:, SQUARES] != old[:, SQUARES]
-    # Plain gradient descent has no sums of squares.
-    rows = np.flatnonzero(moved) if moved.any() else np.flatnonzero((after != before).any(axis=1))
-    change = after[rows] - before[rows]
-    return RowChanges(rows, change, new[rows, SQUARES] - old[rows, SQUARES], _squares(change))
+def working_copy(accumulator: np.ndarray) -> np.ndarray:
+    """A copy of an accumulator, in which blocks mark the rows that they touch."""
+    copy = np.array(accumulator)  # not `copy`, which keeps the class of a memory map
+    copy[:, COUNT] = _UNTOUCHED
+    return copy
+
+
+def take_changes(before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np.ndarray) -> RowChanges:
+    """The rows that a shard has touched; then `after` and `new` are as before it.
+
+    `old` and `new` are the accumulators, `new` a `working_copy`. Sums of squares alone do not tell which rows were
+    touched: plain gradient descent has none, and a small step may be lost in a large sum.
+    """
+    rows = np.flatnonzero(~np.signbit(new[:, COUNT]))
+    found = _made(rows, after.shape[1])
+    _take(_fixed(before), _fixed(old), after, new, *found)
+    return found
 
 
 def merge(one: Changes, other: Changes) -> Changes:
@@ -62,27 +77,87 @@ def merge(one: Changes, other: Changes) -> Changes:
 
 
 def _merged(one: RowChanges, other: RowChanges) -> RowChanges:
-    touched = np.zeros(1 + max(found.rows.max(initial=-1) for found in (one, other)), bool)
-    for found in (one, other):
-        touched[found.rows] = True
-    rows, position = np.flatnonzero(touched), np.cumsum(touched) - 1
-    merged = [rows]
-    for first, second in zip(one[1:], other[1:]):
-        total = np.zeros((len(rows), *first.shape[1:]), first.dtype)
-        total[position[one.rows]] = first
-        total[position[other.rows]] += second
-        merged.append(total)
-    return RowChanges(*merged)
+    pair = RowChanges(*map(_fixed, one)), RowChanges(*map(_fixed, other))
+    rows = np.empty(len(one.rows) + len(other.rows), np.int64)
+    merged = _made(rows[: _unite(pair[0].rows, pair[1].rows, rows)].copy(), one.change.shape[1])
+    _add(*pair, merged)
+    return merged
 
 
 def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray) -> None:
     """Change the rows that all shards began with."""
-    of_sum = _squares(changes.change)
-    agreement = np.divide(of_sum, changes.square, out=np.ones_like(of_sum), where=of_sum > changes.square)
-    cut = np.minimum(np.sqrt(agreement), _FARTHEST) / agreement
-    weights[changes.rows] += cut[:, None] * changes.change
-    accumulator[changes.rows, SQUARES] += changes.growth
+    _apply(RowChanges(*map(_fixed, changes)), weights, accumulator)
 
 
-def _squares(vectors: np.ndarray) -> np.ndarray:
-    return np.square(vectors).sum(axis=1)
+def _made(rows: np.ndarray, n_components: int) -> RowChanges:
+    n = len(rows)
+    change, (growth, square) = np.empty((n, n_components), np.float32), np.empty((2, n), np.float32)
+    return RowChanges(rows, change, growth, square)
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    """An array, from wherever it comes, in the form that the kernels below are compiled for."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+@lean_kernel
+def _take(before, old, after, new, rows, change, growth, square):
+    n = rows.shape[0]
+    for k in range(n):
+        row, later = rows[k], rows[min(k + AHEAD, n - 1)]
+        prefetch_row(after, later)
+        prefetch_row(before, later)
+        copy_scaled(change, k, ONE, after, row)
+        add_scaled(change, k, -ONE, before, row)
+        square[k] = mean_square(change, k)
+        growth[k] = new[row, SQUARES] - old[row, SQUARES]
+        for c in range(before.shape[1]):  # not `copy_scaled`, which turns -0.0 into 0.0
+            after[row, c] = before[row, c]
+        new[row, SQUARES], new[row, COUNT] = old[row, SQUARES], _UNTOUCHED
+
+
+@lean_kernel
+def _unite(one, other, rows):
+    """The union of two ascending lists; returns its length."""
+    i = j = n = np.int64(0)
+    while i < one.shape[0] or j < other.shape[0]:
+        first = j == other.shape[0] or (i < one.shape[0] and one[i] <= other[j])
+        second = i == one.shape[0] or (j < other.shape[0] and other[j] <= one[i])
+        rows[n] = one[i] if first else other[j]
+        i, j, n = i + np.int64(first), j + np.int64(second), n + 1
+    return n
+
+
+@lean_kernel
+def _add(one, other, merged):
+    """Fill in what two groups change of the rows of either."""
+    i = j = np.int64(0)
+    for k in range(merged.rows.shape[0]):
+        row = merged.rows[k]
+        first = i < one.rows.shape[0] and one.rows[i] == row
+        second = j < other.rows.shape[0] and other.rows[j] == row
+        if first:
+            copy_scaled(merged.change, k, ONE, one.change, i)
+            merged.growth[k], merged.square[k] = one.growth[i], one.square[i]
+            i += 1
+            if second:
+                add_scaled(merged.change, k, ONE, other.change, j)
+                merged.growth[k] += other.growth[j]
+                merged.square[k] += other.square[j]
+        else:
+            copy_scaled(merged.change, k, ONE, other.change, j)
+            merged.growth[k], merged.square[k] = other.growth[j], other.square[j]
+        j += np.int64(second)
+
+
+@lean_kernel
+def _apply(changes, weights, accumulator):
+    for k in range(changes.rows.shape[0]):
+        row, of_sum, cut = changes.rows[k], mean_square(changes.change, k), ONE
+        if of_sum > changes.square[k]:
+            agreement = of_sum / changes.square[k]
+            cut = np.float32(min(math.sqrt(agreement), _FARTHEST) / agreement)
+        add_scaled(weights, row, cut, changes.change, k)
+        accumulator[row, SQUARES] += changes.growth[k]

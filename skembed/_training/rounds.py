@@ -6,16 +6,17 @@ how often.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .checkpoint import PartOfPass
 from .encoded_text import EncodedText
 from .engines import Engine
 from .learned_arrays import accumulator_of
-from .merging import Changes, apply, changes_of, merge
+from .merging import Changes, apply, merge, take_changes, working_copy
 from .shards import Shard, as_kernels_take_it, cut, deal, rounds_of_pass
 from .trainer import BlockLoop
 
@@ -27,6 +28,8 @@ class Job(NamedTuple):
     fitted: dict[str, Any]  # what the trainer reads, with the learned arrays and their accumulators
     names: list[str]  # of the arrays that all tasks learn
     of_text: list[str]  # of those with a row for each sentence, of which a task gets its own
+    n_shards: int
+    fewest_rounds: int  # of a pass
 
 
 class Task(NamedTuple):
@@ -38,28 +41,38 @@ class Task(NamedTuple):
     rates: tuple[float, ...]
 
 
-def learn(job: Job, task: Task) -> Changes:
-    """What a shard changes of the rows that it begins with."""
-    before = job.fitted | task.rows
-    names = job.names + job.of_text
-    # Not `copy`, which keeps the class of a memory map: kernels would be compiled for that.
-    after = {name: np.array(before[name]) for each in names for name in (each, accumulator_of(each))}
-    trainer = job.make_trainer(before | after | {"_seed": task.shard.seed})
-    loss, n_targets = trainer.learn_pass(as_kernels_take_it(task.shard.text), task.epoch, rates=task.rates)
-    of = {}
-    for name in names:
-        squares = accumulator_of(name)
-        of[name] = changes_of(before[name], before[squares], after[name], after[squares])
-        if name in job.of_text:
-            of[name] = of[name]._replace(rows=task.shard.sentences[of[name].rows])
-    return Changes(loss, n_targets, of)
+def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
+    """What each shard changes of the rows that all begin with.
+
+    The tasks share one copy of the rows: after each task, the rows that it has changed are as before.
+    """
+    working = {name: np.array(job.fitted[name]) for name in job.names}  # not `copy`, see `working_copy`
+    working |= {name: working_copy(job.fitted[name]) for name in map(accumulator_of, job.names)}
+    trainer = None
+    for task in tasks:
+        own = {name: np.array(rows) for name, rows in task.rows.items()}  # all of them count as touched
+        if trainer is None or own:
+            trainer = job.make_trainer(job.fitted | working | own | {"_seed": task.shard.seed})
+        trainer.seed = task.shard.seed  # all that the trainers of a group differ in
+        loss, n_targets = trainer.learn_pass(as_kernels_take_it(task.shard.text), task.epoch, rates=task.rates)
+        before, after = job.fitted | task.rows, working | own
+        of = {}
+        for name in job.names + job.of_text:
+            of[name] = take_changes(*(rows[each] for rows in (before, after) for each in (name, accumulator_of(name))))
+        of |= {name: of[name]._replace(rows=task.shard.sentences[of[name].rows]) for name in job.of_text}
+        yield Changes(loss, n_targets, of)
 
 
 class RoundTrainer:
     """Passes over a text in rounds; has the interface of `BlockLoop`."""
 
-    def __init__(self, job: Job, fitted: dict[str, Any], trainer: BlockLoop, n_shards: int, engine: Engine) -> None:
-        self.job, self.fitted, self.trainer, self.n_shards, self.engine = job, fitted, trainer, n_shards, engine
+    def __init__(self, job: Job, fitted: dict[str, Any], trainer: BlockLoop, engine: Engine) -> None:
+        self.job, self.fitted, self.trainer, self.engine = job, fitted, trainer, engine
+        self.go_on(PartOfPass(), lambda part: None)
+
+    def go_on(self, part: PartOfPass, write: Callable[[PartOfPass], None]) -> None:
+        """Leave out the rounds that the next pass has already made; `write` is called between rounds."""
+        self.part, self.write = part, write
 
     def compile(self, text: EncodedText) -> None:
         """Nothing: each worker compiles its kernels, or loads them from the cache."""
@@ -75,20 +88,27 @@ class RoundTrainer:
         """One pass over all sentences; returns the mean loss of a target. See `BlockLoop.run_epoch`."""
         if rates is None:
             return self.trainer.run_epoch(text, epoch, rates=None)
-        extents, seed = cut(text, self.n_shards), self.fitted["_seed"]
+        job, seed = self.job, self.fitted["_seed"]
+        extents = cut(text, job.n_shards)
         order = np.random.default_rng([seed, epoch, 2]).permutation(len(extents) - 1)
-        loss = n_targets = 0.0
-        for index, plan in enumerate(rounds_of_pass(len(text.tokens), self.n_shards, warm_up=epoch == 0)):
+        part, self.part = self.part, PartOfPass()
+        plans = rounds_of_pass(len(text.tokens), job.n_shards, fewest=job.fewest_rounds, warm_up=epoch == 0)
+        for index, plan in enumerate(plans):
+            if index < part.n_rounds:
+                continue
             falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
             deal_shards = partial(deal, text, extents, order, plan, [seed, epoch, index])
-            found = self.engine.reduce(learn, merge, self.job, partial(self._tasks, deal_shards, epoch, falls))
+            make_tasks = partial(self._tasks, deal_shards, epoch, falls)
+            found = self.engine.reduce(learn, merge, job, make_tasks, plan.n_shards)
             if found is not None:
                 self._apply(found)
-                loss, n_targets = loss + found.loss, n_targets + found.n_targets
-                if not np.isfinite(loss):
+                part = PartOfPass(index + 1, part.loss + found.loss, part.n_targets + found.n_targets)
+                if not np.isfinite(part.loss):
                     break  # diverged; the rest of the pass would be wasted
+            if plan is not plans[-1]:
+                self.write(part._replace(n_rounds=index + 1))
             on_call(plan.last)
-        return loss / n_targets if n_targets else 0.0
+        return part.loss / part.n_targets if part.n_targets else 0.0
 
     def _tasks(
         self, deal_shards: Callable[[], Iterator[Shard]], epoch: int, rates: tuple[float, ...]

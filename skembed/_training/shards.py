@@ -17,8 +17,8 @@ from .encoded_text import EncodedText
 
 # Extents of a shard, so that each shard is a sample of the text, and the most sentences of one.
 _EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024
-# The fewest rounds of a pass, and the most tokens that a shard learns from in one.
-_ROUNDS, _TOKENS_OF_ROUND = 4, 20_000_000
+# The most tokens that a shard learns from in one round, and the fewest if there are more than four rounds.
+_TOKENS_OF_ROUND, _LEAST_OF_ROUND = 20_000_000, 10_000
 # One trainer begins a model with this fraction of the tokens, at most as many as in a round.
 _WARM_UP = 0.02
 
@@ -39,13 +39,14 @@ class Round(NamedTuple):
     last: float
 
 
-def rounds_of_pass(n_tokens: int, n_shards: int, *, warm_up: bool) -> list[Round]:
+def rounds_of_pass(n_tokens: int, n_shards: int, *, fewest: int, warm_up: bool) -> list[Round]:
     """The rounds of a pass: at first one trainer, if there is to be a warm-up, then all shards.
 
-    A function of the text and the number of shards, never of the number of workers.
+    A function of the text, the method and the number of shards, never of the number of workers.
     """
     first = min(_WARM_UP, _TOKENS_OF_ROUND / max(1, n_tokens)) if warm_up else 0.0
-    n_rounds = max(_ROUNDS, math.ceil((1 - first) * n_tokens / n_shards / _TOKENS_OF_ROUND))
+    fewest = min(fewest, max(4, n_tokens // n_shards // _LEAST_OF_ROUND))  # or each would have a sentence or two
+    n_rounds = max(fewest, math.ceil((1 - first) * n_tokens / n_shards / _TOKENS_OF_ROUND))
     ends = [first + (1 - first) * (index / n_rounds) for index in range(n_rounds + 1)]
     rounds = [Round(n_shards, a, b) for a, b in pairwise(ends)]
     return [Round(1, 0.0, first), *rounds] if warm_up else rounds

@@ -81,6 +81,10 @@ class BlockLoop(ABC):
     def compile(self, text: EncodedText) -> None:
         """Compile the kernels, or load them from the cache."""
 
+    def go_on(self, part: Any, write: Callable[[Any], None]) -> None:
+        """Nothing to do: a pass has no parts after which a checkpoint is written."""
+        return
+
     @abstractmethod
     def scratch_bytes(self, text: EncodedText) -> int:
         """Memory of a pass besides weights and tokens: per sentence, per row, and the work space of a block."""

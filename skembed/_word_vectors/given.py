@@ -34,6 +34,8 @@ class GivenVectors(PooledVectorizer):
     n_jobs: int | None
     random_state: Any
 
+    _source_option = "word_vectors"
+
     @property
     def _needs_order_for(self) -> str | None:
         return needs_order_for(self.word_vectors)

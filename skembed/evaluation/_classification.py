@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.utils import Bunch
 
 from .._corpus.input import as_labelled, sentences_for, take_rows
+from .._training.dense import ONE_BLAS_THREAD
 from .._validation.columns import as_labels, check_one_kind, check_same_length
 from .._validation.messages import brief
 from ._pairs import embed, embed_pairs, pair_features
@@ -250,7 +251,9 @@ def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) ->
         X = np.asarray(X, np.float64)  # scikit-learn 1.6 cannot fall back to L-BFGS with float32
     logistic = LogisticRegression(solver=solver, max_iter=1000, random_state=0)
     folds = StratifiedKFold(inner_cv, shuffle=True, random_state=0)
-    with warnings.catch_warnings():
+    # The products of a solver are small: threads of BLAS wait for each other longer than they compute. Where a machine
+    # does other work too, that makes minutes of seconds.
+    with ONE_BLAS_THREAD, warnings.catch_warnings():
         # Where Newton's method fails, scikit-learn falls back to L-BFGS.
         warnings.simplefilter("ignore", LinAlgWarning)
         warnings.filterwarnings("ignore", "Line search of Newton solver", ConvergenceWarning)

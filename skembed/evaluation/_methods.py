@@ -111,7 +111,8 @@ _ROWS: dict[str, dict[str, Row]] = {
     },
     "RecursiveAutoencoderVectorizer": {
         "URAE, defaults": Row(),
-        "URAE, paper": Row("URAE", {**_AS_HERE, "trees": "balanced"}),  # the corpora have no parses
+        # The corpora have no parses; the paper's word vectors were learned before, by another method.
+        "URAE, paper": Row("URAE", {**_AS_HERE, "trees": "balanced"}, {"from_words": True}),
     },
     "SequentialDenoisingAutoencoder": {
         "SDAE, defaults": Row(fields={"is_slow": True}),

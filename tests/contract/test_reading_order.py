@@ -10,14 +10,15 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 
-from skembed import MeanEmbeddingVectorizer
+from skembed import HybridVectorizer, MeanEmbeddingVectorizer
 
 Y = np.array([int(group.split()[1]) % 2 for group in GROUPS])
 SMALL = {"n_components": 4, "min_count": 1, "max_iter": 1, "random_state": 0}
 CONTEXT = [cls for cls in CLASSES if cls._needs_order]
 TRAP = (
-    r"^{} learns from neighbouring sentences, but sentences with labels y are seldom in reading order\. "
-    r"If X is in reading order, .*groups.*corpus=SentenceCorpus\.from_sentences.*Sent2VecVectorizer"
+    r"^{}(, which MeanEmbeddingVectorizer uses,)? learns from neighbouring sentences, but sentences with labels y "
+    r"are seldom in reading order\. If X is in reading order, .*groups.*"
+    r"corpus=SentenceCorpus\.from_sentences.*Sent2VecVectorizer"
 )
 by_name = {"ids": lambda cls: cls.__name__}
 
@@ -44,8 +45,9 @@ def test_labels_without_an_order(cls, method):
 @pytest.mark.parametrize("cls", CONTEXT, **by_name)
 def test_the_headline_pipeline(cls):
     pipeline = Pipeline([("emb", in_order(cls)), ("svm", LinearSVC(random_state=0))])
-    with pytest.warns(UserWarning, match=TRAP.format(cls.__name__)):
+    with pytest.warns(UserWarning, match=TRAP.format(cls.__name__)) as caught:
         pipeline.fit(TEXT, Y)
+    assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match=TRAP.format(cls.__name__)):
         cross_val_score(pipeline, TEXT, Y, cv=2)
 
@@ -79,3 +81,11 @@ def test_methods_that_learn_from_words_are_quiet(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         make(name).fit(TEXT, Y)
+
+
+def test_an_estimator_that_brings_its_own_source_says_which_option_to_set():
+    pipeline = make_pipeline(HybridVectorizer(4, random_state=0), LinearSVC(random_state=0))
+    advice = r"SiameseCBOWVectorizer, which HybridVectorizer uses, .* or use embedding=Sent2VecVectorizer\(\.\.\.\)"
+    with pytest.warns(UserWarning, match=advice) as caught:
+        pipeline.fit(TEXT, Y)
+    assert [warning.filename for warning in caught] == [__file__]

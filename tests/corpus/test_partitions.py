@@ -75,11 +75,11 @@ def test_same_bits_for_any_partitions(folder, borders):
     options = {"min_count": 2, "max_features": 20}
     expected = SentenceCorpus.from_sentences(TEXT, GROUPS, **options)
     table = as_table({"text": TEXT, "doc": GROUPS}, borders)
-    found = SentenceCorpus.from_dask(table["text"], table["doc"], folder=folder, **options)
+    found = SentenceCorpus.from_dask(table["text"], table["doc"], to=folder, **options)
     assert same_bits(found, expected) and found.path == str(folder)
     bags = as_bag(TEXT, borders), as_bag(GROUPS, borders)
-    assert same_bits(SentenceCorpus.from_dask(*bags, folder=folder, **options), expected)
-    assert same_bits(SentenceCorpus.from_dask(bags[0], folder=folder), SentenceCorpus.from_sentences(TEXT))
+    assert same_bits(SentenceCorpus.from_dask(*bags, to=folder, **options), expected)
+    assert same_bits(SentenceCorpus.from_dask(bags[0], to=folder), SentenceCorpus.from_sentences(TEXT))
     assert [entry.name for entry in folder.parent.iterdir()] == ["corpus"]
 
 
@@ -89,7 +89,7 @@ def test_same_folder_as_from_file(folder, tmp_path):
     expected = SentenceCorpus.from_file(tmp_path / "text.txt", to=tmp_path / "expected")
     documents = np.repeat(range(expected.n_documents), np.diff(expected.doc_ptr))
     table = as_table({"text": [" ".join(words) for words in expected], "doc": documents}, [7, 20])
-    SentenceCorpus.from_dask(table["text"], table["doc"], folder=folder)
+    SentenceCorpus.from_dask(table["text"], table["doc"], to=folder)
     for file in (tmp_path / "expected").iterdir():
         assert (folder / file.name).read_bytes() == file.read_bytes(), file.name
 
@@ -103,10 +103,10 @@ def test_partitions_that_dask_merges(folder, tmp_path):
         pq.write_table(piece, tmp_path / "files" / f"part.{i}.parquet")
     table = dd.read_parquet(tmp_path / "files")
     assert len(table["text"].to_delayed()) < table["text"].npartitions
-    found = SentenceCorpus.from_dask(table["text"], table["doc"].astype("string"), folder=folder)
+    found = SentenceCorpus.from_dask(table["text"], table["doc"].astype("string"), to=folder)
     assert same_bits(found, SentenceCorpus.from_sentences(TEXT, GROUPS))
     lower = table["text"].str.lower()
-    assert same_bits(SentenceCorpus.from_dask(lower, folder=folder), SentenceCorpus.from_sentences(TEXT))
+    assert same_bits(SentenceCorpus.from_dask(lower, to=folder), SentenceCorpus.from_sentences(TEXT))
     assert same_bits(
         SentenceCorpus.from_parquet(tmp_path / "files", column="text"), SentenceCorpus.from_sentences(TEXT)
     )
@@ -118,7 +118,7 @@ def odd_words(text):
 
 def test_any_word_and_any_tokenizer(folder):
     for options in ({"analyzer": odd_words}, {"stemmer": "english", "stop_words": "english"}, {"lowercase": False}):
-        found = SentenceCorpus.from_dask(as_bag(TEXT, [9, 30]), folder=folder, **options)
+        found = SentenceCorpus.from_dask(as_bag(TEXT, [9, 30]), to=folder, **options)
         assert same_bits(found, SentenceCorpus.from_sentences(TEXT, **options)), options
 
 
@@ -126,7 +126,7 @@ def test_many_vocabularies_and_words(folder, monkeypatch):
     """More than one level of the tree, and a vocabulary that is searched in several steps."""
     monkeypatch.setattr(partitions_module, "STEP", 5)
     monkeypatch.setattr(partitions_module, "_ARITY", 2)
-    found = SentenceCorpus.from_dask(as_bag(TEXT, range(2, 60, 2)), folder=folder, min_count=3)
+    found = SentenceCorpus.from_dask(as_bag(TEXT, range(2, 60, 2)), to=folder, min_count=3)
     assert same_bits(found, SentenceCorpus.from_sentences(TEXT, min_count=3))
 
 
@@ -134,16 +134,16 @@ def test_documents_at_borders(folder):
     """A document goes on in the next partition that has sentences; equal ids after another one are a new document."""
     text, groups = ["a"] * 8, ["x", "x", "x", "y", "x", "x", "z", "z"]
     for borders in ([2], [3], [4], [1, 2], [2, 2, 5, 5], [3, 4], range(1, 8)):
-        found = SentenceCorpus.from_dask(as_bag(text, borders), as_bag(groups, borders), folder=folder)
+        found = SentenceCorpus.from_dask(as_bag(text, borders), as_bag(groups, borders), to=folder)
         assert found.doc_ptr.tolist() == [0, 3, 4, 6, 8], borders
 
 
 def test_the_corpus_is_as_any_other(folder):
-    corpus = SentenceCorpus.from_dask(as_bag(TEXT, [20]), as_bag(GROUPS, [20]), folder=folder)
+    corpus = SentenceCorpus.from_dask(as_bag(TEXT, [20]), as_bag(GROUPS, [20]), to=folder)
     assert isinstance(corpus.tokens.base, np.memmap)
     assert same_bits(corpus[10:30], SentenceCorpus.from_sentences(TEXT, GROUPS)[10:30])
     assert same_bits(SentenceCorpus.load(folder), corpus)
-    assert SentenceCorpus.from_dask(as_bag(TEXT, [3]), folder=folder).n_documents == 1  # replaced
+    assert SentenceCorpus.from_dask(as_bag(TEXT, [3]), to=folder).n_documents == 1  # replaced
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def test_the_corpus_is_as_any_other(folder):
 
 def refused(sentences, groups, message, error, folder, **options):
     with pytest.raises(error, match=message):
-        SentenceCorpus.from_dask(sentences, groups, folder=folder, **options)
+        SentenceCorpus.from_dask(sentences, groups, to=folder, **options)
     assert [*folder.parent.iterdir()] == []
 
 
@@ -230,10 +230,10 @@ def test_same_bits_for_any_number_of_workers(folder, cluster, client):
         cluster.scale(n_workers)
         while len(client.nthreads()) != n_workers:
             time.sleep(0.01)
-        found = SentenceCorpus.from_dask(table["text"], table["doc"], folder=folder, client=client)
+        found = SentenceCorpus.from_dask(table["text"], table["doc"], to=folder, client=client)
         assert same_bits(found, expected)
     with Client(n_workers=7, threads_per_worker=1, processes=False, dashboard_address=":0"):
-        assert same_bits(SentenceCorpus.from_dask(table["text"], table["doc"], folder=folder), expected)
+        assert same_bits(SentenceCorpus.from_dask(table["text"], table["doc"], to=folder), expected)
 
 
 @pytest.mark.cluster

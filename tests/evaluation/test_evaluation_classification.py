@@ -18,6 +18,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, St
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import Bunch
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from skembed import BOWPCA, CBOSVectorizer
 from skembed.datasets import load_docstrings, load_paraphrase_groups
@@ -387,3 +388,12 @@ def test_rows_whose_sum_overflows_are_finite():
     rows = np.full((24, 2), 3e38, np.float32)
     model = SimpleNamespace(transform=lambda X: rows)
     assert semantic_classification(model, data.data, data.target).accuracy >= 0
+
+
+def test_the_search_has_one_thread_of_blas(monkeypatch):
+    data, found, fit = sentences(40, 0), set(), LogisticRegression.fit
+    counts = lambda: {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}  # noqa: E731
+    monkeypatch.setattr(LogisticRegression, "fit", lambda self, *args: found.update(counts()) or fit(self, *args))
+    with threadpool_limits(2, user_api="blas"):
+        nested_classification(BOWPCA(n_components=2), data.data, data.target, cv=2, inner_cv=2)
+        assert found == {1} and counts() == {2}

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import reference
 
+import skembed
 from skembed import RecursiveAutoencoderVectorizer, SentenceCorpus
-from skembed._encoders.tree import back, balanced_trees, fold, parse, start_pairs, trees_of, unfold
+from skembed._encoders.tree import back, balanced_trees, fold, greedy_trees, parse, start_pairs, trees_of, unfold
 
 OPEN, CLOSE, D = 90, 91, 5
 TREES = [(0, ((1, 2), 3)), 4, ((5, (6, 7)), (8, 9)), (10, 11)]  # of the words of four sentences
@@ -82,6 +83,50 @@ def test_trees():
         assert parse(wrong, OPEN, CLOSE) is None
 
 
+def greedy_twin(vectors, encoder, decoder, words):
+    """Join the two neighbours with the smallest error until one is left: nested pairs of words."""
+    nodes = [(word, vectors[word]) for word in words]
+    while len(nodes) > 1:
+        found = []
+        for (left, a), (right, b) in zip(nodes, nodes[1:]):
+            parent = np.tanh(encoder @ np.concatenate([a, b, [1.0]]))
+            outputs = [
+                half if isinstance(child, int) else np.tanh(half)
+                for child, half in zip((left, right), np.split(decoder @ np.append(parent, 1.0), 2))
+            ]
+            found.append((((outputs - np.array([a, b])) ** 2).sum(), ((left, right), parent)))
+        best = min(range(len(found)), key=lambda i: found[i][0])
+        nodes[best : best + 2] = [found[best][1]]
+    return nodes[0][0]
+
+
+def test_greedy_trees_are_those_of_the_twin():
+    random, ptr = np.random.default_rng(1), np.array([0, 6, 7, 9, 20, 31])
+    shapes = (31, D), (D, 2 * D + 1), (2 * D, D + 1)
+    vectors, encoder, decoder = (random.normal(0, 0.5, shape).astype(np.float32) for shape in shapes)
+    vectors[26:31] = vectors[25]  # equal errors: the first pair is joined
+    trees = greedy_trees(vectors, ptr, encoder, decoder)
+    expected = [greedy_twin(vectors, encoder, decoder, range(*ends)) for ends in zip(ptr, ptr[1:])]
+    assert described(trees, 31) == expected and expected[0] != described(balanced_trees(ptr), 31)[0]
+    assert np.isfinite(fold(vectors, trees, encoder).states).all()
+    diverged = greedy_trees(vectors, ptr, encoder * np.float32(np.nan), decoder)
+    assert [leaves(tree) for tree in described(diverged, 31)] == [leaves(tree) for tree in expected]
+    assert described(greedy_trees(vectors[:0], ptr[:1], encoder, decoder), 0) == []
+
+
+def leaves(tree):
+    return [tree] if isinstance(tree, int) else [*leaves(tree[0]), *leaves(tree[1])]
+
+
+def test_greedy_trees_of_an_estimator(tmp_path):
+    text = ["the dog bites the man", "the man bites the dog", "dogs", "bark dogs the man"] * 6
+    model = RecursiveAutoencoderVectorizer(**FAST, trees="greedy").fit(text)
+    assert model.loss_curve_[-1] < model.loss_curve_[0]
+    assert model.transform(text[:1]).tobytes() == model.transform(text)[:1].tobytes()
+    skembed.save(model, tmp_path / "model", inference_only=True)
+    assert skembed.load(tmp_path / "model").transform(text).tobytes() == model.transform(text).tobytes()
+
+
 def test_the_tree_counts():
     model = RecursiveAutoencoderVectorizer(**FAST, trees="bracketed").fit(TEXT)
     rows = model.transform(
@@ -130,3 +175,36 @@ def test_start_is_a_sum():
     for array in (encoder[:, :-1].T, decoder[:, :-1]):
         np.testing.assert_allclose(array, np.concatenate([np.eye(D)] * 2) / 2**0.5, atol=0.2)
     assert not encoder[:, -1].any() and not decoder[:, -1].any()
+
+
+class NltkTree(list):
+    """A tree as those of nltk: a list of its children, with a label."""
+
+    def __init__(self, label, children):
+        super().__init__(children)
+        self.label = label
+
+
+def test_trees_and_spans_are_read():
+    def tree(left, right):
+        return NltkTree("S", [["the", left], ("bites", NltkTree("NP", ["the", right]))])
+
+    of_tree, of_spans = RecursiveAutoencoderVectorizer.words_of_tree, RecursiveAutoencoderVectorizer.words_of_spans
+    trees = [tree("dog", "man"), tree("man", "dog"), NltkTree("S", [["dogs"]])] * 6
+    spans = [("the dog bites the man".split(), [(2, 5), (0, 2), (3, 5)]), ("the man bites the dog".split(), [])]
+    model = RecursiveAutoencoderVectorizer(**FAST, trees="bracketed").fit(TEXT)
+    found = RecursiveAutoencoderVectorizer(**FAST, trees="bracketed", analyzer=of_tree).fit(trees)
+    assert found.transform(trees).tobytes() == model.transform(TEXT).tobytes()
+    found = RecursiveAutoencoderVectorizer(**FAST, trees="bracketed", analyzer=of_spans).fit([*spans, *spans])
+    assert found.vocabulary_.keys() == model.vocabulary_.keys() - {"dogs"} and len(found.transform(spans)) == 2
+    assert of_spans(spans[0]) == "( the dog ) ( bites ( the man ) )".split() and of_spans(spans[1]) == spans[1][0]
+    assert of_spans((["a", "b"], [(0, 1), (0, 2), (0, 2)])) == "( ( ( a ) b ) )".split()
+    deep = ["a"]
+    for _ in range(5000):
+        deep = [deep]
+    assert of_tree(deep).count("(") == 5001
+    for wrong, message in (([(0, 2), (1, 3)], "cross"), ([(1, 1)], "of 5 words"), ([(0, 6)], "of 5 words")):
+        with pytest.raises(ValueError, match=message):
+            of_spans((spans[0][0], wrong))
+    with pytest.raises(TypeError, match="Row 1: analyzer must return strings, got the token 7"):
+        found.set_params(analyzer=of_tree).fit([["a", "b"], ["a", 7]])

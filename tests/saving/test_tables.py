@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from sklearn import config_context
 
 import skembed.arrow
 import skembed.dask
@@ -118,6 +119,8 @@ def test_what_is_refused(model, folder, tmp_path):
     hybrid = HybridVectorizer(n_components=4).fit(TEXT)
     with pytest.raises(ValueError, match="HybridVectorizer.* has sparse rows"):
         skembed.dask.transform(hybrid, series_of(TEXT, []), folder=tmp_path / "h")
+    with pytest.raises(ValueError, match="HybridVectorizer.* has sparse rows"):
+        skembed.arrow.embedder(tmp_path / "h", column="text")
     wrong = series_of([*TEXT[:9], None, *TEXT[9:]], [7])
     message = "In the partition with the index 107 to 140: Row 2 is missing"
     with pytest.raises(TypeError, match=message):
@@ -138,6 +141,15 @@ def test_arrow_batches(model, folder, loads):
     wrong = pa.RecordBatch.from_pydict({"text": ["a", None]})
     with pytest.raises(TypeError, match="In the batch that begins at row 2: Row 1 is missing"):
         list(skembed.arrow.embedder(folder, column="text")([wrong.slice(0, 1), wrong.slice(0, 1), wrong]))
+
+
+def test_another_container_set_in_scikit_learn(model, folder):
+    batch = pa.RecordBatch.from_pydict({"text": TEXT})
+    with config_context(transform_output="pandas"):
+        found = skembed.dask.transform(folder, series_of(TEXT, [7])).compute()
+        (embedded,) = skembed.arrow.embedder(folder, column="text", name="v")([batch])
+    assert np.array_equal(found, model.transform(TEXT))
+    assert np.array_equal(np.array(embedded["v"].to_pylist(), np.float32), found)
 
 
 @pytest.mark.cluster

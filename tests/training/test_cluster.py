@@ -21,11 +21,11 @@ def test_a_killed_worker_costs_no_bit(client, tmp_path, monkeypatch):
     expected = learned(make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS))
     flag, learn = str(tmp_path / "killed"), rounds.learn
 
-    def killed_once(job, task):
+    def killed_once(job, tasks):
         if not os.path.exists(flag):
             open(flag, "w").close()
             os._exit(1)
-        return learn(job, task)
+        return learn(job, tasks)
 
     monkeypatch.setattr(rounds, "learn", killed_once)
     assert learned(make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS, engine=client)) == expected

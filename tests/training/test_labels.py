@@ -167,8 +167,10 @@ def test_partial_fit_and_warm_start_go_on_with_labels(cls):
         ({}, np.zeros(90, int), "y holds one class only, so there is nothing to tell apart"),
         ({}, np.zeros((90, 3), int), "y holds one class only"),
         ({}, TOPIC[:-1], "y has 89 values, but the text has 90 sentences"),
-        ({}, np.where(TOPIC == 1, np.nan, TOPIC), "y contains NaN"),
-        ({}, [None, *NAMES[1:]], "y holds no classes: a value is missing"),
+        ({}, np.where(TOPIC == 1, np.nan, TOPIC), r"y has no label in row \d+ \(nan\). Leave such rows out"),
+        ({}, [None, *NAMES[1:]], r"y has no label in row 0 \(None\)"),
+        ({}, [*TOPIC[:-1].tolist(), None], r"y has no label in row 89 \(None\)"),
+        ({}, [{name} for name in NAMES], "y holds no classes: they are neither numbers nor strings"),
         ({"context": "labels"}, np.arange(90), "but every class of y has one sentence"),
     ],
 )
@@ -178,6 +180,14 @@ def test_clear_errors(cls, options, y, message):
     with pytest.raises(ValueError, match=message):
         model.fit(TEXT, y)
     assert not hasattr(model, "vocabulary_")
+
+
+@every
+def test_labels_of_two_types(cls):
+    with pytest.raises(TypeError, match="y mixes labels of the types text and number"):
+        cls(**SMALL).fit(TEXT, [*NAMES[:-1], 1])
+    with pytest.raises(TypeError, match="y must be a list, an array, a Series or another single column, got a str"):
+        cls(**SMALL).fit(TEXT, "a" * 90)
 
 
 @every

@@ -7,11 +7,13 @@ import random
 import numpy as np
 import pytest
 from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
+from joblib.externals.loky import get_reusable_executor
 
 from skembed import SentenceCorpus
 from skembed._training import merging, rounds
+from skembed._training.checkpoint import Checkpoint
 from skembed._training.encoded_text import EncodedText
-from skembed._training.engines import reduce_in_tree
+from skembed._training.engines import in_groups, reduce_in_tree, work_on
 from skembed._training.merging import RowChanges
 from skembed._training.shards import Round, cut, deal, rounds_of_pass
 
@@ -26,14 +28,14 @@ class Shuffled:
     def __init__(self, n_workers):
         self.n_workers, self.random, self.failed = n_workers, random.Random(n_workers), False
 
-    def reduce(self, work, merge, common, make_tasks):
+    def reduce(self, work, merge, common, make_tasks, n_tasks):
         common = pickle.dumps(common)
-        tasks = [pickle.dumps(task) for task in make_tasks()]
+        tasks = [pickle.dumps(group) for group in in_groups(make_tasks(), n_tasks, self.n_workers)]
         of_workers = [list(range(worker, len(tasks), self.n_workers)) for worker in range(self.n_workers)]
         found = {}
         while len(found) < len(tasks):
             index = self.random.choice([own for own in of_workers if own]).pop()
-            result = pickle.dumps(work(pickle.loads(common), pickle.loads(tasks[index])))
+            result = pickle.dumps(work_on(work, merge, pickle.loads(common), pickle.loads(tasks[index])))
             if index and not self.failed:  # the worker is lost, and its results with it
                 self.failed = True
                 of_workers[0].append(index)
@@ -78,15 +80,67 @@ def test_killed_process_costs_no_bit(tmp_path, monkeypatch):
     expected = learned(make("CBOSVectorizer", n_shards=3).fit(corpus()))
     flag, learn = tmp_path / "killed", rounds.learn
 
-    def killed_once(job, task):
+    def killed_once(job, tasks):
         if not flag.exists():
             flag.touch()
             os._exit(1)
-        return learn(job, task)
+        return learn(job, tasks)
 
     monkeypatch.setattr(rounds, "learn", killed_once)
     assert learned(make("CBOSVectorizer", n_shards=3, n_jobs=2).fit(corpus(), engine="processes")) == expected
     assert flag.exists()
+
+
+def raises(what):
+    def learn(job, tasks):
+        what()
+
+    return learn
+
+
+def test_processes_that_are_always_killed_end_the_fit(monkeypatch):
+    monkeypatch.setattr(rounds, "learn", raises(lambda: os._exit(1)))
+    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
+    with pytest.raises(RuntimeError, match=r"^Processes were lost 3 times in a row .*The estimator is unchanged"):
+        estimator.fit(corpus(), engine="processes")
+    assert not hasattr(estimator, "vocabulary_")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sets a limit of the size of files")
+def test_full_disk_of_a_process(monkeypatch):
+    learn = rounds.learn
+
+    def with_little_disk(job, tasks):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+        return learn(job, tasks)
+
+    monkeypatch.setattr(rounds, "learn", with_little_disk)
+    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
+    try:
+        with pytest.raises(OSError, match=r"What a process has learned cannot be written to .*: File too large"):
+            estimator.fit(corpus(), engine="processes")
+    finally:
+        get_reusable_executor().shutdown()  # its processes have the limit
+    assert not hasattr(estimator, "vocabulary_")
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 3, 5, 16, 40])
+@pytest.mark.parametrize("n_tasks", [1, 2, 7, 16, 64])
+def test_groups_are_subtrees_and_as_good_as_single_tasks(n_tasks, n_workers):
+    groups = list(in_groups(range(n_tasks), n_tasks, n_workers))
+    assert [task for group in groups for task in group] == list(range(n_tasks))
+    whole, last = {len(group) for group in groups[:-1]}, len(groups[-1])
+    assert len(whole) <= 1 and all(size & (size - 1) == 0 and last <= size for size in whole)
+
+    def tasks_until_the_end(groups):  # where each worker takes the next group when it is free
+        busy = [0] * n_workers
+        for group in groups:
+            busy[busy.index(min(busy))] += len(group)
+        return max(busy)
+
+    assert tasks_until_the_end(groups) <= tasks_until_the_end([[task] for task in range(n_tasks)])
 
 
 def test_tree_depends_on_the_number_of_results_alone():
@@ -106,10 +160,14 @@ def changes(rows, *, n_rows=6):
     """What a shard changes, and the same as arrays with all rows."""
     generator = np.random.default_rng(rows)
     before, old = generator.normal(size=(n_rows, 3)).astype(np.float32), np.ones((n_rows, 2), np.float32)
-    after, new = before.copy(), old.copy()
+    before[0, 1], old[:, 1] = -0.0, 0
+    after, new = before.copy(), merging.working_copy(old)
     after[rows] += generator.normal(size=(len(rows), 3)).astype(np.float32)
-    new[rows, 0] += 1
-    return merging.changes_of(before, old, after, new), after - before
+    new[rows] += np.float32([1, 0])
+    total = after - before
+    found = merging.take_changes(before, old, after, new)
+    assert after.tobytes() == before.tobytes() and new.tobytes() == merging.working_copy(old).tobytes()
+    return found, total
 
 
 def test_a_row_moves_by_the_sum_or_as_far_as_orthogonal_changes_would_take_it():
@@ -129,7 +187,7 @@ def test_a_row_moves_by_the_sum_or_as_far_as_orthogonal_changes_would_take_it():
 
 @pytest.mark.parametrize(("n_shards", "times"), [(1, 1), (4, 2), (16, 4), (64, 4)])
 def test_equal_changes_go_as_far_as_the_root_of_their_number_or_four_times(n_shards, times):
-    changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([25]))
+    changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([12.5]))
     merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes})] * n_shards)
     weights, accumulator = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
     merging.apply(merged.of["a"], weights, accumulator)
@@ -137,11 +195,26 @@ def test_equal_changes_go_as_far_as_the_root_of_their_number_or_four_times(n_sha
     np.testing.assert_array_equal(accumulator, [[0, 0], [n_shards, 0]])
 
 
-def test_rows_of_plain_gradient_descent_are_those_that_moved():
-    before, squares = np.zeros((3, 2), np.float32), np.zeros((3, 2), np.float32)
-    after = before.copy()
-    after[1, 1] = 1
-    assert merging.changes_of(before, squares, after, squares).rows.tolist() == [1]
+@pytest.mark.parametrize("name", VARIANTS)
+def test_tasks_leave_the_rows_as_they_were(name, monkeypatch):
+    """Also those that no sum of squares shows to be touched, or tasks would depend on who computes them."""
+    take, n_checked = rounds.take_changes, [0]
+
+    def checked(before, old, after, new):
+        expected, untouched = after - before, np.signbit(new[:, 1]).any()
+        found = take(before, old, after, new)
+        assert after.tobytes() == before.tobytes()
+        if untouched:  # not the rows of sentences, which are one task's
+            assert new.tobytes() == merging.working_copy(old).tobytes()
+        dense = np.zeros_like(before)
+        dense[found.rows] = found.change
+        np.testing.assert_array_equal(dense, expected)
+        n_checked[0] += 1
+        return found
+
+    monkeypatch.setattr(rounds, "take_changes", checked)
+    make(name, n_shards=3).fit(TEXT, groups=GROUPS)
+    assert n_checked[0] > 10
 
 
 def text_of(n_sentences, document):
@@ -182,10 +255,15 @@ def test_extents_are_whole_documents_unless_one_is_longer():
 
 def test_rounds_cover_a_pass():
     for n_tokens, n_shards, warm_up in [(100, 4, True), (10**7, 16, True), (10**11, 64, False), (10**11, 64, True)]:
-        found = rounds_of_pass(n_tokens, n_shards, warm_up=warm_up)
+        found = rounds_of_pass(n_tokens, n_shards, fewest=4, warm_up=warm_up)
         assert [one.first for one in found] == [0.0, *[one.last for one in found[:-1]]]
         assert found[-1].last == pytest.approx(1.0)
         assert [one.n_shards for one in found] == [1] * warm_up + [n_shards] * (len(found) - warm_up)
+
+
+def test_short_texts_have_few_rounds():
+    n_rounds = {n: len(rounds_of_pass(n, 4, fewest=16, warm_up=False)) for n in (100, 400_000, 10**6, 10**10)}
+    assert n_rounds == {100: 4, 400_000: 10, 10**6: 16, 10**10: 125}
 
 
 def test_labels_are_learned_in_shards():
@@ -193,25 +271,34 @@ def test_labels_are_learned_in_shards():
     assert make("CBOSVectorizer", n_shards=2).fit(TEXT, labels).loss_curve_[-1] > 0
 
 
-def test_a_fit_in_shards_goes_on(tmp_path):
-    whole = make("CBOSVectorizer", n_shards=3, max_iter=3).fit(corpus())
-    folder = tmp_path / "state"
+@pytest.mark.parametrize("name", ["CBOSVectorizer", "ParagraphVectorizer-dm"])
+def test_a_fit_in_shards_goes_on_after_any_round(name, tmp_path, monkeypatch):
+    """It writes before the first round, and after each: 5 in the first pass, with the warm-up, and 4 in others."""
+    whole = make(name, n_shards=3, max_iter=2).fit(corpus())
+    write = Checkpoint.write
+    for n_writes in range(1, 11):
+        left, folder = [n_writes], tmp_path / str(n_writes)
 
-    def stop(fraction):
-        if folder.exists():
-            raise KeyboardInterrupt
+        def write_and_stop(self, *args, left=left):
+            write(self, *args)
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
 
-    estimator = make("CBOSVectorizer", n_shards=3, max_iter=3)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("skembed._training.progress.Progress.advance", lambda self, fraction: stop(fraction))
-        estimator.fit(corpus(), checkpoint=folder)
-    assert not hasattr(estimator, "vocabulary_")
-    assert learned(estimator.fit(corpus(), checkpoint=folder, engine=Shuffled(2))) == learned(whole)
+        estimator = make(name, n_shards=3, max_iter=2)
+        monkeypatch.setattr(Checkpoint, "write", write_and_stop)
+        with pytest.raises(KeyboardInterrupt):
+            estimator.fit(corpus(), checkpoint=folder)
+        monkeypatch.setattr(Checkpoint, "write", write)
+        assert not hasattr(estimator, "vocabulary_")
+        goes_on = estimator.fit(corpus(), checkpoint=folder, engine=Shuffled(2))
+        assert learned(goes_on) == learned(whole)
+        assert goes_on.loss_curve_ == whole.loss_curve_
 
 
 @pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if name not in SHARDED])
 def test_other_methods_refuse_an_engine(name):
-    with pytest.raises(ValueError, match="does not learn in shards"):
+    with pytest.raises(TypeError, match="engine"):
         make(name).fit(TEXT, groups=GROUPS, engine="processes")
     with pytest.raises(TypeError, match="n_shards"):
         type(make(name))(n_shards=2)
