@@ -215,7 +215,7 @@ def versions():
 
 def command():
     """The command line as it can be repeated, without the folders of this machine."""
-    files = dict.fromkeys(["--points", "--start", "--models"], "FILE")
+    files = dict.fromkeys(["--points", "--start", "--models", "--log"], "FILE")
     folders = {f"--{name}": name.upper() for name in ("data", "corpus", "pairs", "wordnet")}
     names = {**folders, **files, "--sent2vec-bin": "NAME=PATH"}
     if any(before == "--out" and Path(word).is_absolute() for before, word in zip(sys.argv, sys.argv[1:])):
