@@ -1,6 +1,7 @@
 """Text that no one meant for a method, and interrupts: what does each estimator make of them?
 
-    python benchmarks/hostile.py [--tokens 10000000] [--only text] [--methods CBOSVectorizer ...] [--out doc/_results]
+    python benchmarks/hostile.py [--tokens 10000000] [--only text] [--methods CBOSVectorizer ...]
+                                 [--name hostile] [--out doc/_results]
 
 Each estimator learns from a few sentences and from one of millions of words, millions of sentences without a word, or a
 word of 50 MB, and transforms them, in a process of its own. The table has seconds, the peak of the memory beyond that
@@ -131,6 +132,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=10_000_000)
     parser.add_argument("--only", choices=["text", "interrupt"])
     parser.add_argument("--methods", nargs="*")
+    parser.add_argument("--name", default="hostile", help="of the files of the table")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--case", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -149,7 +151,7 @@ def main():
                 print(rows[-1], flush=True)
     for row in rows:
         row |= {key: round(row[key], 1) for key in ("seconds", "MB") if key in row}
-    report(options, "hostile", "Hostile text, and interrupts", rows)
+    report(options, options.name, "Hostile text, and interrupts", rows)
 
 
 if __name__ == "__main__":

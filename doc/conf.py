@@ -40,7 +40,17 @@ python_maximum_signature_line_length = 88
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_class_members_toctree = False
 
+
+def larger_text(gallery_conf, fname):
+    """Labels that can be read on the card of an example and on a phone."""
+    from matplotlib import pyplot
+
+    pyplot.rcParams["font.size"] = 13
+
+
 sphinx_gallery_conf = {
+    "reset_modules": ("matplotlib", larger_text),
+    "thumbnail_size": (560, 400),
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "backreferences_dir": "generated/backreferences",

@@ -153,6 +153,7 @@ VARIANTS = {
     "RecursiveAutoencoderVectorizer": {
         "": {"learning_rate": 0.01},
         "given": {"init": GIVEN, "min_count": 2},
+        "greedy": {"trees": "greedy"},
     },
     "SequentialDenoisingAutoencoder": {
         "": {"word_components": 6, "learning_rate": 0.01},

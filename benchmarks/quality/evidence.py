@@ -58,7 +58,7 @@ def draw(figure, folder):
         means = {str(row["labels of a class"]): row["mean"] for row in rows if row["method"] == method}
         bottom.plot(list(means), list(means.values()), color=colour, marker=marker, label=label)
     bottom.set(title="Classification", xlabel="labels of a class", ylabel="accuracy (%), mean of six tasks")
-    bottom.legend(loc="lower right")
+    figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", ncols=2)
 
 
 def main():

@@ -109,7 +109,7 @@ ax.bar_label(bars, fmt="%.1f", padding=8)
 ax.axvline(100 / 12, color="0.3", ls=":", label="guessing")
 ax.invert_yaxis()
 ax.set(
-    xlabel="accuracy in 3 folds of whole docstrings (%), mean and deviation",
+    xlabel="accuracy (%), mean and deviation of 3 folds",
     xlim=(0, 70),
 )
 ax.spines[["top", "right"]].set_visible(False)

@@ -119,7 +119,7 @@ ax.set(xscale="log", xticks=sizes, xticklabels=sizes, ylim=(0, None))
 ax.minorticks_off()
 ax.set(
     xlabel="labelled sentences of each class",
-    ylabel=f"accuracy (%), mean and deviation of {n_draws} draws",
+    ylabel=f"accuracy (%), mean of {n_draws} draws",
 )
 ax.legend(loc="best")
 plt.show()

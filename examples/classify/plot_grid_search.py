@@ -114,7 +114,7 @@ ax.set(xscale="log", xticks=windows, xticklabels=windows, ylim=(0, None))
 ax.minorticks_off()
 ax.set(
     xlabel="window: neighbours on each side",
-    ylabel="accuracy in 3 folds (%), mean and deviation",
+    ylabel="accuracy (%), mean of 3 folds",
 )
 ax.legend(loc="lower right")
 plt.show()

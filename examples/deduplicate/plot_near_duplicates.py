@@ -69,7 +69,7 @@ for (name, model), (color, line) in zip(models.items(), looks):
     average = average_precision_score(is_duplicate, cosine)
     shown = recall > 0.01  # a handful of pairs is no measurement
     ax.plot(recall[shown], precision[shown], color=color, ls=line, lw=2.5, label=name)
-    print(f"{name:26s} average precision {average:.3f}")
+    print(f"average precision {average:.3f}  {name}")
 ax.set(xlabel="recall: duplicates that are found", ylim=(0, 1.02))
 ax.set(ylabel="precision: found pairs that are duplicates")
 ax.legend(loc="best")

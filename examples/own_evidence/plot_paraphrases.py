@@ -83,7 +83,7 @@ for shift, color, (name, percents) in zip(
 ax.set(
     xticks=[0, 1],
     xticklabels=list(parts),
-    ylim=(0, 109),
+    ylim=(0, 125),
     ylabel="nearest sentence means the same (%)",
 )
 ax.legend(loc="upper right", ncols=2)

@@ -136,7 +136,9 @@ def move_direction(words, row, gradient, slot, step):
         return
     # The last vector overlaps the one before, which must not be moved twice.
     d = load(directions, row, last)
-    pull = multiply_add(minus_one, load(start, row, last), d)
+    pull = d
+    if step.alpha > 0.0:  # otherwise the start is not in the cache, and not needed
+        pull = multiply_add(minus_one, load(start, row, last), d)
     first, second, g = load(words.first, row, last), load(words.second, row, last), load(gradient, slot, last)
     end, end_first, end_second = adam_of_vectors(d, first, second, g, pull, numbers)
     for c in range(0, last, WIDTH):

@@ -29,12 +29,7 @@ from .._text.sources import advising, iter_sentences
 from .._validation.constraints import Described
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.join import unit_rows
-from .._word_vectors.sources import fit_with, is_unfitted, learned_vectors, needs_order_for
-
-
-def _unwrapped(embedding: Any) -> Any:
-    """Return the estimator in a :class:`~sklearn.frozen.FrozenEstimator`, or the estimator itself."""
-    return getattr(embedding, "estimator", embedding)
+from .._word_vectors.sources import Checkpointing, fit_with, is_unfitted, learned_vectors, needs_order_for, unwrapped
 
 
 class HybridVectorizer(WordVectorInspection, TextVectorizer):
@@ -147,7 +142,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         "n_components": [integers(1)],
         "embedding": [
             Described(
-                lambda value: isinstance(_unwrapped(value), PooledVectorizer),
+                lambda value: isinstance(unwrapped(value), PooledVectorizer),
                 "an estimator of this package that sums word vectors",
             ),
             None,
@@ -198,12 +193,13 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
 
     def _source(self) -> Any:
         """The estimator that learns or has learned the vectors."""
-        if self.embedding is not None:
-            return self.embedding
-        return SiameseCBOWVectorizer(self.n_components, verbose=self.verbose)
+        default = SiameseCBOWVectorizer(self.n_components, verbose=self.verbose)
+        return default if self.embedding is None else self.embedding
 
     @fit_context
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, groups: Any = None, checkpoint: Any = None, checkpoint_every: int = 1
+    ) -> Self:
         """Learn the vectors from own text, and the weights of the words from own text and the sentences at hand.
 
         Parameters
@@ -215,6 +211,10 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             Not used, present by convention.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence, where the vectors are learned from `X`.
+        checkpoint : str, path-like or None, default=None
+            Folder for the state of the embedding's fit; one that was killed goes on from it, to the same bits.
+        checkpoint_every : int, default=1
+            After how many passes of the embedding it is written, beside after the last one.
 
         Returns
         -------
@@ -227,7 +227,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             If `stemmer` is a language and the library snowballstemmer is missing.
         ValueError
             If there is no sentence or no word; if `X`, `corpus` and `embedding` do not split text alike; or if
-            `corpus` is None, but `embedding` is fitted or has a text in its own `corpus`.
+            `corpus` is None, but `embedding` is fitted or has a text in its own `corpus`; or
+            if `checkpoint` is of another fit.
 
         Warns
         -----
@@ -236,7 +237,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         """
         text = self._corpus_to_learn_from(X, groups, y)
         at_hand = self._at_hand(X, text)
-        words, vectors = self._learn(text)
+        words, vectors = self._learn(text, Checkpointing(checkpoint, checkpoint_every))
         self._commit(self._fitted_attributes(at_hand, text, words, vectors))
         return self
 
@@ -252,18 +253,20 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             )
         return at_hand
 
-    def _learn(self, text: SentenceCorpus) -> tuple[list[str], np.ndarray]:
+    def _learn(self, text: SentenceCorpus, checkpoint: Checkpointing) -> tuple[list[str], np.ndarray]:
         """Words and vectors of the embedding."""
         embedding = self._source()
-        if self.corpus is None and not (is_unfitted(embedding) and _unwrapped(embedding).corpus is None):
+        if self.corpus is None and not (is_unfitted(embedding) and unwrapped(embedding).corpus is None):
             raise ValueError(
                 "embedding has a text of its own, which says how often each word occurs. Pass that text as corpus."
             )
         if is_unfitted(embedding):
             if self.embedding is None and text.vocabulary.prune().counts[0] < embedding._option("min_count", {}):
                 return [], np.zeros((0, self.n_components), np.float32)  # plain tf-idf
-            embedding = fit_with(clone(embedding), text, self.random_state, self.n_jobs)
-        _unwrapped(embedding)._check_corpus(text, "X" if self.corpus is None else "corpus")
+            embedding = fit_with(clone(embedding), text, self.random_state, self.n_jobs, checkpoint)
+        else:
+            checkpoint.refuse("embedding")
+        unwrapped(embedding)._check_corpus(text, "X" if self.corpus is None else "corpus")
         return learned_vectors(embedding)
 
     def _fitted_attributes(
@@ -275,9 +278,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         weights = np.sqrt(_idf(at_hand, names) * _idf(text, names)) * sif**self.sif_power
         units = unit_rows(np.array(vectors, np.float32))
         learned = np.zeros(len(names))
-        learned[: len(words)] = (
-            counts[: len(words)] / (counts[: len(words)] + float(self.half_count)) * units.any(axis=1)
-        )
+        known = counts[: len(words)]
+        learned[: len(words)] = known / (known + float(self.half_count)) * units.any(axis=1)
         units *= np.sqrt(learned[: len(words)], dtype=np.float32)[:, None]
         return {
             "vocabulary_": dict(zip(names, range(len(names)))),
@@ -391,8 +393,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             One name a column.
         """
         check_is_fitted(self)
-        prefix = type(self).__name__.lower()
-        numbered = (f"{prefix}{i}" for i in range(self.learned_vectors_.shape[1]))
+        numbered = (f"{type(self).__name__.lower()}{i}" for i in range(self.learned_vectors_.shape[1]))
         return np.array([*self.vocabulary_, *numbered], dtype=object)
 
 

@@ -29,7 +29,7 @@ from .._word_vectors.common_components import find_components, remove_components
 from .._word_vectors.given import GivenVectors
 from .._word_vectors.processed import ProcessedVectors
 from .._word_vectors.read import read_source
-from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors
+from .._word_vectors.sources import Checkpointing, fit_with, is_list, is_unfitted, learned_vectors
 from .deprecated import DeprecatedLearning, accepting_deprecated
 from .meta_embedding import MetaEmbeddingVectorizer
 
@@ -229,7 +229,9 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         self.random_state = random_state
 
     @fit_context
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, groups: Any = None, checkpoint: Any = None, checkpoint_every: int = 1
+    ) -> Self:
         """Take the word vectors, or learn them; then find word weights and common components.
 
         Parameters
@@ -240,6 +242,11 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
             Not used, present by convention.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence, for estimators in `word_vectors` that learn from neighbouring sentences.
+        checkpoint : str, path-like or None, default=None
+            Folder for the state of the fit of word vectors; one that was killed goes on from it, to the same bits. Not
+            for several models that are joined.
+        checkpoint_every : int, default=1
+            After how many of its passes it is written, beside after the last one.
 
         Returns
         -------
@@ -252,7 +259,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
             If `word_vectors` has a type that is not supported.
         ValueError
             If no word of the text has a vector, or none in one of the joined models, or a vector is invalid; names
-            which.
+            which. If `checkpoint` is of another fit, or `word_vectors` are given.
         MemoryError
             If there is less memory than an estimator in `word_vectors`, `n_removed_components` or joined vectors need.
 
@@ -264,11 +271,13 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         FutureWarning
             If a deprecated parameter is used; says what to write instead.
         """
+        saved = Checkpointing(checkpoint, checkpoint_every)
         if self._is_warm:
+            saved.refuse("this estimator")
             return self._learn_more(X, y, groups, "fit")
         model = self._in_current_names()
         corpus = model._corpus_to_learn_from(X, groups, y)
-        model._take_word_vectors(corpus)
+        model._take_word_vectors(corpus, saved)
         model._process_word_vectors(corpus)
         return self._commit_from(model)
 
@@ -328,14 +337,15 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
             return MetaEmbeddingVectorizer(self.word_vectors, self.n_components)
         return self.word_vectors
 
-    def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
+    def _take_word_vectors(self, corpus: SentenceCorpus, checkpoint: Checkpointing) -> None:
         source = self._source()
         if is_unfitted(source):
             # A clone would lose the fits of the models that it joins.
             source = copy(source) if isinstance(source, GivenVectors) else clone(source)
-            fit_with(source, corpus, self.random_state, self.n_jobs)
+            fit_with(source, corpus, self.random_state, self.n_jobs, checkpoint)
             words, vectors = learned_vectors(source)
         else:
+            checkpoint.refuse("word_vectors")
             words, vectors, _ = read_source(source)
             check_given(corpus, words)
         self._take(corpus, words, vectors)

@@ -13,63 +13,15 @@ from .._base.queries import SentenceSimilarity
 from .._base.state import Shaped
 from .._base.text import tokenizer_options
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.tree import Folded, Parse, back, balanced_trees, fold, parse, start_pairs, trees_of, unfold
+from .._encoders.tree import start_pairs
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._text.tokenizer import BRACKETED, Tokenizer
-from .._training.dense import Chunk, DenseObjective, Gradients
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
-from .._training.plan import SentenceBlocks
-from .._word_vectors.recurrent import list_known
+from .._word_vectors.recursive import Trees, Unfolding, fold_rows
 from .._word_vectors.start import StartsFromInit
 
-
-class Unfolding(DenseObjective):
-    """Loss and gradients of an autoencoder that folds the words of a sentence and unfolds its root."""
-
-    blocks = SentenceBlocks(border=0, largest=128, longest_run=1)
-
-    def __init__(self, fitted: dict[str, Any], brackets: tuple[int, int] | None) -> None:
-        self.fitted, self.brackets = fitted, brackets
-
-    def activation_bytes(self, n_words: int) -> int:
-        """Memory for states, outputs and gradients of words and as many nodes, and for what a level computes."""
-        return 4 * 2 * n_words * 5 * len(self.fitted["encoder_weights_"])
-
-    def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
-        words, _ = list_known(chunk.text, chunk.sentences)
-        encoder, decoder = self.fitted["encoder_weights_"], self.fitted["decoder_weights_"]
-        folded, _ = fold_rows(words.ids, words.ptr, self.brackets, self.fitted["word_vectors_"], encoder)
-        unfolded = unfold(folded, decoder)
-        if not learn or not unfolded.n_words:
-            return Gradients(unfolded.loss, unfolded.n_words, {})
-        of = back(unfolded, encoder, decoder)
-        return Gradients(
-            unfolded.loss, unfolded.n_words, {"encoder_weights_": of.encoder, "decoder_weights_": of.decoder}
-        )
-
-
-def fold_rows(
-    rows: np.ndarray, ptr: np.ndarray, brackets: tuple[int, int] | None, vectors: np.ndarray, encoder: np.ndarray
-) -> tuple[Folded, np.ndarray]:
-    """Fold sentences of rows of ``vectors``; also returns which of them have a word beside ``brackets``."""
-    if brackets is None:
-        return fold(vectors[rows], balanced_trees(ptr), encoder), np.arange(len(ptr) - 1)
-    parses = [_parsed_tree(part, brackets) for part in np.split(rows, ptr[1:-1])]
-    has_words = np.array([one.root >= 0 for one in parses], np.bool_)
-    trees = trees_of([one for one in parses if one.root >= 0])
-    return fold(vectors[rows[~np.isin(rows, brackets)]], trees, encoder), np.flatnonzero(has_words)
-
-
-def _parsed_tree(rows: np.ndarray, brackets: tuple[int, int]) -> Parse:
-    found = parse(rows.tolist(), *brackets)
-    if found is None:
-        n_open, n_closed = (int((rows == bracket).sum()) for bracket in brackets)
-        raise ValueError(
-            f"A sentence has {n_open} opening and {n_closed} closing brackets that do not fit each other. With "
-            'trees="bracketed", each sentence is a tree such as "(S (NP dogs) (VP bark))".'
-        )
-    return found
+_BATCH = 256  # sentences that are folded together
 
 
 def _brackets_of(vocabulary: dict[str, int]) -> tuple[int, int]:
@@ -86,7 +38,7 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
 
     Two neighbours in a tree are joined into a vector of the same length, again and again, up to the root, which is the
     vector of the sentence. What joins them is learned so that the root can be unfolded into the words again. The trees
-    are balanced ones, or those of a parser, which are given as brackets [1]_.
+    are balanced ones, greedy ones, or those of a parser, which are given as brackets [1]_.
 
     Read more in the :ref:`User Guide <urae>`.
 
@@ -94,12 +46,13 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
     ----------
     n_components : int, default=100
         Length of the vectors if `init` is None; else that of the vectors of `init`. The paper has 200.
-    trees : {"balanced", "bracketed"}, default="balanced"
+    trees : {"balanced", "greedy", "bracketed"}, default="balanced"
         "balanced" joins the first and the second word, the third and the fourth, and so on; then these pairs in the
-        same way. "bracketed" takes the tree from the text, which has brackets as parsers write them: ``(S (NP dogs) (VP
-        bark))``. What stands right behind an opening bracket is a label, which is not used; ``( dogs bark)`` has
-        none. More than two children of a node are joined from the left. `transform` takes text of the same form. For
-        trees of nltk, nested lists or spans pass `words_of_tree` or `words_of_spans` as `analyzer`.
+        same way. "greedy" joins the two neighbours that unfold again with the smallest error, again and again; it takes
+        several times as long. "bracketed" takes the tree from the text, which has brackets as parsers write them: ``(S
+        (NP dogs) (VP bark))``. What stands right behind an opening bracket is a label, which is not used; ``( dogs
+        bark)`` has none. More than two children of a node are joined from the left. `transform` takes text of the same
+        form. For trees of nltk, nested lists or spans pass `words_of_tree` or `words_of_spans` as `analyzer`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Word vectors, which stay as they are: those of a fitted estimator of this package, its tokenizer included; or
         what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None draws them at
@@ -154,7 +107,7 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
     encoder_weights_ : ndarray of shape (n_features_out, 2 * n_features_out + 1), dtype float32
         Weights that join two vectors: those of the left and of the right one, and an intercept.
     decoder_weights_ : ndarray of shape (2 * n_features_out, n_features_out + 1), dtype float32
-        Weights that unfold a vector, and an intercept. They are not used after training.
+        Weights that unfold a vector, and an intercept. Only ``trees="greedy"`` uses them after training.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
@@ -197,7 +150,7 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
     (2, 16)
     """
 
-    _parameter_constraints: dict[str, Any] = {"trees": [StrOptions({"balanced", "bracketed"})]}
+    _parameter_constraints: dict[str, Any] = {"trees": [StrOptions({"balanced", "greedy", "bracketed"})]}
     solver = "adam"
     word_vectors_: NDArray[np.float32]
     encoder_weights_: NDArray[np.float32]
@@ -361,11 +314,16 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
         return [
             LearnedArray("word_vectors_", (n_words, d), words, options=options, frozen=True, is_source=True),
             LearnedArray("encoder_weights_", (d, 2 * d + 1), _start_of_pairs(False), "dense", options),
-            LearnedArray("decoder_weights_", (2 * d, d + 1), _start_of_pairs(True), "dense", options, kept=False),
+            LearnedArray("decoder_weights_", (2 * d, d + 1), _start_of_pairs(True), "dense", options),
         ]
 
     def _make_objective(self, fitted: dict[str, Any]) -> Unfolding:
-        return Unfolding(fitted, _brackets_of(fitted["vocabulary_"]) if self.trees == "bracketed" else None)
+        return Unfolding(fitted, self._trees_of(fitted["vocabulary_"]))
+
+    def _trees_of(self, vocabulary: dict[str, int]) -> Trees:
+        if self.trees == "bracketed":
+            return _brackets_of(vocabulary)
+        return "greedy" if self.trees == "greedy" else None
 
     @property
     def _summed_vectors(self) -> np.ndarray:
@@ -373,20 +331,23 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
 
     def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
         d = self.n_features_out_
-        weights = self.encoder_weights_, (d, 2 * d + 1)
-        return {"word_vectors_": (self.word_vectors_, (n_words, d)), "encoder_weights_": weights}
+        return {
+            "word_vectors_": (self.word_vectors_, (n_words, d)),
+            "encoder_weights_": (self.encoder_weights_, (d, 2 * d + 1)),
+            "decoder_weights_": (self.decoder_weights_, (2 * d, d + 1)),
+        }
 
     def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         rows = sentences.rows[sentences.ids]
         is_known = rows >= 0
-        ptr = offsets(is_known)[sentences.ptr]
+        rows, ptr = rows[is_known], offsets(is_known)[sentences.ptr]
         which = np.flatnonzero(np.diff(ptr))
-        brackets = _brackets_of(self.vocabulary_) if self.trees == "bracketed" else None
+        trees, weights = self._trees_of(self.vocabulary_), (self.encoder_weights_, self.decoder_weights_)
         embedded = np.zeros((len(ptr) - 1, self.n_features_out_), np.float32) if out is None else out
         embedded[:] = 0
-        if len(which):
-            folded, has_words = fold_rows(
-                rows[is_known], np.append(ptr[which], ptr[-1]), brackets, self.word_vectors_, self.encoder_weights_
-            )
-            embedded[which[has_words]] = folded.states[folded.trees.roots]
+        ptr = np.append(ptr[which], ptr[-1])
+        for first in range(0, len(which), _BATCH):
+            ends = ptr[first : first + _BATCH + 1]
+            folded, has_words = fold_rows(rows[ends[0] : ends[-1]], ends - ends[0], trees, self.word_vectors_, *weights)
+            embedded[which[first + has_words]] = folded.states[folded.trees.roots]
         return embedded

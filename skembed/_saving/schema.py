@@ -111,9 +111,14 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         | _accumulators("word_vectors", "encoder_weights", "decoder_weights", "target_vectors"),
     ),
     RecursiveAutoencoderVectorizer: Schema(
-        _OF_TRAINED | {"word_vectors_": _WORDS, "encoder_weights_": Array(("columns", "pairs"))},
+        _OF_TRAINED
+        | {
+            "word_vectors_": _WORDS,
+            "encoder_weights_": Array(("columns", "pairs")),
+            "decoder_weights_": Array(("both", "inputs")),
+        },
         {"_n_steps": int},
-        {"decoder_weights_": None} | _accumulators("encoder_weights", "decoder_weights"),
+        _accumulators("encoder_weights", "decoder_weights"),
     ),
     SkipThoughtVectorizer: Schema(
         _OF_TRAINED | {"word_vectors_": _WORDS, "_n_learned": int},

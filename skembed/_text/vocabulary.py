@@ -168,7 +168,9 @@ def _by_count(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np
     # A key of two bytes for the count and of the first six of the word orders most words; larger counts are ties.
     keys = (0xFFFF - np.minimum(counts, 0xFFFF)).astype(np.uint64) << np.uint64(48) | first_bytes >> np.uint64(16)
     keys[counts >= 0xFFFF] = 0
-    order = np.argsort(keys)
+    order = np.arange(len(keys))
+    for digits in keys.astype("<u8").view(np.uint16).reshape(-1, 4).T:  # from the lowest on; numpy sorts them by radix
+        order = order[np.argsort(digits[order], kind="stable")]
     is_tie = np.diff(keys[order]) == 0
     ties = np.flatnonzero(np.append(is_tie, False) | np.append(False, is_tie))
     tied, data = order[ties], text.tobytes()

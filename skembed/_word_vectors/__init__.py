@@ -15,6 +15,7 @@ __all__ = [
     "processed",
     "read",
     "recurrent",
+    "recursive",
     "sources",
     "start",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -12,8 +12,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.pooled import PooledVectorizer
+from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import takes_corpus
+from .._validation.paths import PathLike
 from .read import is_table, learns_none, read_source
 
 
@@ -33,7 +35,21 @@ def is_unfitted(source: Any) -> bool:
     return False
 
 
-def fit_with(estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> Any:
+class Checkpointing(NamedTuple):
+    """Where and how often the fit of an estimator that learns the vectors is kept."""
+
+    path: PathLike | None
+    every: int
+
+    def refuse(self, given: str) -> None:
+        """Raise an error if there is a path, but no such fit."""
+        if self.path is not None:
+            raise ValueError(f"checkpoint keeps a fit of word vectors, but {given} has them already. Leave it out.")
+
+
+def fit_with(
+    estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: int | None, kept: Checkpointing | None = None
+) -> Any:
     """Fit an estimator to a text; where its seed or number of threads is None, it takes these."""
     if not takes_corpus(estimator):  # not of this package
         raise TypeError(learns_none(estimator))
@@ -45,8 +61,18 @@ def fit_with(estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: 
     defaults = {"random_state": random_state, "n_jobs": n_jobs}
     params = estimator.get_params(deep=False)
     estimator.set_params(**{k: v for k, v in defaults.items() if k in params and params[k] is None})
-    estimator.fit(corpus, None)  # an unfitted FrozenEstimator needs y to say that it is not fitted
+    if kept is None or kept.path is None:
+        estimator.fit(corpus, None)  # an unfitted FrozenEstimator needs y to say that it is not fitted
+    elif isinstance(estimator, TrainedVectorizer):
+        estimator.fit(corpus, None, checkpoint=kept.path, checkpoint_every=kept.every)
+    else:
+        raise ValueError(f"checkpoint: the fit of {type(estimator).__name__} has none. Fit it first, without one.")
     return estimator
+
+
+def unwrapped(estimator: Any) -> Any:
+    """Return the estimator in a :class:`~sklearn.frozen.FrozenEstimator`, or the estimator itself."""
+    return getattr(estimator, "estimator", estimator)
 
 
 def learned_vectors(estimator: Any) -> tuple[list[str], np.ndarray]:

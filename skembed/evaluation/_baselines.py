@@ -28,7 +28,7 @@ _RANDOM_WALK_LENGTH = 11  # words of a sentence, as in the program of Ethayarajh
 class RandomVectors(MeanEmbeddingVectorizer):
     """Mean of random vectors of the words: what a method knows before it has learned anything."""
 
-    def _take_word_vectors(self, corpus: SentenceCorpus) -> None:
+    def _take_word_vectors(self, corpus: SentenceCorpus, checkpoint: Any) -> None:
         words = corpus.vocabulary.prune(self.min_count).words
         vectors = check_random_state(self.random_state).standard_normal((len(words), self.n_components))
         self._take(corpus, words, vectors.astype(np.float32))

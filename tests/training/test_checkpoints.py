@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from estimators import GROUPS, RECURRENT, TEXT, TRAINED, TRAINED_CLASSES, learned, make
+from estimators import GROUPS, RECURRENT, TEXT, TRAINED, TRAINED_CLASSES, dense, learned, make
 from safetensors.numpy import load_file
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -325,3 +325,46 @@ def passes_of(path):
         return json.loads((path / "checkpoint.json").read_text())["progress"].get("n_passes", 0)
     except (OSError, ValueError):
         return 0
+
+
+# -- estimators that learn the vectors inside --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("HybridVectorizer", {}),
+        ("HybridVectorizer", {"embedding": skembed.CBOSVectorizer(5, min_count=1, max_iter=3)}),
+        ("MeanEmbeddingVectorizer", {}),
+        ("MeanEmbeddingVectorizer", {"word_vectors": skembed.Word2VecVectorizer(5, min_count=1, max_iter=3)}),
+    ],
+)
+@pytest.mark.parametrize("seed", [0, None])
+def test_a_killed_fit_of_the_vectors_inside_ends_with_the_same_bits(name, options, seed, tmp_path):
+    broken, state = make(name, **options).set_params(random_state=seed), tmp_path / "state"
+    with killed_after(2):
+        fit(broken, checkpoint=state)
+    assert not hasattr(broken, "vocabulary_")
+    n_passes = json.loads((state / "checkpoint.json").read_text())["progress"]["n_passes"]
+    assert n_passes == 1
+    rows = fit(clone(broken).set_params(n_jobs=2), checkpoint=state, checkpoint_every=2).transform(TEXT)
+    again = fit(clone(broken), checkpoint=state)  # from a finished fit
+    expected = fit(make(name, **options)) if seed == 0 else again
+    for found in (rows, again.transform(TEXT)):
+        assert dense(found).tobytes() == dense(expected.transform(TEXT)).tobytes()
+    with pytest.raises(ValueError, match="is of another fit"):
+        broken.fit(TEXT[1:], checkpoint=state)
+
+
+def test_there_is_no_checkpoint_of_vectors_that_are_given(tmp_path):
+    corpus, state = skembed.SentenceCorpus.from_sentences(TEXT, groups=GROUPS), tmp_path / "state"
+    learned_before = skembed.CBOSVectorizer(5, min_count=1, max_iter=1).fit(corpus)
+    joined = [skembed.CBOSVectorizer(5, min_count=1), skembed.Word2VecVectorizer(5, min_count=1)]
+    for estimator, reason in (
+        (skembed.HybridVectorizer(embedding=learned_before, corpus=corpus), "embedding has them already"),
+        (skembed.MeanEmbeddingVectorizer(word_vectors=learned_before), "word_vectors has them already"),
+        (skembed.MeanEmbeddingVectorizer(word_vectors=joined), "the fit of MetaEmbeddingVectorizer has none"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            estimator.fit(corpus, checkpoint=state)
+    assert not state.exists()
