@@ -248,7 +248,7 @@ def test_a_killed_worker_costs_no_bit(folder, tmp_path, cluster, client):
             os._exit(1)
         return text.split()
 
-    options = {"groups": as_bag(GROUPS, BORDERS["three"]), "folder": folder, "client": client}
+    options = {"groups": as_bag(GROUPS, BORDERS["three"]), "to": folder, "client": client}
     found = SentenceCorpus.from_dask(as_bag(TEXT, BORDERS["three"]), analyzer=words_of, **options)
     assert os.path.exists(flag)
     assert same_bits(found, SentenceCorpus.from_sentences(TEXT, GROUPS, analyzer=words_of))
