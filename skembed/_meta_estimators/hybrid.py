@@ -193,8 +193,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
 
     def _source(self) -> Any:
         """The estimator that learns or has learned the vectors."""
-        default = SiameseCBOWVectorizer(self.n_components, verbose=self.verbose)
-        return default if self.embedding is None else self.embedding
+        mine = self.embedding
+        return SiameseCBOWVectorizer(self.n_components, verbose=self.verbose) if mine is None else mine
 
     @fit_context
     def fit(
@@ -226,9 +226,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         ImportError
             If `stemmer` is a language and the library snowballstemmer is missing.
         ValueError
-            If there is no sentence or no word; if `X`, `corpus` and `embedding` do not split text alike; or if
-            `corpus` is None, but `embedding` is fitted or has a text in its own `corpus`; or
-            if `checkpoint` is of another fit.
+            If there is no sentence or no word; if `X`, `corpus` and `embedding` do not split text alike; if the
+            checkpoint is of another fit; or if `corpus` is None, but `embedding` is fitted or has its own `corpus`.
 
         Warns
         -----
@@ -278,8 +277,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         weights = np.sqrt(_idf(at_hand, names) * _idf(text, names)) * sif**self.sif_power
         units = unit_rows(np.array(vectors, np.float32))
         learned = np.zeros(len(names))
-        known = counts[: len(words)]
-        learned[: len(words)] = known / (known + float(self.half_count)) * units.any(axis=1)
+        learned[: len(words)] = (known := counts[: len(words)]) / (known + float(self.half_count)) * units.any(axis=1)
         units *= np.sqrt(learned[: len(words)], dtype=np.float32)[:, None]
         return {
             "vocabulary_": dict(zip(names, range(len(names)))),
@@ -365,8 +363,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         return np.asarray(self._rows(sentence).toarray()[0])
 
     def _cosines_of_words(self, vector: np.ndarray) -> np.ndarray:
-        length = np.linalg.norm(vector)
-        if length == 0:
+        if not (length := np.linalg.norm(vector)):
             return np.full(len(self.vocabulary_), -np.inf)
         own, learned = np.split(vector / length, [len(self.vocabulary_)])
         cosines = self._own_lengths * own  # words have length one
