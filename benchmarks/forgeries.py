@@ -1,7 +1,7 @@
 """What happens when folders are damaged or forged: only errors of our own, or anything else?
 
     python benchmarks/forgeries.py [--trials 100000] [--first 0] [--seconds 3600] [--log FILE] [--out doc/_results]
-    python benchmarks/forgeries.py --tabulate FILE ... [--out doc/_results]
+    python benchmarks/forgeries.py --trials 0 --log FILE [--out doc/_results]
 
 Mutates the saved folder of a corpus, of models and of a checkpoint, and files of word vectors: bytes of a file, or
 numbers of an array, with all digests made to fit. Each is loaded and, if that goes well, used: text and a corpus are
@@ -9,8 +9,8 @@ embedded, a pass of training goes on, a fit learns from the corpus or goes on fr
 does that, so that a crash or a hang is counted too. "Clear errors" are ValueErrors; whatever else happens is listed
 with the seed that repeats it.
 
-With --log each outcome is a line of a file, and a run with the same file goes on after the seeds that it has. Several
-processes take different --first and files of their own; --tabulate counts what is in all of them.
+With --log each outcome is a line of a file, and a run with the same file goes on after the seeds that it has, and
+counts them too. Several processes take different --first and files of their own, which are joined into one in the end.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from safetensors.numpy import load_file, save_file
 
 import skembed
 from skembed._corpus import array_folders
-from skembed._corpus.storage import DTYPES, Arrays, digest_of
+from skembed._corpus.storage import DTYPES, Arrays, corpus_digest
 
 TEXT = [
     "The cat sat on the mat.",
@@ -106,7 +106,7 @@ def forge_corpus(folder, random):
         arrays[name] = changed_array(arrays[name], random).astype(DTYPES[name])
         np.save(folder / f"{name}.npy", arrays[name])
     header["sizes"] = {name: len(array) for name, array in arrays.items()}
-    header["digest"] = digest_of(Arrays(**arrays), header["settings"])
+    header["digest"] = corpus_digest(Arrays(**arrays), header["settings"])
     (folder / "corpus.json").write_text(json.dumps(header))
 
 
@@ -294,12 +294,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--only", help="name of one folder")
     parser.add_argument("--log", type=Path)
-    parser.add_argument("--tabulate", type=Path, nargs="+")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    if options.tabulate:
-        return tabulate({key: of for file in options.tabulate for key, of in read_log(file).items()}, options)
     outcomes = read_log(options.log) if options.log else {}
+    if not options.trials:
+        return tabulate(outcomes, options)
     with tempfile.TemporaryDirectory() as parent, open(options.log or "/dev/null", "a", buffering=1) as log:
         folders = originals(Path(parent), options.only)
         for name, (kind, folder) in folders.items():

@@ -50,6 +50,7 @@ LONGEST |= {"saved_model": 16384, "saved_corpus": 8192}
 SECONDS, MEGABYTES = 20, 2048  # of the processor, since a process may be suspended
 HANG = 900  # seconds
 COUNTS = ("clear error", "opened")
+STATISTICS = {"branches": r"cov: (\d+)", "peak MB": r"stat::peak_rss_mb:\s+(\d+)"}
 
 
 def write_folder(folder, originals, data):
@@ -334,29 +335,27 @@ def repeat(name, file):
 
 
 def row_of(name, corpus, done):
-    """What libFuzzer says at the end, and what was counted."""
+    """What libFuzzer says at the end, and what was counted, here and in the runs with this corpus before."""
     counts = np.memmap(corpus / name / "counts", np.int64, "r", shape=(2,))
     text = done.stderr.decode("utf-8", "replace")
-    stats = dict(re.findall(r"stat::(\w+):\s+(\d+)", text))
-    covered = re.findall(r"cov: (\d+)", text)
+    found = {key: int((re.findall(pattern, text) or [0])[-1]) for key, pattern in STATISTICS.items()}
     kinds = ("crash", "oom", "timeout", "leak")
     crashes = [file for kind in kinds for file in (corpus / name).glob(f"{kind}-*")]
-    return {
-        "target": name,
-        "inputs": int(counts.sum()) + len(crashes),
-        "branches": int(covered[-1]) if covered else 0,
-        **{key: int(value) for key, value in zip(COUNTS, counts, strict=True)},
-        "anything else": max(len(crashes), int(done.returncode != 0)),
-        "peak MB": int(stats.get("peak_rss_mb", 0)),
-        "slowest, s": int(stats.get("slowest_unit_time_sec", 0)),
-    }
+    file = corpus / name / "row.json"
+    row = json.loads(file.read_text()) if file.exists() else {"target": name, "inputs": 0}
+    row["inputs"] += int(counts.sum()) + len(crashes)
+    row |= {key: max(row.get(key, 0), value) for key, value in found.items()}
+    row |= {key: row.get(key, 0) + int(value) for key, value in zip(COUNTS, counts, strict=True)}
+    row["anything else"] = max(len(crashes), int(done.returncode != 0))
+    file.write_text(json.dumps(row))
+    return row
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--targets", nargs="+", choices=TARGETS, default=list(TARGETS))
     parser.add_argument("--seconds", type=int, default=300, help="for each target")
-    parser.add_argument("--corpus", type=Path, help="folder of the inputs, from which a later run goes on")
+    parser.add_argument("--corpus", type=Path, help="folder of the inputs and counts; a later run goes on from it")
     parser.add_argument("--repeat", nargs=2, metavar=("TARGET", "FILE"))
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path)
@@ -376,7 +375,8 @@ def main():
         (corpus / f"{name}.log").write_bytes(done.stderr)
         rows.append(row_of(name, corpus, done))
         print(rows[-1], flush=True)
-    report(options, "fuzzing", f"Readers under coverage-guided fuzzing, {options.seconds} seconds each", rows)
+    rows = [json.loads(file.read_text()) for name in TARGETS if (file := corpus / name / "row.json").exists()]
+    report(options, "fuzzing", "Readers under coverage-guided fuzzing", rows)
     return any(row["anything else"] for row in rows)
 
 

@@ -215,15 +215,16 @@ def versions():
 
 def command():
     """The command line as it can be repeated, without the folders of this machine."""
-    files = dict.fromkeys(["--points", "--start", "--models"], "FILE")
+    files = dict.fromkeys(["--points", "--start", "--models", "--log"], "FILE")
     folders = {f"--{name}": name.upper() for name in ("data", "corpus", "pairs", "wordnet")}
     names = {**folders, **files, "--sent2vec-bin": "NAME=PATH"}
     if any(before == "--out" and Path(word).is_absolute() for before, word in zip(sys.argv, sys.argv[1:])):
         names["--out"] = "OUT"
     words = [names.get(before, word) for before, word in zip(["", *sys.argv], sys.argv)]
     folder = Path(__file__).resolve().parent
-    script = Path(words[0]).resolve().relative_to(folder)
-    return shlex.join(["python", f"benchmarks/{script.as_posix()}", *words[1:]])
+    script = Path(words[0]).resolve()
+    name = script.relative_to(folder).as_posix() if script.is_relative_to(folder) else script.name
+    return shlex.join(["python", f"benchmarks/{name}", *words[1:]])
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from .._validation.paths import user_path
 from .checks import trust_folder
 from .content import Content, make_settings, open_content, read_handle
 from .folders import new_folder
-from .storage import CORPUS_FOLDER, GrowingArray, write_folder
+from .storage import CORPUS_FOLDER, GrowingArray, write_corpus
 
 NO_SENTENCES = "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
 # What a corpus is made of: content, tokenizer, settings, path and digest.
@@ -50,7 +50,7 @@ def build_in_folder(
     """Save what `encode` returns to the folder `to`; it is given the folder that becomes `to`, for its arrays."""
     with new_folder(to, CORPUS_FOLDER) as folder:
         built = encode(folder)
-        digest = write_folder(folder, built.arrays(), settings)
+        digest = write_corpus(folder, built.arrays(), settings)
         del built  # closes the memory maps: Windows does not rename a folder that holds an open file
         trust_folder(folder)
         # Opened before others can replace it, where that is possible.

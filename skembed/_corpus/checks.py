@@ -12,7 +12,7 @@ import numpy as np
 
 from .._validation.paths import PathLike, user_path
 from .folders import read_whole
-from .storage import CORPUS_FOLDER, STEP, Arrays, read_arrays
+from .storage import CORPUS_FOLDER, STEP, Arrays, read_corpus
 
 # Files, by identity, time and size, that were found sound or were written by this process.
 _SOUND: set[tuple[tuple[int, ...], ...]] = set()
@@ -24,7 +24,7 @@ def read_folder(path: PathLike, *, mmap: bool, verify: bool) -> tuple[Arrays, di
 
 
 def _read_sound(folder: Path, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
-    found = read_arrays(folder, mmap=mmap, verify=verify)
+    found = read_corpus(folder, mmap=mmap, verify=verify)
     files = _identities(folder)
     if verify or files not in _SOUND:
         check_arrays(found[0], str(folder))

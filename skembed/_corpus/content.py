@@ -17,7 +17,7 @@ from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
 from .checks import check_arrays, read_folder
 from .folders import new_folder
-from .storage import CORPUS_FOLDER, Arrays, write_folder
+from .storage import CORPUS_FOLDER, Arrays, write_corpus
 
 
 class Content(NamedTuple):
@@ -164,7 +164,7 @@ def save_content(
             if read_folder(path, mmap=True, verify=False)[2] == own_digest:
                 return
     with new_folder(path, CORPUS_FOLDER) as folder:
-        write_folder(folder, content.arrays(), settings)
+        write_corpus(folder, content.arrays(), settings)
 
 
 def _row_blocks(ptr: np.ndarray) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ from .._validation.paths import PathLike
 from .build import Built
 from .content import Content, as_rows, check_content, make_settings, open_content, read_handle, save_content
 from .readers import Readers
-from .storage import digest_of
+from .storage import corpus_digest
 
 
 class SentenceCorpus(Readers):
@@ -147,7 +147,7 @@ class SentenceCorpus(Readers):
     def digest(self) -> str:
         """Hexadecimal digest of the contents, computed once."""
         if self._digest is None:
-            self._digest = digest_of(self._content.arrays(), self._settings)
+            self._digest = corpus_digest(self._content.arrays(), self._settings)
         return self._digest
 
     def __len__(self) -> int:

@@ -46,7 +46,7 @@ STEP = 1 << 22  # entries of an array that are worked on at a time
 CORPUS_FOLDER = FolderKind("corpus", HEADER, frozenset([HEADER, *(f"{name}.npy" for name in Arrays._fields)]))
 
 
-def digest_of(arrays: Arrays, settings: dict[str, Any]) -> str:
+def corpus_digest(arrays: Arrays, settings: dict[str, Any]) -> str:
     """Return a hexadecimal digest of everything that a corpus is."""
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
     for name, array in arrays._asdict().items():
@@ -123,14 +123,14 @@ class GrowingArray:
         return self._file.tell()
 
 
-def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> str:
+def write_corpus(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> str:
     """Write the arrays that no :class:`GrowingArray` has written there yet, then the header."""
     for name, array in arrays._asdict().items():
         if not (folder / f"{name}.npy").exists():
             with closing(GrowingArray(name, folder)) as file:
                 file.append(array)
                 file.finish()
-    digest = digest_of(arrays, settings)
+    digest = corpus_digest(arrays, settings)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -143,8 +143,8 @@ def write_folder(folder: Path, arrays: Arrays, settings: dict[str, Any]) -> str:
     return digest
 
 
-def read_arrays(folder: Path, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
-    """Read what :func:`write_folder` wrote: read-only arrays, settings and digest; a ValueError names a damaged file.
+def read_corpus(folder: Path, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
+    """Read what :func:`write_corpus` wrote: read-only arrays, settings and digest; a ValueError names a damaged file.
 
     The arrays are as long as the header says, and nothing else is known of them: a digest that fits, which `verify`
     checks, does not say that they are sound.
@@ -153,7 +153,7 @@ def read_arrays(folder: Path, *, mmap: bool, verify: bool) -> tuple[Arrays, dict
         raise FileNotFoundError(f"There is no saved corpus at {folder}.")
     header = _read_header(folder / HEADER)
     arrays = Arrays(*(_read_array(folder, name, header["sizes"][name], mmap) for name in Arrays._fields))
-    if verify and digest_of(arrays, header["settings"]) != header["digest"]:
+    if verify and corpus_digest(arrays, header["settings"]) != header["digest"]:
         raise ValueError(f"{folder} is damaged: the arrays do not fit the digest in {HEADER}.")
     return arrays, header["settings"], header["digest"]
 

@@ -260,7 +260,7 @@ def learn_windows(s, n, n_predicted, sentence_weights, source_weights, target_we
 
 
 @njit(**PASTE)
-def gather_window_gradients(s, n, n_predicted, options, work):
+def gather_document_gradients(s, n, n_predicted, options, work):
     """PV-DM: what each word gets from the windows that hold it, and what the sentence gets; returns its mean square."""
     source, rows, scale, window = work.source, work.rows, work.scale, options.window
     buffer = s.thread * (rows.shape[0] // work.error.shape[0])
@@ -309,7 +309,7 @@ def train_paragraphs(text, sentence_rows, source_rows, target_rows, options, wor
                 losses.loss[i] = learn_windows(
                     s, n, n_predicted, sentence_rows.weights, source_rows.weights, target_rows.weights, options, work
                 )
-                square = gather_window_gradients(s, n, n_predicted, options, work)
+                square = gather_document_gradients(s, n, n_predicted, options, work)
                 e += n
             losses.n_targets[i] = n_predicted
             t += n_predicted + options.negative

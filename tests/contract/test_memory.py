@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from estimators import GROUPS, OTHER_TEXT, RECURRENT, TEXT, TRAINED, TRAINED_CLASSES, corpus, fitted, learned, make
+from numba import config
 
 from skembed import CBOSVectorizer, SentenceCorpus
 from skembed._text.vocabulary import Vocabulary
@@ -134,7 +135,7 @@ def test_contradicting_options_are_refused():
 
 # -- what a fit really takes -----------------------------------------------------------------------------------------
 
-PEAK = """
+OF_PROCESS = """
 import json, resource, sys
 import numpy as np
 import skembed
@@ -145,7 +146,9 @@ def peak():
         with open("/proc/self/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+"""
 
+PEAK = f"""{OF_PROCESS}
 name, folder, options = json.loads(sys.argv[1])
 estimator = getattr(skembed, name)(max_iter=1, min_count=1, random_state=0, **options)
 
@@ -216,3 +219,18 @@ def check_peak(name, shape, corpora, options):
     assert 0 < beside <= 150e6
     if shape == "many tokens":  # no second copy of the text
         assert beside <= memory["scratch"] + memory["copies"] + 50e6
+
+
+LONG_WORD = f"""{OF_PROCESS}
+SentenceCorpus.from_sentences(["a cat", "y" * 1000])
+before = peak()
+SentenceCorpus.from_sentences(["a cat", "x" * 10_000_000])
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="ten million bytes one by one")
+def test_a_long_word_takes_a_few_times_its_size():
+    """Though the table has slots for three million words, which as many letters of other scripts could be."""
+    done = subprocess.run([sys.executable, "-c", LONG_WORD], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 150e6

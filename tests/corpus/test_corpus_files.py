@@ -21,7 +21,7 @@ import skembed._corpus.corpus as corpus_module
 import skembed._text.files as text_files_module
 from skembed._corpus.content import Content
 from skembed._corpus.corpus import SentenceCorpus
-from skembed._corpus.storage import Arrays, GrowingArray, digest_of
+from skembed._corpus.storage import Arrays, GrowingArray, corpus_digest
 from skembed._text.vocabulary import Vocabulary
 
 TEXT = ["The cat sat.", "The cat slept!", "", "A dog", "Rain, rain, rain.", "the end"]
@@ -308,7 +308,7 @@ def test_forged_arrays_are_refused_on_every_path(corpus, tmp_path, name, mmap):
         for array in Arrays._fields:
             np.save(path / f"{array}.npy", getattr(forged, array))
         header = json.loads((path / "corpus.json").read_text())
-        digest = digest_of(forged, options)
+        digest = corpus_digest(forged, options)
         (path / "corpus.json").write_text(json.dumps(header | {"digest": digest}))
         for verify in (True, False):
             with pytest.raises(ValueError, match=rf"c: .*({name}|counts|tokens|word)"):

@@ -129,8 +129,8 @@ def test_search_over_corpora(corpora, untouched):
 
 def test_comparing(corpora, untouched, monkeypatch):
     made = []
-    digest_of = SentenceCorpus.digest.fget.__globals__["digest_of"]
-    monkeypatch.setattr("skembed._corpus.corpus.digest_of", lambda *args: made.append(1) or digest_of(*args))
+    corpus_digest = SentenceCorpus.digest.fget.__globals__["corpus_digest"]
+    monkeypatch.setattr("skembed._corpus.corpus.corpus_digest", lambda *args: made.append(1) or corpus_digest(*args))
     first, second, other = build("cat"), build("dog"), SentenceCorpus.from_sentences(["cat", "dog"])
     assert first != other and other not in [first, second] and first == first and not made
     assert first != second and len(made) == 2

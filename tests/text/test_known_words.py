@@ -17,10 +17,9 @@ import skembed._text.sources as sentences_module
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 from skembed._base.sharing import side_state
 from skembed._text.known_words import KnownTokens
-from skembed._text.scan import PIECE
-from skembed._text.scanner import KnownWords, Scanner, table_of, words_of
+from skembed._text.scanner import KnownWords, table_of
 from skembed._text.tokenizer import Tokenizer
-from skembed._text.word_table import STRIDE, forget_words
+from skembed._text.word_table import forget_words
 
 WAYS = {
     "stemmer": {},
@@ -204,15 +203,3 @@ def test_unknown_words_of_one_text_are_not_those_of_the_next():
     for unknown in (["x"], ["y", "x"], [f"w{i}" for i in range(100)], ["x"]):
         ids, _, new = known.scan(["a " + " ".join(unknown)])
         assert ids.tolist() == [0, *range(2, 2 + len(unknown))] and new == unknown
-
-
-def test_a_table_grows_by_what_a_long_word_needs():
-    """A run of letters may have a word every three bytes, and every byte may take two more in lower case."""
-    length, scanner = 100_000, Scanner()
-    words = [letter * length for letter in "abcdefghijklmnopqrstuvwxyz"]
-    ids, ptr, _ = scanner.scan(words)
-    assert words_of(scanner.words) == words
-    np.testing.assert_array_equal(ids, range(26))
-    np.testing.assert_array_equal(ptr, range(27))
-    assert len(scanner.words.slots) // STRIDE <= 2 * 8 / 5 * (length / 3 + PIECE + len(words))
-    assert len(scanner.words.arena) <= 2 * (len(words) + 2) * length + 10 * PIECE
