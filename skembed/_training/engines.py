@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from .._validation.messages import brief
@@ -71,6 +72,11 @@ class Processes:
                 except BrokenProcessPool as error:  # a process was killed
                     if attempt == _ATTEMPTS - 1:
                         raise _lost("processes") from error
+                except PicklingError as error:
+                    raise OSError(
+                        "The work cannot be sent to the processes. Most often the folder through which joblib sends "
+                        "arrays is full; the environment variable JOBLIB_TEMP_FOLDER names another."
+                    ) from error
 
 
 def _write_result(path: Path, work: Work, merge: Merge, common: Any, tasks: list[Any]) -> Path:

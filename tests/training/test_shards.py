@@ -13,7 +13,7 @@ from skembed import SentenceCorpus
 from skembed._training import merging, rounds
 from skembed._training.checkpoint import Checkpoint
 from skembed._training.encoded_text import EncodedText
-from skembed._training.engines import in_groups, reduce_in_tree, work_on
+from skembed._training.engines import Processes, in_groups, reduce_in_tree, work_on
 from skembed._training.merging import RowChanges
 from skembed._training.shards import Round, cut, deal, rounds_of_pass
 
@@ -124,6 +124,14 @@ def test_full_disk_of_a_process(monkeypatch):
     finally:
         get_reusable_executor().shutdown()  # its processes have the limit
     assert not hasattr(estimator, "vocabulary_")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="/dev/null as a folder")
+def test_a_full_folder_of_what_is_sent_to_processes(monkeypatch):
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", "/dev/null")
+    large = np.zeros(1 << 18)  # joblib writes arrays above a megabyte to a file
+    with pytest.raises(OSError, match="cannot be sent to the processes. .*JOBLIB_TEMP_FOLDER names another"):
+        Processes(2).reduce(list, max, large, lambda: range(4), 4)
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 3, 5, 16, 40])
