@@ -196,7 +196,7 @@ def test_no_sentences_at_hand(text):
 
 
 def test_labels_without_order_are_warned_of():
-    with pytest.warns(UserWarning, match="SiameseCBOWVectorizer, which HybridVectorizer uses, learns from neighbouring"):
+    with pytest.warns(UserWarning, match="SiameseCBOWVectorizer, which HybridVectorizer uses, learns from"):
         HybridVectorizer(8).fit(TEXT, np.arange(len(TEXT)) % 2)
 
 
