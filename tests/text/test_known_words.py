@@ -21,6 +21,7 @@ from skembed._text.scanner import KnownWords, table_of
 from skembed._text.tokenizer import Tokenizer
 from skembed._text.word_table import forget_words
 
+hashes = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of uint64, as in compiled code
 WAYS = {
     "stemmer": {},
     "stemmer and stop words": {"stop_words": ["the", "in", "ends"]},
@@ -189,6 +190,7 @@ def test_a_stemmer_that_gives_no_word_later(stemmer):
 
 
 @pytest.mark.kernel
+@hashes
 @pytest.mark.parametrize("n_words", [0, 1, 640])
 def test_a_table_that_forgot_its_words_is_as_new(n_words):
     words = [f"{'eightbyt' * (i % 4)}{i}" for i in range(n_words)]
@@ -198,6 +200,7 @@ def test_a_table_that_forgot_its_words_is_as_new(n_words):
 
 
 @pytest.mark.kernel
+@hashes
 def test_unknown_words_of_one_text_are_not_those_of_the_next():
     known = KnownWords(["a", "b"])
     for unknown in (["x"], ["y", "x"], [f"w{i}" for i in range(100)], ["x"]):
