@@ -4,14 +4,15 @@
                                  [--log FILE] [--name hostile] [--out doc/_results]
 
 Each estimator learns from a few sentences and from one of millions of words, millions of sentences without a word, or a
-word of 50 MB, and transforms them, in a process of its own. The table has seconds of the processor, the peak of the
-memory beyond that of the text, and the outcome. For an interrupt, the process gets SIGINT within a fit and within a
+word of 50 MB, and transforms them, in a process of its own. The table has seconds of the processor and the peak of the
+memory beyond that of the text, or the outcome. For an interrupt, the process gets SIGINT within a fit and within a
 transform that would take long, and the table has the seconds until it ends. With --log a later run leaves out what the
 file has, and shows it too.
 """
 
 import argparse
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -128,6 +129,25 @@ def in_a_process(kind, name, case, n):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def by_estimator(rows):
+    """A row for each estimator: what each text took, or what came of it, and the longest time until an interrupt."""
+    found = {}
+    for row in rows:
+        cells = found.setdefault(row["estimator"], {"estimator": row["estimator"]})
+        if row["case"].startswith("interrupt"):
+            name = "until an interrupt ends it, s"
+            cells[name] = max(cells.get(name, 0), round(row.get("seconds", LIMIT), 1))
+            continue
+        n_words = re.search(r"a sentence of ([\d,]+)", row["case"])
+        if n_words:
+            cells["words"] = n_words[1]
+        what = "long sentence" if n_words else "long word" if row["case"].startswith("a word") else "empty sentences"
+        works = row["outcome"] == "works"
+        cells[f"{what}, CPU s"] = round(row["CPU seconds"], 1) if works else row["outcome"]
+        cells[f"{what}, MB"] = round(row["MB"]) if works else ""
+    return list(found.values())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tokens", type=int, default=10_000_000)
@@ -154,10 +174,7 @@ def main():
                 print(rows[-1], flush=True)
                 if options.log:
                     options.log.write_text("".join(json.dumps(one) + "\n" for one in rows))
-    rows.sort(key=lambda row: row["case"])
-    for row in rows:
-        row |= {key: round(row[key], 1) for key in ("seconds", "CPU seconds", "MB") if key in row}
-    report(options, options.name, "Hostile text, and interrupts", rows)
+    report(options, options.name, "Hostile text, and interrupts", by_estimator(rows))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ def embedder(
     Examples
     --------
     >>> import pyarrow, skembed, skembed.arrow, tempfile
-    >>> emb = skembed.CBOSVectorizer(n_components=8, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
+    >>> text = ["A cat sleeps.", "It dreams."] * 50
+    >>> emb = skembed.CBOSVectorizer(n_components=8, random_state=0).fit(text)
     >>> batch = pyarrow.RecordBatch.from_pydict({"text": ["a cat", "it sleeps"]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sizes = skembed.save(emb, f"{folder}/model", inference_only=True)

@@ -49,8 +49,10 @@ def transform(model: Any, sentences: Any, *, folder: PathLike | None = None, tok
     Examples
     --------
     >>> import dask.dataframe as dd, pandas as pd, skembed.dask
-    >>> emb = skembed.CBOSVectorizer(n_components=8, random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
-    >>> table = dd.from_pandas(pd.DataFrame({"text": ["a cat", "it sleeps", "rain"]}), npartitions=2)
+    >>> text = ["A cat sleeps.", "It dreams."] * 50
+    >>> emb = skembed.CBOSVectorizer(n_components=8, random_state=0).fit(text)
+    >>> table = pd.DataFrame({"text": ["a cat", "it sleeps", "rain"]})
+    >>> table = dd.from_pandas(table, npartitions=2)
     >>> vectors = skembed.dask.transform(emb, table["text"])
     >>> vectors.npartitions, vectors.compute(scheduler="threads").shape
     (2, (3, 8))

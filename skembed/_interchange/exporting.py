@@ -81,7 +81,8 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     Examples
     --------
     >>> import tempfile, skembed
-    >>> emb = skembed.CBOSVectorizer(20, unknown="zero", random_state=0).fit(["A cat sleeps.", "It dreams."] * 50)
+    >>> text = ["A cat sleeps.", "It dreams."] * 50
+    >>> emb = skembed.CBOSVectorizer(20, unknown="zero", random_state=0).fit(text)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     report = skembed.export_model(emb, f"{folder}/model")
     ...     back = skembed.import_model(f"{folder}/model")

@@ -144,9 +144,12 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
     Examples
     --------
     >>> from skembed import RecursiveAutoencoderVectorizer
-    >>> sentences = ["(S (NP the dog) (VP bites (NP the man)))", "(S (NP the man) (VP bites (NP the dog)))"] * 50
-    >>> emb = RecursiveAutoencoderVectorizer(n_components=16, trees="bracketed", random_state=0).fit(sentences)
-    >>> emb.transform(sentences[:2]).shape
+    >>> parses = [
+    ...     "(S (NP the dog) (VP bites (NP the man)))",
+    ...     "(S (NP the man) (VP bites (NP the dog)))",
+    ... ] * 50
+    >>> emb = RecursiveAutoencoderVectorizer(16, trees="bracketed", random_state=0)
+    >>> emb.fit(parses).transform(parses[:2]).shape
     (2, 16)
     """
 

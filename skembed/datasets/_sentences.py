@@ -104,7 +104,8 @@ def split_sentences(text: str) -> list[str]:
     --------
     >>> from skembed.datasets import split_sentences
     >>> split_sentences(
-    ...     "Prices rose by 3.5 percent, i.e. faster than in May. Why? See Fig. 2 (top. It is new)."
+    ...     "Prices rose by 3.5 percent, i.e. faster than in May. "
+    ...     "Why? See Fig. 2 (top. It is new)."
     ... )
     ['Prices rose by 3.5 percent, i.e. faster than in May.', 'Why?', 'See Fig. 2 (top. It is new).']
     """

@@ -52,6 +52,17 @@ def test_examples_of_the_guide(path, monkeypatch, tmp_path):
     assert done.failed == 0
 
 
+def test_code_of_pages_and_docstrings_is_at_most_88_wide():
+    """Wider code is cut off, or scrolls, beside a sidebar and on a phone."""
+    wide = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in [*PAGES, *(ROOT / "skembed").rglob("*.py")]
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if (code := re.match(r"\s*(?:>>>|\.\.\.) (.*)", line)) and len(code[1]) > 88
+    ]
+    assert not wide
+
+
 def test_every_method_has_a_page_and_test():
     index = (DOC / "methods" / "index.rst").read_text(encoding="utf-8").split()
     names = [name for name, home in skembed._HOMES.items() if home.startswith("_methods.")]
