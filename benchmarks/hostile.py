@@ -1,7 +1,7 @@
 """Text that no one meant for a method, and interrupts: what does each estimator make of them?
 
     python benchmarks/hostile.py [--tokens 10000000] [--only text] [--methods CBOSVectorizer ...]
-                                 [--log FILE] [--name hostile] [--out doc/_results]
+                                 [--log FILE] [--out doc/_results]
 
 Each estimator learns from a few sentences and from one of millions of words, millions of sentences without a word, or a
 word of 50 MB, and transforms them, in a process of its own. The table has seconds of the processor and the peak of the
@@ -154,7 +154,6 @@ def main():
     parser.add_argument("--only", choices=["text", "interrupt"])
     parser.add_argument("--methods", nargs="*")
     parser.add_argument("--log", type=Path)
-    parser.add_argument("--name", default="hostile", help="of the files of the table")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--case", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -174,7 +173,7 @@ def main():
                 print(rows[-1], flush=True)
                 if options.log:
                     options.log.write_text("".join(json.dumps(one) + "\n" for one in rows))
-    report(options, options.name, "Hostile text, and interrupts", by_estimator(rows))
+    report(options, "hostile", "Hostile text, and interrupts", by_estimator(rows))
 
 
 if __name__ == "__main__":

@@ -96,19 +96,13 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         Parameters
         ----------
         X : iterable of str, or SentenceCorpus
-            Sentences in reading order. Any iterable is read once. If the parameter `corpus` is given, `fit` learns from
-            that, not from `X`.
-        y : array-like of shape (n_sentences,) or (n_sentences, n_classes), default=None
-            Classes, for methods with the parameter `context`. Others do not use it.
+            Sentences in reading order. If the parameter `corpus` is given, `fit` learns from that, not from `X`.
+        y : array-like of shape (n_sentences,), default=None
+            Not used.
         groups : array-like of shape (n_sentences,), default=None
-            Document of each sentence; a change from one sentence to the next begins a new document. None means
-            that all sentences are one document.
-        checkpoint : str, path-like or None, default=None
-            Name of a folder for the state of the fit. A fit that was killed goes on from there if it is started again
-            with the same data and settings, and ends with the same bits. `n_jobs` may differ. The folder stays after
-            the fit, which then gives the same model at once; delete it when the model is saved.
-        checkpoint_every : int, default=1
-            After how many passes the state is written, beside after the last one.
+            Document of each sentence.
+        checkpoint, checkpoint_every : path-like or None, default=None; int, default=1
+            As in :meth:`CBOSVectorizer.fit`.
 
         Returns
         -------
@@ -117,22 +111,13 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
 
         Raises
         ------
-        TypeError
-            If an item is not a string; names the row.
-        ValueError
-            If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
-            weights diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit.
-        OSError
-            If a checkpoint cannot be written; the one before is still there.
-        MemoryError
-            If there is less memory than the fit needs; says how much it needs and for which parameters.
+        TypeError, ValueError, OSError, MemoryError
+            As in :meth:`CBOSVectorizer.fit`.
 
         Warns
         -----
         UserWarning
-            If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If more than half
-            of the sentences are alone in their document. If there was nothing to predict. With `warm_start`, if few
-            words of `X` are known.
+            As in :meth:`CBOSVectorizer.fit`.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 

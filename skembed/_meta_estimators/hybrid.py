@@ -26,10 +26,11 @@ from .._methods.siamese_cbow import SiameseCBOWVectorizer
 from .._text.batches import Batch, offsets
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences
+from .._training.checkpoint import Checkpoint
 from .._validation.constraints import Described
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.join import unit_rows
-from .._word_vectors.sources import Checkpointing, fit_with, is_unfitted, learned_vectors, needs_order_for, unwrapped
+from .._word_vectors.sources import fit_with, is_unfitted, learned_vectors, needs_order_for, unwrapped
 
 
 class HybridVectorizer(WordVectorInspection, TextVectorizer):
@@ -236,7 +237,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         """
         text = self._corpus_to_learn_from(X, groups, y)
         at_hand = self._at_hand(X, text)
-        words, vectors = self._learn(text, Checkpointing(checkpoint, checkpoint_every))
+        words, vectors = self._learn(text, Checkpoint(checkpoint, checkpoint_every))
         self._commit(self._fitted_attributes(at_hand, text, words, vectors))
         return self
 
@@ -252,7 +253,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             )
         return at_hand
 
-    def _learn(self, text: SentenceCorpus, checkpoint: Checkpointing) -> tuple[list[str], np.ndarray]:
+    def _learn(self, text: SentenceCorpus, checkpoint: Checkpoint) -> tuple[list[str], np.ndarray]:
         """Words and vectors of the embedding."""
         embedding = self._source()
         if self.corpus is None and not (is_unfitted(embedding) and unwrapped(embedding).corpus is None):

@@ -23,13 +23,14 @@ from .._base.coverage import check_given, check_kept
 from .._base.scikit_learn import fit_context
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
+from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import FOR_INFERENCE
 from .._validation.limits import integers
 from .._word_vectors.common_components import find_components, remove_components
 from .._word_vectors.given import GivenVectors
 from .._word_vectors.processed import ProcessedVectors
 from .._word_vectors.read import read_source
-from .._word_vectors.sources import Checkpointing, fit_with, is_list, is_unfitted, learned_vectors
+from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors
 from .deprecated import DeprecatedLearning, accepting_deprecated
 from .meta_embedding import MetaEmbeddingVectorizer
 
@@ -271,7 +272,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         FutureWarning
             If a deprecated parameter is used; says what to write instead.
         """
-        saved = Checkpointing(checkpoint, checkpoint_every)
+        saved = Checkpoint(checkpoint, checkpoint_every)
         if self._is_warm:
             saved.refuse("this estimator")
             return self._learn_more(X, y, groups, "fit")
@@ -337,7 +338,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
             return MetaEmbeddingVectorizer(self.word_vectors, self.n_components)
         return self.word_vectors
 
-    def _take_word_vectors(self, corpus: SentenceCorpus, checkpoint: Checkpointing) -> None:
+    def _take_word_vectors(self, corpus: SentenceCorpus, checkpoint: Checkpoint) -> None:
         source = self._source()
         if is_unfitted(source):
             # A clone would lose the fits of the models that it joins.

@@ -235,7 +235,7 @@ class Tokenizer:
 
 
 class RefusedPatternError(ValueError):
-    """A regular expression of a sound file needs the word of the user, or has another one."""
+    """A file is not damaged, but its regular expression is used only if the user passes the same one."""
 
 
 def check_pattern(saved: Any, given: str | None) -> None:

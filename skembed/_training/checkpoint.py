@@ -38,6 +38,11 @@ class Checkpoint:
         self._entries: dict[str, Any] = {}
         self._found = self._read_header()
 
+    def refuse(self, given: str) -> None:
+        """Raise an error if there is a path, but no fit to keep: what is `given` has its word vectors already."""
+        if self.path is not None:
+            raise ValueError(f"checkpoint keeps a fit of word vectors, but {given} has them already. Leave it out.")
+
     @property
     def seed(self) -> int | None:
         """Seed of the fit that began; None if none has."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -15,7 +15,7 @@ from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import takes_corpus
-from .._validation.paths import PathLike
+from .._training.checkpoint import Checkpoint
 from .read import is_table, learns_none, read_source
 
 
@@ -35,20 +35,8 @@ def is_unfitted(source: Any) -> bool:
     return False
 
 
-class Checkpointing(NamedTuple):
-    """Where and how often the fit of an estimator that learns the vectors is kept."""
-
-    path: PathLike | None
-    every: int
-
-    def refuse(self, given: str) -> None:
-        """Raise an error if there is a path, but no such fit."""
-        if self.path is not None:
-            raise ValueError(f"checkpoint keeps a fit of word vectors, but {given} has them already. Leave it out.")
-
-
 def fit_with(
-    estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: int | None, kept: Checkpointing | None = None
+    estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: int | None, kept: Checkpoint | None = None
 ) -> Any:
     """Fit an estimator to a text; where its seed or number of threads is None, it takes these."""
     if not takes_corpus(estimator):  # not of this package

@@ -251,8 +251,8 @@ def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) ->
         X = np.asarray(X, np.float64)  # scikit-learn 1.6 cannot fall back to L-BFGS with float32
     logistic = LogisticRegression(solver=solver, max_iter=1000, random_state=0)
     folds = StratifiedKFold(inner_cv, shuffle=True, random_state=0)
-    # The products of a solver are small: threads of BLAS wait for each other longer than they compute. Where a machine
-    # does other work too, that makes minutes of seconds.
+    # The products of a solver are small: threads of BLAS wait for each other longer than they compute. On a busy
+    # machine that turns seconds into minutes.
     with ONE_BLAS_THREAD, warnings.catch_warnings():
         # Where Newton's method fails, scikit-learn falls back to L-BFGS.
         warnings.simplefilter("ignore", LinAlgWarning)

@@ -392,7 +392,10 @@ def test_rows_whose_sum_overflows_are_finite():
 
 def test_the_search_has_one_thread_of_blas(monkeypatch):
     data, found, fit = sentences(40, 0), set(), LogisticRegression.fit
-    counts = lambda: {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}  # noqa: E731
+
+    def counts():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
     monkeypatch.setattr(LogisticRegression, "fit", lambda self, *args: found.update(counts()) or fit(self, *args))
     with threadpool_limits(2, user_api="blas"):
         nested_classification(BOWPCA(n_components=2), data.data, data.target, cv=2, inner_cv=2)
