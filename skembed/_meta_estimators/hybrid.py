@@ -212,10 +212,8 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             Not used, present by convention.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence, where the vectors are learned from `X`.
-        checkpoint : str, path-like or None, default=None
-            Folder for the state of the embedding's fit; one that was killed goes on from it, to the same bits.
-        checkpoint_every : int, default=1
-            After how many passes of the embedding it is written, beside after the last one.
+        checkpoint, checkpoint_every : path-like or None, default=None; int, default=1
+            For the fit of the embedding, as in :meth:`CBOSVectorizer.fit`.
 
         Returns
         -------
