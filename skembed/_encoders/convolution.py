@@ -186,7 +186,7 @@ class Filters(OverWords):
 
     def __init__(self, words: PairEncoder, fitted: dict[str, Any], shape: Shape, alpha: float, dropout: float) -> None:
         super().__init__(words, fitted, dropout)
-        self.shape, self.alpha = shape, np.float32(alpha)
+        self.shape, self.alpha = shape, alpha
 
     @cached_property
     def _units(self) -> tuple[np.ndarray, np.float32]:
@@ -199,9 +199,9 @@ class Filters(OverWords):
     def _step(self, of_words: np.ndarray, of_filters: np.ndarray, of_intercept: np.ndarray, rate: float) -> None:
         """One step of Adam of words, filters and intercept."""
         self.words.step(of_words, rate)
-        of_filters = of_filters + self.alpha * self.fitted["_filters"]
-        for name, gradient, unit in zip(("_filters", "_intercept"), (of_filters, of_intercept), self._units):
-            self._move(name, gradient, unit, rate)
+        unit_of_filters, unit_of_intercept = self._units
+        self._move("_filters", of_filters, unit_of_filters, rate, self.alpha)
+        self._move("_intercept", of_intercept, unit_of_intercept, rate, 0.0)
 
 
 class Convolution(Filters):

@@ -198,25 +198,44 @@ def _correction(n_steps: int) -> float:
 
 
 def move_by_adam(
-    weights: np.ndarray, moments: np.ndarray, rows: Any, gradient: np.ndarray, divisor: float, rate: float, n_steps: int
+    weights: np.ndarray,
+    moments: np.ndarray,
+    rows: Any,
+    gradient: np.ndarray,
+    divisor: float,
+    rate: float,
+    n_steps: int,
+    unit: Any = 1.0,
 ) -> None:
-    """``weights[rows] -= adam_step(moments, rows, gradient / divisor, rate, n_steps)``, to the bit, without copies."""
-    matrices = (array.reshape(-1, array.shape[-1]) for array in (weights, *moments, gradient))
-    which = np.arange(gradient.size // gradient.shape[-1]) if rows is ... else rows
+    """``weights[rows] -= unit * adam_step(moments, rows, gradient / divisor, rate, n_steps)``, to the bit.
+
+    Without copies. ``unit`` is a number, a number for each column, or an array (..., 1) that broadcasts over the rows.
+    """
+    n_columns = gradient.shape[-1]
+    matrices = (array.reshape(-1, n_columns) for array in (weights, *moments, gradient))
+    which = np.arange(gradient.size // n_columns) if rows is ... else rows
+    units = np.asarray(unit, np.float32)
+    of_rows, of_columns = np.ones(len(which), np.float32), np.ones(n_columns, np.float32)
+    if units.ndim == 1:
+        of_columns *= units
+    else:
+        of_rows *= np.broadcast_to(units, (*gradient.shape[:-1], 1)).ravel()
     settings = divisor, rate * _correction(n_steps), _BETA_1, 1 - _BETA_1, _BETA_2, 1 - _BETA_2, _EPSILON
-    _adam_rows(*matrices, which, *map(np.float32, settings))
+    _adam_rows(*matrices, which, of_rows, of_columns, *map(np.float32, settings))
 
 
 @lean_kernel
-def _adam_rows(weights, first, second, gradient, rows, divisor, rate, keep_1, take_1, keep_2, take_2, epsilon):
+def _adam_rows(
+    weights, first, second, gradient, rows, of_rows, of_columns, divisor, rate, keep_1, take_1, keep_2, take_2, epsilon
+):
     for i in range(rows.shape[0]):
-        row = rows[i]
+        row, unit = rows[i], of_rows[i]
         for c in range(weights.shape[1]):
             slope = gradient[i, c] / divisor
             mean = keep_1 * first[row, c] + take_1 * slope
             square = keep_2 * second[row, c] + take_2 * (slope * slope)
             first[row, c], second[row, c] = mean, square
-            weights[row, c] -= rate * mean / (np.sqrt(square) + epsilon)
+            weights[row, c] -= unit * of_columns[c] * (rate * mean / (np.sqrt(square) + epsilon))
 
 
 def adagrad_step(accumulator: np.ndarray, rows: Any, gradient: np.ndarray, rate: float) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compiled.compile import lean_kernel
-from .dense import adam_step
+from .dense import move_by_adam
 from .encoded_text import EncodedText
 from .learned_arrays import accumulator_of
 from .pairs import PairEncoder
@@ -84,7 +84,9 @@ class OverWords(ABC):
         words = listed._replace(tokens=sentences.distinct, sent_ptr=np.arange(n + 1))
         return sentences, self.words.encode(words, np.arange(n), seed, learn)
 
-    def _move(self, name: str, gradient: np.ndarray, unit: Any, rate: float) -> None:
-        """Take one step of Adam of an array; ``unit`` of the rate."""
-        moments = self.fitted[accumulator_of(name)]
-        self.fitted[name] -= unit * adam_step(moments, ..., gradient, rate, self.fitted["_n_steps"])
+    def _move(self, name: str, gradient: np.ndarray, unit: Any, rate: float, alpha: float) -> None:
+        """Take one step of Adam of an array, which ``alpha`` pulls to zero; ``unit`` of the rate."""
+        weights, moments = self.fitted[name], self.fitted[accumulator_of(name)]
+        if alpha:
+            gradient = gradient + np.float32(alpha) * weights
+        move_by_adam(weights, moments, ..., gradient, 1.0, rate, self.fitted["_n_steps"], unit)

@@ -115,7 +115,7 @@ class GatedAverages(OverWords):
         self, words: PairEncoder, fitted: dict[str, Any], *, alpha: float, dropout: float, shuffled: float
     ) -> None:
         super().__init__(words, fitted, dropout)
-        self.alpha, self.shuffled = np.float32(alpha), shuffled
+        self.alpha, self.shuffled = alpha, shuffled
 
     @cached_property
     def _unit_of_rate(self) -> np.ndarray:
@@ -152,7 +152,7 @@ class GatedAverages(OverWords):
         of = self._average.back(self._gated, gradient[self._which])
         self.words.step(of.vectors, rate)
         for name, found in (("_unit_weights", of.unit), ("_gate_weights", of.gates)):
-            self._move(name, found + self.alpha * self.fitted[name], self._unit_of_rate, rate)
+            self._move(name, found, self._unit_of_rate, rate, self.alpha)
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
         """Memory for a block."""

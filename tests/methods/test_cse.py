@@ -155,7 +155,8 @@ def test_a_step_is_that_of_adam():
     text, _ = tiny_text()
     encoder.encode(text, WHICH, 0, True)
     random = np.random.default_rng(5)
-    of_filters, of_intercept = random.normal(size=(3, 16, 5)), random.normal(size=(2, 16))
+    of_filters = random.normal(size=(3, 16, 5)).astype(np.float32)
+    of_intercept = random.normal(size=(2, 16)).astype(np.float32)
     encoder._step(np.zeros((len(encoder.words.ids), 5)), of_filters, of_intercept, 0.01)
     unit = convolution.STEP * np.linalg.norm(before["_start_filters"], axis=2).mean(axis=1)
     gradient = of_filters + 0.5 * before["_filters"]

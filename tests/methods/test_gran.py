@@ -76,7 +76,7 @@ def test_averages_and_gradients_are_the_twins():
 
     gradient = np.random.default_rng(2).normal(0, 10, found.shape).astype(np.float32)
     moved = []
-    encoder._move = lambda name, of_array, unit, rate: moved.append(of_array)
+    encoder._move = lambda name, of_array, *others: moved.append(of_array)
     encoder.step(gradient, 0.1)
     for array, given in zip(doubles, (encoder.words.gradient, *moved)):
         numeric = reference.numeric_gradient(lambda: float((gradient * twin()).sum()), array, 1e-6)
@@ -89,7 +89,7 @@ def test_a_step_is_that_of_adam():
     text, _ = tiny_text()
     encoder, free = make_encoder(alpha=0.5), make_encoder()
     before, of = copy.deepcopy(encoder.fitted), {}
-    free._move = lambda name, gradient, unit, rate: of.update({name: gradient})
+    free._move = lambda name, gradient, *others: of.update({name: gradient})
     for one in (encoder, free):
         gradient = np.ones_like(one.encode(text, WHICH, 0, True))
         one.step(gradient, 0.01)
