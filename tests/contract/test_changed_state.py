@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from estimators import NAMES, OTHER_TEXT, TEXT, TRAINED, fitted, published
 
-from skembed import SentenceCorpus
+from skembed import SentenceCorpus, save
 from skembed._base.text import tokenizer_options
 
 CHANGED = "fitted attributes were changed|vocabulary_|differs from|expected"
@@ -124,6 +124,15 @@ def test_values_of_other_types_are_refused(name):
             check_refused(lambda key=key, value=value: changed(name, **{key: value}))
     if not name.startswith("BOWPCA-plain"):  # whose rows are sparse
         check_refused(lambda: changed(name, n_features_out_=2**50))  # before there is memory for a row
+
+
+@pytest.mark.parametrize("row", [-1, 10**6, 2**40])
+def test_noise_that_is_no_word_is_refused(row, tmp_path):
+    model = changed("ParagraphVectorizer", _noise=fitted("ParagraphVectorizer")._noise.copy())
+    model._noise[3] = row
+    for use in (lambda: model.transform(TEXT), lambda: save(model, tmp_path / "model")):
+        with pytest.raises(ValueError, match="_noise has a row that is not from 0"):
+            use()
 
 
 @pytest.mark.parametrize("name", ["CBOSVectorizer-given", "Sent2VecVectorizer-bigrams"])
