@@ -21,6 +21,8 @@ import numpy as np
 from beat_tfidf import agreement
 from measuring import arguments, cpu_seconds
 from reporting import report, target
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import Normalizer
 from yardsticks import TFIDF, pearson, read_labelled, tfidf_of_stems
 
 from skembed import (
@@ -34,6 +36,7 @@ from skembed import (
 
 YEARS = ("2012", "2013", "2014")
 COLUMNS = ("14 sets", *YEARS, "SICK trial", "SICK test", "Opinosis k-means", "Opinosis Ward")
+JOINED = "the start, and lexicon, then captions, side by side"
 # start of the settings
 COMMON = {"binary": True, "batch_size": 128, "random_state": 0}
 WORDS = {"learn": "directions", "learning_rate": 3e-4, "max_iter": 12, **COMMON}
@@ -82,6 +85,12 @@ def start_of(options):
     return start
 
 
+def side_by_side(start, learned):
+    """The rows of two fitted models of length one, those of the second of length 1.5, side by side."""
+    parts = [(name, make_pipeline(model, Normalizer())) for name, model in (("start", start), ("learned", learned))]
+    return FeatureUnion(parts, transformer_weights={"learned": 1.5})
+
+
 START = {"type": Path, "help": "file of the word vectors to start from, which are learned where it is not there"}
 
 
@@ -119,8 +128,10 @@ def main():
 
     learn("captions", start, SENTENCES, captions, images)
     words = learn("lexicon", start, WORDS, lexicon)
-    learn("lexicon, then captions", words, SENTENCES, captions, images)
+    model = learn("lexicon, then captions", words, SENTENCES, captions, images)
     first, best = rows[1], rows[-1]
+    rows.append({"pairs": JOINED, **row_of(side_by_side(start, model), options.data), "CPU s": None})
+    print(rows[-1], flush=True)
     near = {"interpolation": 0.3}
     words = learn("lexicon, 0.3 of the way", start, WORDS | near, lexicon)
     learn("lexicon, then captions, each 0.3 of the way", words, SENTENCES | near, captions, images)
