@@ -52,7 +52,7 @@ others = np.flatnonzero(~np.isin(groups, groups[starts[answer]]))
 corpus = SentenceCorpus.from_sentences([text[i] for i in others], groups=groups[others])
 engines = {
     "tf-idf": TfidfVectorizer(sublinear_tf=True),
-    "HybridVectorizer": HybridVectorizer(corpus=corpus, random_state=0),
+    "HybridVectorizer": HybridVectorizer(100, corpus=corpus, random_state=0),
 }
 for name, engine in engines.items():
     vectors = engine.fit_transform(searched)
