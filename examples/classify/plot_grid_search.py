@@ -106,5 +106,5 @@ cache.cleanup()
 # learns its vectors from 160 sentences.
 #
 # CBOS and Siamese CBOW learn from neighbouring sentences. Give them ordered text as
-# ``corpus=`` too: the sentences of a fold are drawn out of their text, and :ref:`trap`
-# shows what that costs.
+# ``corpus=`` too: the sentences of a fold are drawn out of their text, so that the one
+# before another is a stranger (:ref:`trap`).
