@@ -55,7 +55,7 @@ for size in sizes:
 
 import matplotlib.pyplot as plt
 
-figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.5, 4), layout="constrained")
 looks = [("0.45", "s"), ("#0072B2", "o")]
 for (name, percent), (color, marker) in zip(accuracy.items(), looks):
     ax.plot(sizes, percent, color=color, marker=marker, lw=2, label=name)
@@ -63,7 +63,7 @@ ax.set(xscale="log", xticks=sizes, xticklabels=sizes, ylim=(0, None))
 ax.minorticks_off()
 ax.set(xlabel="labelled sentences", ylabel="accuracy, 60 classes (%)")
 ax.legend()
-figure.savefig("quickstart.png", dpi=150)
+figure.savefig("quickstart.png", dpi=200)
 print("The figure is in quickstart.png")
 plt.show()
 

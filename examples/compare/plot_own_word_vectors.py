@@ -113,3 +113,4 @@ folder.cleanup()
 # %%
 # Either step makes more of the same word vectors than the plain mean (grey). A classifier
 # gains less from them, because it can weight and shift the columns of the vectors itself.
+# Word vectors of several sources are joined by :class:`~skembed.MetaEmbeddingVectorizer`.

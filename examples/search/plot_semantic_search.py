@@ -42,7 +42,9 @@ print(f"{questions[0]!r}\nshould find\n{searched[answer[0]]!r}")
 # %%
 # Search
 # ------
-# Fit on the sentences that are searched; a question is transformed.
+# Fit on the sentences that are searched; a question is transformed. The word vectors are
+# those of :class:`~skembed.SiameseCBOWVectorizer`, learned from ``corpus``: sentences about
+# one photo (or of one docstring) are neighbours.
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
