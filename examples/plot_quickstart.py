@@ -4,9 +4,9 @@ Quick start: few labels, much text
 
 You have a table of text and labels for a few of its rows. Do the rows without labels help a classifier?
 
-The table here is the documentation of numpy, scipy and scikit-learn: a sentence in each row, and as its label the
-subpackage that it comes from. A classifier is trained on a few labelled sentences, with tf-idf and with
-:class:`~skembed.HybridVectorizer`, which also learns from the rows without labels.
+The table here is one that every installation has, the documentation of numpy, scipy and scikit-learn: a sentence in
+each row, and as its label the subpackage that it comes from. A classifier is trained on a few labelled sentences,
+with tf-idf and with :class:`~skembed.HybridVectorizer`, which also learns from the rows without labels.
 """
 
 # %%
@@ -70,7 +70,8 @@ plt.show()
 # %%
 # Both classifiers have the same labels and the same test sentences. The blue line is ahead because the vectors learned
 # which words belong together from the text without labels. The lead shrinks as labels are added: with 10,000 of them it
-# is two points. Tf-idf remains the better choice where single words decide and labels are plenty.
+# is two points. Tf-idf remains the better choice where single words decide and labels are plenty. For sentences about
+# films see :ref:`sphx_glr_auto_examples_classify_plot_few_labels.py`.
 #
 # Compare sentences, without any label
 # ------------------------------------

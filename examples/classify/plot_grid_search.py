@@ -102,8 +102,8 @@ plt.show()
 cache.cleanup()
 
 # %%
-# The blue line is worth the text without labels; the orange one has the same labels and
-# learns its vectors from 160 sentences.
+# The vectors of the blue line learned from all the text. Those of the orange line had the
+# same labels and only the 160 training sentences of a fold.
 #
 # CBOS and Siamese CBOW learn from neighbouring sentences. Give them ordered text as
 # ``corpus=`` too: the sentences of a fold are drawn out of their text, so that the one
