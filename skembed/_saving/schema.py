@@ -74,7 +74,8 @@ _CONTEXT = Schema(
 )
 _TWO_MATRICES = Schema(
     _OF_TRAINED | _OF_POOLED | {"word_vectors_": _WORDS},
-    training={"target_vectors_": _WORDS} | _accumulators("word_vectors", "target_vectors"),
+    {"_n_frozen": int},
+    {"target_vectors_": _WORDS} | _accumulators("word_vectors", "target_vectors"),
 )
 _START_OF_WORDS = {"_directions": _WORDS, "_scales": Array(("words",)), "_start_vectors": _WORDS, "_n_steps": int}
 _FILTERS, _INTERCEPT = Array(("positions", "filters", "columns")), Array(("widths", "filters"))
@@ -101,7 +102,8 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
     SiameseCBOWVectorizer: _CONTEXT,
     Sent2VecVectorizer: Schema(
         _OF_TRAINED | _OF_POOLED | {"_source_vectors": _ROWS},
-        training={"target_vectors_": _WORDS} | _accumulators("source_vectors", "target_vectors"),
+        {"_n_frozen": int},
+        {"target_vectors_": _WORDS} | _accumulators("source_vectors", "target_vectors"),
     ),
     FastSentVectorizer: _TWO_MATRICES,
     SequentialDenoisingAutoencoder: Schema(

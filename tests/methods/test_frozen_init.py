@@ -9,10 +9,13 @@ import skembed
 from skembed import (
     CBOSVectorizer,
     CSEVectorizer,
+    FastSentVectorizer,
     GRANVectorizer,
     ParaphraseVectorizer,
+    Sent2VecVectorizer,
     SiameseCBOWVectorizer,
     TargetVectorizer,
+    Word2VecVectorizer,
 )
 
 FAST = {"max_iter": 2, "random_state": 0, "min_count": 1}
@@ -23,8 +26,12 @@ CLASSES = [
     CSEVectorizer,
     GRANVectorizer,
     TargetVectorizer,
+    Sent2VecVectorizer,
+    Word2VecVectorizer,
+    FastSentVectorizer,
 ]
 every = pytest.mark.parametrize("cls", CLASSES)
+pytestmark = pytest.mark.filterwarnings("ignore:FastSentVectorizer learns from neighbouring sentences")
 LABELS = [f"topic {i // 9 % 4}" for i in range(len(TEXT))]
 N = len(GIVEN)
 
