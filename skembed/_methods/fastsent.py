@@ -193,6 +193,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         "max_sentence_length": [integers(2, INT64_MAX), None],
     }
     _needs_order = True
+    _fewest_rounds = 64
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 
