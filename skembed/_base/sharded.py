@@ -30,9 +30,9 @@ class ShardedVectorizer(TrainedVectorizer):
     # Rounds of a pass, and how many times as far as that of one shard equal changes of shards go at most; measured, see
     # doc/tasks/more_text.rst.
     _fewest_rounds, _farthest = 16, 1.0
-    # Of a shard in a pass; with fewer, a method may lose more than 0.7 points of STS (FastSent 7.8, with a million).
-    # A method whose own figures allow it has less.
-    _least_words = 16_000_000
+    # Of a shard in a pass; with fewer, a method may lose more than 0.7 points of STS. A method whose own figures say so
+    # has more or less.
+    _least_words = 1_000_000
 
     @fit_context
     def fit(
