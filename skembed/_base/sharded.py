@@ -27,9 +27,7 @@ class ShardedVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, Any] = {"n_shards": [integers(1, 65_536), None]}
     n_shards: int | None = None
-    # Rounds of a pass, and how many times as far as that of one shard equal changes of shards go at most; measured, see
-    # doc/tasks/more_text.rst.
-    _fewest_rounds, _farthest = 16, 1.0
+    _fewest_rounds = 16  # of a pass; measured, see doc/tasks/more_text.rst
     # Of a shard in a pass; with fewer, a method may lose more than 0.7 points of STS. A method whose own figures say so
     # has more or less.
     _least_words = 1_000_000
@@ -114,8 +112,7 @@ class ShardedVectorizer(TrainedVectorizer):
         )
         shown = {name: fitted[name] for name in (*_SHOWN, *words) if name in fitted}
         make_trainer = MakesTrainer(self, None if engine is None else 1)
-        measured = self._fewest_rounds, self._farthest
-        job = Job(make_trainer, shown, words[::2], of_text[::2], int(self.n_shards), *measured)
+        job = Job(make_trainer, shown, words[::2], of_text[::2], int(self.n_shards), self._fewest_rounds)
         return RoundTrainer(job, fitted, self._make_trainer(fitted), engine_of(engine, self.n_jobs))
 
 

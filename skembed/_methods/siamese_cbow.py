@@ -188,7 +188,6 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both"), StrOptions({"auto"})],
     }
     _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 0.3)}
-    _farthest = 4.0  # measured, see doc/tasks/more_text.rst
     _median_length_at_start = 1.0  # which `learning_rate` is tuned for
     _paper_settings = {
         "Siamese CBOW": {

@@ -6,18 +6,15 @@ where they are orthogonal and :math:`n` where they are equal,
 .. math::
 
     \rho = \frac{\lVert \sum_s \Delta_s \rVert^2}{\sum_s \lVert \Delta_s \rVert^2}, \qquad
-    w \leftarrow w + \min\Big(1, \frac{\min(\sqrt \rho, \kappa)}{\rho} \Big) \sum_s \Delta_s
+    w \leftarrow w + \min\Big(1, \frac{1}{\rho} \Big) \sum_s \Delta_s
 
 So a row that few shards touched, or each in its own direction, learns all that they learned, as from one trainer after
-the other. Equal changes would go :math:`n` times as far as one, where the steps of one trainer get smaller; they go
-:math:`\sqrt n` times as far, at most :math:`\kappa` times. Where a row comes near its optimum within a round,
-:math:`\kappa` must be below 2, or the rows move further beyond it than they were before, and diverge. Sums of squares
-add up.
+the other. Equal changes go as far as one of them: a frequent word comes near its optimum within a round, so that twice
+as far would be beyond it by as much as it was before, and diverge. Sums of squares add up.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -84,9 +81,9 @@ def _merged(one: RowChanges, other: RowChanges) -> RowChanges:
     return merged
 
 
-def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray, farthest: float) -> None:
-    """Change the rows that all shards began with; `farthest` is kappa."""
-    _apply(RowChanges(*map(_fixed, changes)), weights, accumulator, np.float32(farthest))
+def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray) -> None:
+    """Change the rows that all shards began with."""
+    _apply(RowChanges(*map(_fixed, changes)), weights, accumulator)
 
 
 def _made(rows: np.ndarray, n_components: int) -> RowChanges:
@@ -153,11 +150,10 @@ def _add(one, other, merged):
 
 
 @lean_kernel
-def _apply(changes, weights, accumulator, farthest):
+def _apply(changes, weights, accumulator):
     for k in range(changes.rows.shape[0]):
         row, of_sum, cut = changes.rows[k], mean_square(changes.change, k), ONE
         if of_sum > changes.square[k]:
-            agreement = of_sum / changes.square[k]
-            cut = np.float32(min(math.sqrt(agreement), farthest) / agreement)
+            cut = changes.square[k] / of_sum
         add_scaled(weights, row, cut, changes.change, k)
         accumulator[row, SQUARES] += changes.growth[k]

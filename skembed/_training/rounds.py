@@ -30,7 +30,6 @@ class Job(NamedTuple):
     of_text: list[str]  # of those with a row for each sentence, of which a task gets its own
     n_shards: int
     fewest_rounds: int  # of a pass
-    farthest: float  # how many times as far as that of one shard equal changes go at most
 
 
 class Task(NamedTuple):
@@ -120,4 +119,4 @@ class RoundTrainer:
 
     def _apply(self, found: Changes) -> None:
         for name, changes in found.of.items():
-            apply(changes, self.fitted[name], self.fitted[accumulator_of(name)], self.job.farthest)
+            apply(changes, self.fitted[name], self.fitted[accumulator_of(name)])

@@ -178,29 +178,28 @@ def changes(rows, *, n_rows=6):
     return found, total
 
 
-@pytest.mark.parametrize(("farthest", "power"), [(1.0, 2), (4.0, 1)])
-def test_a_row_moves_by_the_sum_cut_by_the_agreement(farthest, power):
+def test_a_row_moves_by_the_sum_cut_by_the_agreement():
     listed = [[0, 2, 5], [2, 3], [2, 5], [2, 5], []]
     found, dense = zip(*(changes(rows) for rows in listed))
     merged = reduce_in_tree(merging.merge, [merging.Changes(1.0, 2.0, {"a": one}) for one in found])
     assert (merged.loss, merged.n_targets) == (5.0, 10.0)
     weights, accumulator = np.zeros((6, 3), np.float32), np.zeros((6, 2), np.float32)
-    merging.apply(merged.of["a"], weights, accumulator, farthest)
+    merging.apply(merged.of["a"], weights, accumulator)
     for row, (total, *of_shards) in enumerate(zip(sum(dense), *dense)):
         squares = sum(np.square(change).sum() for change in of_shards)
-        expected = total * min(1, np.sqrt(squares / max(np.square(total).sum(), 1e-30)) ** power)
+        expected = total * min(1, squares / max(np.square(total).sum(), 1e-30))
         np.testing.assert_allclose(weights[row], expected, rtol=1e-5)
     n_touched = np.bincount(np.concatenate(listed).astype(int), minlength=6)
     np.testing.assert_array_equal(accumulator, np.column_stack([n_touched, np.zeros(6)]))
 
 
-@pytest.mark.parametrize(("n_shards", "farthest", "times"), [(1, 4, 1), (4, 4, 2), (16, 4, 4), (64, 4, 4), (64, 1, 1)])
-def test_equal_changes_go_as_far_as_the_root_of_their_number_up_to_a_limit(n_shards, farthest, times):
+@pytest.mark.parametrize("n_shards", [1, 4, 16])
+def test_equal_changes_go_as_far_as_one_of_them(n_shards):
     changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([12.5]))
     merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes})] * n_shards)
     weights, accumulator = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
-    merging.apply(merged.of["a"], weights, accumulator, farthest)
-    np.testing.assert_allclose(weights, [[0, 0], [3 * times, 4 * times]], rtol=1e-6)
+    merging.apply(merged.of["a"], weights, accumulator)
+    np.testing.assert_allclose(weights, [[0, 0], [3, 4]], rtol=1e-6)
     np.testing.assert_array_equal(accumulator, [[0, 0], [n_shards, 0]])
 
 
