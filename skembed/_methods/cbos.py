@@ -199,7 +199,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     }
     _automatic = ContextVectorizer._automatic | {"pooling": ("sum", "mean")}
     _median_length_at_start = 1.0  # which `learning_rate` is tuned for
-    _fewest_rounds, _least_words = 4, 1_000_000  # measured, see doc/tasks/more_text.rst
+    _fewest_rounds = 4  # measured, see doc/tasks/more_text.rst
     _paper_settings = {
         "CBOS": {
             "n_components": 100,
