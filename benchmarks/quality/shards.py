@@ -81,8 +81,8 @@ def rows_of(runs, n_words):
         lost = [alone[seed]["score"] - found[seed]["score"] for seed in common]
         row = {"method": method, "learned": how, "shards": n_shards, "score": round(float(np.mean(scores)), 2)}
         row |= {"by seed": " ".join(f"{score:.1f}" for score in scores)}
-        row |= {"lost": round(float(np.mean(lost)), 2) if lost and how != ALONE else None}
-        row |= {"rounds of a fit": None, "thousand words a shard and round": None, "MB a shard and round": None}
+        row |= {"lost": round(float(np.mean(lost)), 2) if lost and how != ALONE else ""}
+        row |= dict.fromkeys(["rounds of a fit", "thousand words a shard and round", "MB a shard and round"], "")
         if how == IN_ROUNDS:
             one = next(iter(found.values()))
             n_passes = make(method).get_params()["max_iter"]
