@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -147,6 +148,48 @@ def rounds_of(runs, n_rounds):
         for name in names:
             results[name].append(runs[name]())
     return results
+
+
+def children_of(parent):
+    """Process ids of the living children of a process. Needs Linux."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            if int(path.read_text().rpartition(")")[2].split()[1]) == parent:
+                yield int(path.parent.name)
+
+
+def resident_mebibytes(pid):
+    """Memory of a process: what is resident, and what of that is its own. Needs Linux."""
+    lines = (line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return {words[0][:-1]: int(words[1]) / 1024 for words in lines if words[0] in ("VmRSS:", "RssAnon:")}
+
+
+class Peaks:
+    """Watches the memory of processes, `{name: process id}`, as a context.
+
+    `before` and `most` have for each name what `resident_mebibytes` returns.
+    """
+
+    def __init__(self, pids, *, interval=0.02):
+        self.pids, self.interval, self.done = pids, interval, threading.Event()
+
+    def __enter__(self):
+        self.before = {name: resident_mebibytes(pid) for name, pid in self.pids.items()}
+        self.most = {name: dict(found) for name, found in self.before.items()}
+        self.thread = threading.Thread(target=self._watch)
+        self.thread.start()
+        return self
+
+    def _watch(self):
+        while not self.done.wait(self.interval):
+            for name, pid in self.pids.items():
+                with contextlib.suppress(OSError):  # it has ended
+                    for kind, size in resident_mebibytes(pid).items():
+                        self.most[name][kind] = max(self.most[name][kind], size)
+
+    def __exit__(self, *error):
+        self.done.set()
+        self.thread.join()
 
 
 def median(values):

@@ -4,39 +4,22 @@
 
 A text of 70 million words in 64 files, one partition each, is encoded by two worker processes with a memory limit. The
 text is Simple English Wikipedia and books, repeated. Measured is the largest resident memory of each process, sampled
-every 50 ms, beside that before the run. The digest must be that of ``from_file``. Resident memory counts libraries and
+every 20 ms, beside that before the run. The digest must be that of ``from_file``. Resident memory counts libraries and
 mapped files too. Needs Linux, whose /proc it reads.
 """
 
 import argparse
 import gzip
 import os
+import sys
 import tempfile
-import threading
 import time
 from itertools import cycle
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-def resident(pid):
-    with open(f"/proc/{pid}/status") as file:
-        return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS"))
-
-
-class Peaks(threading.Thread):
-    """Watches processes, by name, until it is stopped."""
-
-    def __init__(self, pids):
-        super().__init__(daemon=True)
-        self.pids, self.running = pids, True
-        self.before = {name: resident(pid) for name, pid in pids.items()}
-        self.most = dict(self.before)
-
-    def run(self):
-        while self.running:
-            for name, pid in self.pids.items():
-                self.most[name] = max(self.most[name], resident(pid))
-            time.sleep(0.05)
+from measuring import Peaks
 
 
 def write_files(data, folder, n_words, n_files):
@@ -99,19 +82,16 @@ def main():
                 )
                 pids = client.run(os.getpid)
                 names = {f"worker {i}": pid for i, pid in enumerate(pids.values())}
-                peaks = Peaks({**names, "scheduler and client": scheduler_in_client})
-                peaks.start()
-                start = time.perf_counter()
-                corpus = SentenceCorpus.from_dask(sentences, groups, to=folder / "corpus", client=client)
-                seconds = time.perf_counter() - start
-                peaks.running = False
-                peaks.join()
+                with Peaks({**names, "scheduler and client": scheduler_in_client}) as peaks:
+                    start = time.perf_counter()
+                    corpus = SentenceCorpus.from_dask(sentences, groups, to=folder / "corpus", client=client)
+                    seconds = time.perf_counter() - start
                 restarted = set(client.run(os.getpid).values()) != set(pids.values())
         n_bytes = sum(file.stat().st_size for file in files)
         print(f"{n_words:,} words, {n_bytes / 2**20:.0f} MiB of text, {options.partitions} partitions: {corpus}")
         print(f"{seconds:.1f} s; workers of {options.limit}" + (", RESTARTED" if restarted else ", none restarted"))
         for process, most in peaks.most.items():
-            print(f"{process}: {peaks.before[process]:.0f} MiB before, at most {most:.0f} MiB")
+            print(f"{process}: {peaks.before[process]['VmRSS']:.0f} MiB before, at most {most['VmRSS']:.0f} MiB")
         print("equal to from_file:", SentenceCorpus.from_file(folder / "text").digest == corpus.digest)
 
 

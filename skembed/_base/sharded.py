@@ -27,10 +27,10 @@ class ShardedVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, Any] = {"n_shards": [integers(1, 65_536), None]}
     n_shards: int | None = None
-    _fewest_rounds = 4  # of a pass; measured, see doc/tasks/more_text.rst
-    # Of a shard in a pass; with fewer, a method may lose more than 0.7 points of STS (FastSent 7.8, with a million).
-    # A method whose own figures allow it has less.
-    _least_words = 16_000_000
+    _fewest_rounds = 16  # of a pass; measured, see doc/tasks/more_text.rst
+    # Of a shard in a pass; with fewer, a method may lose more than 0.7 points of STS. A method whose own figures say so
+    # has more or less.
+    _least_words = 1_000_000
 
     @fit_context
     def fit(

@@ -201,7 +201,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     }
     _automatic = ContextVectorizer._automatic | {"pooling": ("sum", "mean")}
     _median_length_at_start = 1.0  # which `learning_rate` is tuned for
-    _least_words = 250_000  # of a shard; measured, see doc/tasks/more_text.rst
+    _fewest_rounds = 4  # measured, see doc/tasks/more_text.rst
     _paper_settings = {
         "CBOS": {
             "n_components": 100,

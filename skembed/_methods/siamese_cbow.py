@@ -190,8 +190,6 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both"), StrOptions({"auto"})],
     }
     _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 0.3)}
-    # With four rounds, 16 shards lose up to a point of STS; measured, see doc/tasks/more_text.rst.
-    _fewest_rounds, _least_words = 16, 1_000_000
     _median_length_at_start = 1.0  # which `learning_rate` is tuned for
     _paper_settings = {
         "Siamese CBOW": {

@@ -6,16 +6,15 @@ where they are orthogonal and :math:`n` where they are equal,
 .. math::
 
     \rho = \frac{\lVert \sum_s \Delta_s \rVert^2}{\sum_s \lVert \Delta_s \rVert^2}, \qquad
-    w \leftarrow w + \min\Big(1, \frac{\min(\sqrt \rho, 4)}{\rho} \Big) \sum_s \Delta_s
+    w \leftarrow w + \min\Big(1, \frac{1}{\rho} \Big) \sum_s \Delta_s
 
 So a row that few shards touched, or each in its own direction, learns all that they learned, as from one trainer after
-the other. Equal changes would go :math:`n` times as far as one, where the steps of one trainer get smaller; they go
-:math:`\sqrt n` times as far, at most 4 times. Sums of squares add up.
+the other. Equal changes go as far as one of them: a frequent word comes near its optimum within a round, so that twice
+as far would be beyond it by as much as it was before, and diverge. Sums of squares add up.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +23,6 @@ from .._compiled.compile import lean_kernel
 from .._compiled.rows import ONE, add_scaled, copy_scaled, mean_square, prefetch_row
 from .updates import AHEAD, COUNT, SQUARES
 
-# How many times as far as that of one shard equal changes go at most; measured, see doc/tasks/more_text.rst.
-_FARTHEST = np.float32(4.0)
 # The counter of a row that no block has touched. A block leaves 0.0 there, which has another sign.
 _UNTOUCHED = np.float32(-0.0)
 
@@ -157,7 +154,6 @@ def _apply(changes, weights, accumulator):
     for k in range(changes.rows.shape[0]):
         row, of_sum, cut = changes.rows[k], mean_square(changes.change, k), ONE
         if of_sum > changes.square[k]:
-            agreement = of_sum / changes.square[k]
-            cut = np.float32(min(math.sqrt(agreement), _FARTHEST) / agreement)
+            cut = changes.square[k] / of_sum
         add_scaled(weights, row, cut, changes.change, k)
         accumulator[row, SQUARES] += changes.growth[k]

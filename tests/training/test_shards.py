@@ -178,7 +178,7 @@ def changes(rows, *, n_rows=6):
     return found, total
 
 
-def test_a_row_moves_by_the_sum_or_as_far_as_orthogonal_changes_would_take_it():
+def test_a_row_moves_by_the_sum_cut_by_the_agreement():
     listed = [[0, 2, 5], [2, 3], [2, 5], [2, 5], []]
     found, dense = zip(*(changes(rows) for rows in listed))
     merged = reduce_in_tree(merging.merge, [merging.Changes(1.0, 2.0, {"a": one}) for one in found])
@@ -186,20 +186,20 @@ def test_a_row_moves_by_the_sum_or_as_far_as_orthogonal_changes_would_take_it():
     weights, accumulator = np.zeros((6, 3), np.float32), np.zeros((6, 2), np.float32)
     merging.apply(merged.of["a"], weights, accumulator)
     for row, (total, *of_shards) in enumerate(zip(sum(dense), *dense)):
-        longest = np.sqrt(sum(np.square(change).sum() for change in of_shards))
-        expected = total * min(1, longest / max(np.linalg.norm(total), 1e-30))
+        squares = sum(np.square(change).sum() for change in of_shards)
+        expected = total * min(1, squares / max(np.square(total).sum(), 1e-30))
         np.testing.assert_allclose(weights[row], expected, rtol=1e-5)
     n_touched = np.bincount(np.concatenate(listed).astype(int), minlength=6)
     np.testing.assert_array_equal(accumulator, np.column_stack([n_touched, np.zeros(6)]))
 
 
-@pytest.mark.parametrize(("n_shards", "times"), [(1, 1), (4, 2), (16, 4), (64, 4)])
-def test_equal_changes_go_as_far_as_the_root_of_their_number_or_four_times(n_shards, times):
+@pytest.mark.parametrize("n_shards", [1, 4, 16])
+def test_equal_changes_go_as_far_as_one_of_them(n_shards):
     changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([12.5]))
     merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes})] * n_shards)
     weights, accumulator = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
     merging.apply(merged.of["a"], weights, accumulator)
-    np.testing.assert_allclose(weights, [[0, 0], [3 * times, 4 * times]], rtol=1e-6)
+    np.testing.assert_allclose(weights, [[0, 0], [3, 4]], rtol=1e-6)
     np.testing.assert_array_equal(accumulator, [[0, 0], [n_shards, 0]])
 
 
