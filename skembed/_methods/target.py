@@ -305,13 +305,10 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
         Raises
         ------
-        TypeError
-            If a sentence is not a string; names the row. If `y` does not hold numbers.
-        ValueError
-            If `y` is missing, lacks a vector for some sentence, or has NaN, infinity or a row of zeros; names the
-            row. Also in the cases of :meth:`CBOSVectorizer.fit`; then the estimator is as it was before.
-        MemoryError
-            If there is less memory than the fit needs; says how much it needs and for which parameters.
+        TypeError, ValueError, MemoryError
+            If a sentence is not a string or `y` does not hold numbers. If `y` is missing, lacks a vector for some
+            sentence, or has NaN, infinity or a row of zeros; names the row. Also in the cases of
+            :meth:`CBOSVectorizer.fit`; then the estimator is as it was before.
 
         Warns
         -----
