@@ -98,6 +98,9 @@ VARIANTS = {
         "idf-hash": {"weighting": "idf", "unknown": "hash", "min_count": 5},
         "given": {"init": GIVEN, "unknown": "zero"},
     },
+    "CPhraseVectorizer": {
+        "mean": {"pooling": "mean", "window": 2, "window_growth": 0, "negative": 3, "unknown": "zero", "solver": "sgd"},
+    },
     "ParaphraseVectorizer": {
         "": {"learning_rate": 0.03},
         "hinge": {"loss": "hinge", "learn": "vectors", "alpha": 1e-3, "unknown": "zero"},
