@@ -109,9 +109,14 @@ _ROWS: dict[str, dict[str, Row]] = {
         "PV-DBOW, paper": Row("PV-DBOW", _AS_HERE),
         "PV-DM, paper": Row("PV-DM", _AS_HERE),
     },
+    # The corpora have no parses.
+    "CPhraseVectorizer": {
+        "C-PHRASE on balanced trees": Row(),
+        "C-PHRASE, paper, on balanced trees": Row("C-PHRASE", {**_AS_HERE, "trees": "balanced"}),
+    },
     "RecursiveAutoencoderVectorizer": {
         "URAE, defaults": Row(),
-        # The corpora have no parses; the paper's word vectors were learned before, by another method.
+        # The paper's word vectors were learned before, by another method.
         "URAE, paper": Row("URAE", {**_AS_HERE, "trees": "balanced"}, {"from_words": True}),
     },
     "SequentialDenoisingAutoencoder": {
