@@ -404,7 +404,7 @@ def paragraph_inference_loss(d, words, weights, noise, negative, source, target,
     """What the vector of a sentence minimises: each noise word is compared at one position, in order."""
     n_slots, total = target.shape[1] // len(d), sum(weights[word] for word in words)
     windows = paragraph_windows(words, range(len(words)), window, combine)
-    loss = ridge / 2 * d @ d
+    loss = ridge / 2 * np.mean([factor**2 for factor, _ in windows]) * d @ d
     for t, (factor, around) in enumerate(windows):
         h = joined(d, words, source, factor, around, n_slots)
         loss += weights[words[t]] * logistic_loss(target[words[t]] @ h)

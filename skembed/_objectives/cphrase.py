@@ -147,17 +147,13 @@ def list_balanced(n, phrases, thread):
 
 
 @njit(**INLINE)
-def draw_negatives(s, half, seed, options, target_weights, target):
+def begin_sentence(s, half, seed, options, target_weights, work):
+    """Draw the negatives of a sentence; the gradients of these and of its words begin at zero."""
+    source, target = work.source, work.target
     for j in range(options.negative):
         bits = random_bits(np.uint64(seed), np.uint64(5), np.uint64(s.sentence), np.uint64(j))
         target.row[s.target + j] = draw_negative(options.negatives, half, bits)
         prefetch_row(target_weights, target.row[s.target + j])
-
-
-@njit(**INLINE)
-def start_gradients(s, options, work):
-    """The gradients of a sentence's words and negatives begin at zero; they are sums over constituents."""
-    source, target = work.source, work.target
     for e in range(s.source, s.source + s.n):
         source.square[e] = 0.0
         for column in range(source.vectors.shape[1]):
@@ -250,8 +246,7 @@ def train_cphrase(text, source_rows, target_rows, options, work, plan, update, t
                 n_phrases = list_balanced(n, phrases, team.thread)
             s = PhraseSentence(sentence, a, n, e, t, team.thread, buffer)
             half = half_of_words(options.negatives, plan.seed, block, i)
-            draw_negatives(s, half, plan.seed, options, target_weights, target)
-            start_gradients(s, options, work)
+            begin_sentence(s, half, plan.seed, options, target_weights, work)
             for phrase in range(-n, n_phrases):
                 left, right, height = phrase + n, phrase + n + 1, np.int64(0)
                 if phrase >= 0:
