@@ -5,7 +5,8 @@ With all words frozen and a fixed sample :math:`N` of noise words, the same for 
 .. math::
 
     F(d) = \sum_t q_{w_t} \ell(a_t \, u_{w_t}^T d + b_{t, w_t})
-    + \frac{k \sum_t q_{w_t}}{|N|} \sum_{n \in N} \ell(-a_{t_n} u_n^T d - b_{t_n, n}) + \frac{\lambda \bar{a^2}}{2} \|d\|^2
+    + \frac{k \sum_t q_{w_t}}{|N|} \sum_{n \in N} \ell(-a_{t_n} u_n^T d - b_{t_n, n})
+    + \frac{\lambda \bar{a^2}}{2} \|d\|^2
 
 where :math:`u` are the numbers of the target vectors that meet the sentence, :math:`b_{t, w}` is what the words around
 position t add to the score of w, and each noise word is compared at one position :math:`t_n`. The penalty is in
