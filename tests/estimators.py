@@ -99,7 +99,15 @@ VARIANTS = {
         "given": {"init": GIVEN, "unknown": "zero"},
     },
     "CPhraseVectorizer": {
-        "mean": {"pooling": "mean", "window": 2, "window_growth": 0, "negative": 3, "unknown": "zero", "solver": "sgd"},
+        "sgd": {
+            "solver": "sgd",
+            "learning_rate": 0.02,
+            "window": 2,
+            "window_growth": 0,
+            "negative": 3,
+            "unknown": "zero",
+        },
+        "mean": {"pooling": "mean", "window": 1, "window_growth": 1, "min_count": 5},
     },
     "ParaphraseVectorizer": {
         "": {"learning_rate": 0.03},

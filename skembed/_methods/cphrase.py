@@ -150,10 +150,10 @@ class CPhraseVectorizer(TakesParses, PooledVectorizer, TrainedVectorizer):
     takes one step for each of its positions, in the order of the block. A row with c > 8 steps in one block takes steps
     of 8/c the size.
 
-    *The paper's own setting* is ``CPhraseVectorizer(300, trees="bracketed", window=5, window_growth=2, negative=5,
-    subsample=1e-5, pooling="sum", unknown="zero", solver="sgd", learning_rate=0.025, max_iter=5, batch_size=1,
-    min_count=5)``. The paper was not at hand: length, windows and threshold are those by which the method is generally
-    cited, the others are word2vec's.
+    *The paper's own setting,* as the method is generally cited, is ``CPhraseVectorizer(300, trees="bracketed",
+    window=5, window_growth=2, negative=5, subsample=1e-5, pooling="sum", unknown="zero", solver="sgd",
+    learning_rate=0.025, max_iter=5, batch_size=1, min_count=5)``. The paper was not at hand; negatives, rate and
+    passes are word2vec's.
 
     References
     ----------
