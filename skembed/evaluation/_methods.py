@@ -115,9 +115,9 @@ _ROWS: dict[str, dict[str, Row]] = {
         "C-PHRASE, paper, on balanced trees": Row("C-PHRASE", {**_AS_HERE, "trees": "balanced"}),
     },
     "RecursiveAutoencoderVectorizer": {
-        "URAE, defaults": Row(),
+        "URAE, defaults": Row(fields={"is_slow": True}),
         # The paper's word vectors were learned before, by another method.
-        "URAE, paper": Row("URAE", {**_AS_HERE, "trees": "balanced"}, {"from_words": True}),
+        "URAE, paper": Row("URAE", {**_AS_HERE, "trees": "balanced"}, _EMBEDDED),
     },
     "SequentialDenoisingAutoencoder": {
         "SDAE, defaults": Row(fields={"is_slow": True}),
