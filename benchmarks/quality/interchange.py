@@ -4,7 +4,7 @@
 
 The files in tests/interchange/files were written by the other programs (interchange_files.py), with the vectors that
 they give to words or sentences. "Largest difference" is that of a number of these vectors from that of skembed, and for
-export, where rows have length one, of a number of a row. Programs that must be installed for the export: tokenizers,
+export, where rows have length one, of a number of a row. Programs that must be installed for the last rows: gensim,
 model2vec, sentence-transformers; a row without them is left out.
 """
 
@@ -13,6 +13,7 @@ import json
 import sys
 import tempfile
 import warnings
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -60,12 +61,27 @@ def glove_vectors():
     return np.abs(vectors - np.array([line[1:] for line in lines]).astype(np.float32)).max()
 
 
-def written_for_gensim(emb, folder):
+def given_by_gensim(name):
+    """Vectors that gensim has read itself."""
     from gensim.models import KeyedVectors
 
-    skembed.write_word_vectors(emb, folder / "vectors.bin", binary=True)
-    found = KeyedVectors.load_word2vec_format(folder / "vectors.bin", binary=True)
-    return np.abs(found.vectors - emb.word_vectors_).max()
+    keyed = KeyedVectors.load_word2vec_format(FILES / name, binary=name.endswith(".bin"))
+    emb = skembed.MeanEmbeddingVectorizer(word_vectors=keyed, lowercase=False, token_pattern=r"\S+")
+    return np.abs(emb.fit(keyed.index_to_key).transform(keyed.index_to_key) - keyed.vectors).max()
+
+
+def written_for_gensim(emb, folder, binary):
+    from gensim.models import KeyedVectors
+
+    file, counts = folder / "vectors", folder / "counts.txt"
+    skembed.write_word_vectors(emb, file, binary=binary, counts_path=counts)
+    return difference_of_keyed(emb, KeyedVectors.load_word2vec_format(file, counts, binary=binary))
+
+
+def difference_of_keyed(emb, keyed):
+    assert keyed.index_to_key == list(emb.vocabulary_)
+    assert [keyed.get_vecattr(word, "count") for word in keyed.index_to_key] == emb.word_counts_.tolist()
+    return np.abs(keyed.vectors - emb.word_vectors_).max()
 
 
 def exported(emb, folder, program):
@@ -102,10 +118,16 @@ def main():
     emb.fit(SENTENCES)
     with tempfile.TemporaryDirectory() as folder:
         if find_spec("gensim"):
-            rows.append(row("gensim 4.4.0", "word2vec binary", "export", written_for_gensim(emb, Path(folder))))
-        for program, version in {"model2vec": "0.10.0", "sentence_transformers": "6.2.0"}.items():
+            gensim = f"gensim {version('gensim')}"
+            rows.append(row(gensim, "KeyedVectors", "import", given_by_gensim("gensim.bin")))
+            for kind in ("text", "binary"):
+                difference = written_for_gensim(emb, Path(folder), kind == "binary")
+                rows.append(row(gensim, f"word2vec {kind}, with counts", "export", difference))
+            keyed = skembed.to_gensim(emb)
+            rows.append(row(gensim, "KeyedVectors, with counts", "export", difference_of_keyed(emb, keyed)))
+        for program in ("model2vec", "sentence_transformers"):
             if find_spec(program):
-                name = f"{program.replace('_', '-')} {version}"
+                name = f"{program.replace('_', '-')} {version(program)}"
                 rows.append(row(name, "folder of words", "export", exported(emb, Path(folder), program)))
     report(options, "interchange", "Vectors of other programs' files", rows)
 

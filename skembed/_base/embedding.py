@@ -65,7 +65,11 @@ class EmbeddingVectorizer(TextVectorizer):
     def _embed(self, X: Any, name: str) -> np.ndarray:
         if not isinstance(X, SentenceCorpus):
             iter_sentences(X, name=name)  # checks X before its length is read
-        out = np.empty((length_of(X) or 0, self.n_features_out_), np.float32)
+        try:
+            out = np.empty((length_of(X) or 0, self.n_features_out_), np.float32)
+        except (TypeError, ValueError, MemoryError):
+            self._check_state()  # n_features_out_ may have been changed
+            raise
         tally = Tally()
 
         def embed(piece: tuple[EncodedSentences | Batch, int]) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from .._validation.messages import brief
 
 _CHANGED = "The fitted attributes were changed, or come from a file that was. Fit the estimator again."
+_NUMBERS = "coverage_", "_unknown_length", "_unknown_weight", "_spelling_weight"
 # An array, and its sizes; None allows any size.
 Shaped = tuple[Any, tuple[int | None, ...]]
 
@@ -35,11 +36,17 @@ class CheckedState:
         """Raise a ValueError if the arrays that `transform` reads are not of the shapes that it relies on."""
         if not isinstance(self.vocabulary_, dict):
             raise ValueError(f"vocabulary_ is {brief(self.vocabulary_)}, expected a dictionary. {_CHANGED}")
+        fitted = vars(self)
+        for name in _NUMBERS:
+            if not isinstance(fitted.get(name, 0.0), (float, np.floating)):
+                raise ValueError(f"{name} is {brief(fitted[name])}, expected a number. {_CHANGED}")
+        if not isinstance(n_columns := fitted.get("n_features_out_"), (int, np.integer)):
+            raise ValueError(f"n_features_out_ is {brief(n_columns)}, expected a whole number. {_CHANGED}")
         try:
             expected = self._shapes_of_state(len(self.vocabulary_))
-        except AttributeError as error:
+        except (AttributeError, TypeError, IndexError, KeyError) as error:
             raise ValueError(f"{error}. {_CHANGED}") from None
-        counts = vars(self).get("word_counts_")
+        counts = fitted.get("word_counts_")
         if not isinstance(counts, np.ndarray) or counts.shape != (len(self.vocabulary_),):
             raise ValueError(f"word_counts_ must have a number for each word of vocabulary_. {_CHANGED}")
         for name, (array, shape) in expected.items():

@@ -18,7 +18,7 @@ from .._training.checkpoint import Checkpoint, LearningState
 from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order
-from .._training.learned_arrays import LearnedArray, check_shapes, copies_of, moving, start_arrays
+from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import explaining_memory_error
 from .._training.progress import EpochTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
@@ -248,9 +248,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         self._check_layout()
         fitted = {name: value for name, value in vars(self).items() if name in self._fitted_names()}
         arrays = self._learned_arrays(fitted)
-        copies = copies_of(arrays, fitted)
+        copies = copies_of(arrays, self.solver, fitted)
         check_to_learn_on(fitted, len(self._weights_in_training(fitted)))
-        check_shapes(arrays, self.solver, fitted)
         return fitted | copies
 
     def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:

@@ -92,21 +92,22 @@ def minus(a, b):
 
 
 @kernel
-def run_steps(ptr, words, products, constant, panels, keeps, trace, last):
+def run_steps(ptr, words, products, constant, start, panels, keeps, trace, last):
     """Compute the states of a unit; ``last`` receives that after the last word of each sentence.
 
     ``words`` (n_words,) int64, rows of ``products`` in the order of `Steps`
     ``products`` (n_distinct, 3 width) float32, of each distinct word; ``constant`` (n_sentences, 3 width), what a
-    sentence adds to each of its steps
+    sentence adds to each of its steps; ``start`` (n_sentences, width), the states before, or (0, width) for zeros
     ``panels`` of the matrices of the states, for both gates and for the candidate
     ``keeps`` whether ``trace`` has rows for all words, or for two steps
     """
     n_first, width = last.shape
     from_gates, from_candidate = np.zeros((n_first, 2 * width), np.float32), np.zeros((n_first, width), np.float32)
-    before = np.zeros((n_first, width), np.float32)
+    goes_on = start.shape[0] > 0
+    before = start if goes_on else np.zeros((n_first, width), np.float32)
     for t in range(ptr.shape[0] - 1):
         n, first = ptr[t + 1] - ptr[t], ptr[t] if keeps else (t % 2) * n_first
-        if t > 0:
+        if t > 0 or goes_on:
             multiply(before[:n], panels[0], from_gates[:n])
         for i in range(n):
             word, p = words[ptr[t] + i], first + i
@@ -119,7 +120,7 @@ def run_steps(ptr, words, products, constant, panels, keeps, trace, last):
                 store(trace.gates, p, c, r)
                 store(trace.gates, p, c_z, sigmoid(z))
                 store(trace.reset, p, c, times(r, h))
-        if t > 0:
+        if t > 0 or goes_on:
             multiply(trace.reset[first : first + n], panels[1], from_candidate[:n])
         for i in range(n):
             word, p = words[ptr[t] + i], first + i
@@ -237,8 +238,12 @@ class Gru:
         words: np.ndarray,
         steps: Steps,
         contexts: np.ndarray | None = None,
+        before: np.ndarray | None = None,
     ) -> Read:
-        """Read sentences to learn from them; ``words`` are rows of ``vectors``, in the order of the sentences."""
+        """Read sentences to learn from them; ``words`` are rows of ``vectors``, in the order of the sentences.
+
+        ``before`` (n_sentences, n_units), the states where earlier words have been read; one does not learn from these.
+        """
         n = len(steps.position)
         sizes = 2 * self.width, self.width, self.width, self.width
         trace = Trace(*(np.empty((n, size), np.float32) for size in sizes))
@@ -246,7 +251,7 @@ class Gru:
         contexts = np.zeros((n_sentences, 0), np.float32) if contexts is None else contexts[steps.order]
         words = words[steps.position]
         constant = contexts @ self._of_context.T + self._intercept
-        last = self._run(product_by_row(vectors, self._of_words), words, steps, constant, trace, keeps=True)
+        last = self._run(product_by_row(vectors, self._of_words), words, steps, constant, trace, True, before)
         return Read(steps, words, vectors, contexts, trace, last)
 
     def encode(self, vectors: np.ndarray, words: np.ndarray, ptr: np.ndarray, reverse: bool = False) -> np.ndarray:
@@ -263,15 +268,23 @@ class Gru:
             sizes = 2 * self.width, self.width, self.width, self.width
             trace = Trace(*(np.empty((2 * n_sentences, size), np.float32) for size in sizes))
             constant = np.tile(self._intercept, (n_sentences, 1))
-            last[which] = self._run(products, of_batch[steps.position], steps, constant, trace, keeps=False)
+            last[which] = self._run(products, of_batch[steps.position], steps, constant, trace, False)
         return last
 
     def _run(
-        self, products: np.ndarray, words: np.ndarray, steps: Steps, constant: np.ndarray, trace: Trace, *, keeps: bool
+        self,
+        products: np.ndarray,
+        words: np.ndarray,
+        steps: Steps,
+        constant: np.ndarray,
+        trace: Trace,
+        keeps: bool,
+        before: np.ndarray | None = None,
     ) -> np.ndarray:
         last = np.empty((len(steps.order), self.width), np.float32)
         panels = panels_of(self._of_states[0]), panels_of(self._of_states[1])
-        run_steps(steps.ptr, words, products, constant, panels, keeps, trace, last)
+        start = self._widened(np.zeros((0, self.n_units), np.float32) if before is None else before[steps.order])
+        run_steps(steps.ptr, words, products, constant, start, panels, keeps, trace, last)
         in_order = np.empty((len(last), self.n_units), np.float32)
         in_order[steps.order] = last[:, : self.n_units]
         return in_order

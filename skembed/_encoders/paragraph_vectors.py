@@ -28,6 +28,7 @@ from .._compiled.compile import PASTE, kernel, lean_kernel
 from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, logistic, mean_square, padded, prefetch_row
 from .._training.encoded_text import EncodedText
 from .._training.negatives import noise_weights
+from .._validation.messages import brief
 
 # Chosen on the development sets: 10 and 30 steps are worse; 32 to 256 noise words are about as good.
 N_NOISE, N_STEPS, RIDGE = 64, 20, np.float32(0.1)
@@ -247,13 +248,22 @@ def clear_unknown(text, vectors):
                 vectors[i, c] = 0.0
 
 
+def checked_noise(noise: Any, n_words: int) -> np.ndarray:
+    """Return the rows of the noise words, or raise a ValueError where they are not rows of words."""
+    if not isinstance(noise, np.ndarray) or noise.dtype != np.int64 or noise.ndim != 1:
+        raise ValueError(f"_noise is {brief(noise)}, expected rows of words. Fit the estimator again.")
+    if len(noise) and not 0 <= noise.min() <= noise.max() < n_words:
+        raise ValueError(f"_noise has a row that is not from 0 to {n_words - 1}, as expected. Fit the estimator again.")
+    return noise
+
+
 class ParagraphEncoder:
     """Finds the vectors of sentences in a model of paragraph vectors."""
 
     def __init__(self, fitted: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         target, n_components = fitted["target_vectors_"], int(options["n_components"])
         is_bag, n_slots = options["algorithm"] == "dbow", target.shape[1] // n_components
-        noise = np.clip(fitted["_noise"], 0, len(target) - 1)
+        noise = checked_noise(fitted["_noise"], len(target))
         buffers = np.zeros((2, n_components), np.float32), np.zeros((1, padded(len(noise))), np.float32)
         target = read_only(target)
         self.frozen = FrozenWords(

@@ -144,6 +144,8 @@ class GRANVectorizer(PairedSequences):
     *Start.* The weights of the gates start at zero, so that all gates are 1/2: the model begins exactly as the mean of
     the word vectors of `init`.
 
+    *Long sentences.* Training reads the first 1,000 words of a sentence; `transform` reads all.
+
     *Differences from the paper.* Its loss is `"hinge"`, and its vectors are free. Its unit is an LSTM. Here it is a
     GRU, the unit of the other recurrent methods, which has a quarter fewer weights. It starts the gates at random, and
     its rate is constant and absolute. Its dropout leaves out single numbers of word vectors; here it leaves out words.

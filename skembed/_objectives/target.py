@@ -46,7 +46,8 @@ class Bags(NamedTuple):
 
 def bags_of(text: EncodedText, sentences: np.ndarray) -> Bags:
     """The known words of sentences, and their weights in the sum."""
-    starts, lengths = text.sent_ptr[sentences], np.diff(text.sent_ptr)[sentences]
+    starts = text.sent_ptr[sentences]
+    lengths = text.sent_ptr[sentences + 1] - starts
     ends = np.cumsum(lengths)
     owner = np.repeat(np.arange(len(sentences)), lengths)
     words = text.tokens[np.arange(len(owner)) + (starts - ends + lengths)[owner]].astype(np.int64)

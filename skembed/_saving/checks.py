@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._base.trained import TrainedVectorizer
+from .._encoders.paragraph_vectors import checked_noise
 from .._training.learned_arrays import check_shapes
 from .._validation.limits import INT64_MAX
 from .._validation.messages import brief
@@ -108,6 +109,7 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
     if "_filters" in sizes:
         found |= dict(zip(("positions", "filters"), sizes["_filters"])) | {"widths": sizes["_intercept"][0]}
     if "_noise" in fitted:
+        checked_noise(fitted["_noise"], sizes["target_vectors_"][0])
         found["joined"] = sizes["target_vectors_"][1]
         if "word_vectors_" in sizes:
             found["columns"] = sizes["word_vectors_"][1]

@@ -102,16 +102,17 @@ def check_shapes(arrays: list[LearnedArray], solver: str, fitted: Mapping[str, A
             raise ValueError(f"{name} is {brief(array)}, expected float32 of shape {shape}.")
 
 
-def copies_of(arrays: list[LearnedArray], fitted: dict[str, Any]) -> dict[str, np.ndarray]:
+def copies_of(arrays: list[LearnedArray], solver: str, fitted: dict[str, Any]) -> dict[str, np.ndarray]:
     """Copies of all that training will change, and of memory-mapped arrays, which kernels take as writable ones.
 
     Raises
     ------
     ValueError
-        If the model was saved without what training needs.
+        If the model was saved without what training needs, or training would go past the end of an array.
     """
     if not all(array.accumulator in fitted for array in moving(arrays)):
         raise ValueError(FOR_INFERENCE)
+    check_shapes(arrays, solver, fitted)
     mapped = {array.name for array in arrays if not fitted[array.name].flags.writeable}
     changed = {name for array in moving(arrays) for name in (array.name, array.accumulator)}
     return {name: fitted[name].copy() for name in mapped | changed}

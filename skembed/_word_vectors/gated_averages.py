@@ -26,7 +26,9 @@ from .._training.encoded_text import EncodedText
 from .._training.over_words import IndexedSentences, OverWords
 from .._training.pairs import PairEncoder
 
-_BATCH = 256  # sentences that are embedded together
+_BATCH, _WINDOW = 256, 256  # sentences that are embedded together, and words of each that are in memory
+_WORDS = 16_384  # of all of them
+_LONGEST = 1000  # words of a sentence that are learned from: all their states are in memory
 _STEP = 0.1  # of unit and gates, relative to words: a block moves all of their weights, but few words
 
 
@@ -64,10 +66,13 @@ class GatedAverage:
         self._of_states = np.zeros((d, self._unit.width), np.float32)
         self._of_states[:, : self._unit.n_units] = gates[:, d:-1]
 
-    def read(self, vectors: np.ndarray, words: np.ndarray, ptr: np.ndarray) -> Gated:
-        """Read sentences; ``words`` are rows of ``vectors``. The average of each depends on its own words alone."""
+    def read(self, vectors: np.ndarray, words: np.ndarray, ptr: np.ndarray, before: np.ndarray | None = None) -> Gated:
+        """Read sentences; ``words`` are rows of ``vectors``. The average of each depends on its own words alone.
+
+        ``before`` (n_sentences, n_units), the states of the unit where earlier words have been read.
+        """
         steps, d = Steps.of(ptr), len(self._of_words)
-        read = self._unit.read(vectors, words, steps)
+        read = self._unit.read(vectors, words, steps, before=before)
         scores = product_by_row(vectors, self._of_words)[read.words]
         scores += product_by_row(read.trace.states, self._of_states)
         gates = expit(scores[:, :d] + self._intercept)
@@ -99,13 +104,32 @@ def embed_gated(sentences: IndexedSentences, vectors: np.ndarray, unit: np.ndarr
     rows = np.zeros((len(lengths), len(gates)), np.float32)
     by_length = np.argsort(lengths, kind="stable")
     by_length = by_length[lengths[by_length] > 0]
-    for start in range(0, len(by_length), _BATCH):
-        which = by_length[start : start + _BATCH]
-        ptr = np.append(0, np.cumsum(lengths[which]))
-        positions = np.arange(ptr[-1]) + np.repeat(sentences.ptr[which] - ptr[:-1], lengths[which])
-        distinct, words = np.unique(sentences.words[positions], return_inverse=True)
-        rows[which] = averages.read(vectors[distinct], words, ptr).averages
+    while len(by_length):
+        longest = lengths[by_length[:_BATCH][-1]]
+        n = min(_BATCH, _WORDS // min(longest, _WINDOW))
+        which, by_length = by_length[:n], by_length[n:]
+        states = None
+        for first in range(0, lengths[which[-1]], _WINDOW):
+            goes_on = lengths[which] > first
+            which, states = which[goes_on], None if states is None else states[goes_on]
+            n_words = np.minimum(lengths[which] - first, _WINDOW)
+            ptr = np.append(0, np.cumsum(n_words))
+            positions = np.arange(ptr[-1]) + np.repeat(sentences.ptr[which] + first - ptr[:-1], n_words)
+            distinct, words = np.unique(sentences.words[positions], return_inverse=True)
+            found = averages.read(vectors[distinct], words, ptr, states)
+            rows[which] += found.averages * (n_words / lengths[which])[:, None]
+            states = found.read.last
     return rows
+
+
+def _beginnings(listed: EncodedText) -> EncodedText:
+    """The first `_LONGEST` words of each sentence."""
+    lengths = np.diff(listed.sent_ptr)
+    if lengths.max(initial=0) <= _LONGEST:
+        return listed
+    place = np.arange(len(listed.tokens)) - np.repeat(listed.sent_ptr[:-1], lengths)
+    ptr = np.append(0, np.cumsum(np.minimum(lengths, _LONGEST)))
+    return listed._replace(tokens=listed.tokens[place < _LONGEST], sent_ptr=ptr)
 
 
 class GatedAverages(OverWords):
@@ -127,8 +151,8 @@ class GatedAverages(OverWords):
         return units
 
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
-        """The vectors of some sentences."""
-        listed = self._listed(text, sentences, seed, learn)
+        """The vectors of some sentences, or of their first words where they are very long."""
+        listed = _beginnings(self._listed(text, sentences, seed, learn))
         if learn and self.shuffled:
             listed = listed._replace(tokens=self._shuffle(listed, [seed, *sentences[:1]]))
         indexed, vectors = self._indexed(listed, seed, learn)
@@ -157,5 +181,6 @@ class GatedAverages(OverWords):
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
         """Memory for a block."""
         d, width = len(self.fitted["_gate_weights"]), self.fitted["_unit_weights"].shape[1]
+        n_words = min(n_words, n_sentences * _LONGEST)
         of_word = 4 * (2 * 3 * width + 6 * d + 8 * width)
         return self.words.scratch_bytes(n_words, n_words) + n_words * of_word + 8 * n_sentences * (d + 2 * width)

@@ -177,8 +177,12 @@ def read_start(init: Any) -> Start:
 def _sums_of(model: Any) -> Start:
     model = copy(model)  # a snapshot: another thread may fit it
     n_words = len(model.vocabulary_)
-    vectors = model._summed_vectors[:n_words] * model.word_weights_[:n_words, None]
-    length = float(model._unknown_length * getattr(model, "_unknown_weight", 1.0))
+    vectors = model._summed_vectors[:n_words]
+    if hasattr(model, "word_weights_"):
+        vectors = vectors * model.word_weights_[:n_words, None]
+        length = float(model._unknown_length * getattr(model, "_unknown_weight", 1.0))
+    else:  # it leaves unknown words out
+        length = median_length(vectors)
     start = Start(list(model.vocabulary_), np.ascontiguousarray(vectors, np.float32), length, model=type(model))
     start = start._replace(network=getattr(model, "_learned_network", None))
     if isinstance(model, NgramVectorizer) and len(model.ngram_vectors_):

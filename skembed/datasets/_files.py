@@ -19,6 +19,8 @@ from skembed._validation.paths import describe_unreadable, user_path
 
 _MOST_BYTES = 64 << 20  # largest unpacked size of a file; the published ones unpack to at most 16 MB
 
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError)  # of a zip
+
 
 def _printable(code: int) -> str:
     """The character that a Windows byte, copied into Unicode as it was, stands for; a space for other controls."""
@@ -111,7 +113,7 @@ class Archive:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 yield archive
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        except (*_DAMAGES, OSError) as error:
             if isinstance(error, OSError) and error.filename is not None:
                 raise
             raise ValueError(f"{self.path} is no complete zip archive: {error}; get it again") from None

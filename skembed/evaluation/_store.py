@@ -45,9 +45,12 @@ class ResultStore:
         if kind := describe_unreadable(self.path):
             raise ValueError(f"{self.path} is {kind}, not a file of results. Choose another --out.")
         with self._locked() as file:
-            content = file.read()
-            os.ftruncate(file.fileno(), content.rfind(b"\n") + 1)
             self._read_on(file)
+            file.seek(self._n_bytes)
+            incomplete = file.read()
+            if not (self._n_lines or _line_of(self._header).startswith(incomplete)):
+                raise self._is_other_file()
+            os.ftruncate(file.fileno(), self._n_bytes)
             if not self._n_lines:
                 self._append(file, self._header)
 
@@ -94,7 +97,7 @@ class ResultStore:
 
     def _check_header(self, found: dict[str, Any], wanted: dict[str, Any]) -> None:
         if found.get("format") != FORMAT:
-            raise ValueError(f"{self.path} is not a file of results of skembed.evaluation. Choose another --out.")
+            raise self._is_other_file()
         different = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
         if different:
             listed = "; ".join(
@@ -105,11 +108,12 @@ class ResultStore:
                 "start again."
             )
 
+    def _is_other_file(self) -> ValueError:
+        return ValueError(f"{self.path} is not a file of results of skembed.evaluation. Choose another --out.")
+
     def _append(self, file: BinaryIO, record: dict[str, Any]) -> None:
-        # Plain JSON numbers round-trip float64; NaN would not be JSON, and nothing here is NaN.
-        line = json.dumps(record | {"checksum": _checksum_of(record)}, allow_nan=False, ensure_ascii=False) + "\n"
         file.seek(0, os.SEEK_END)
-        file.write(line.encode())
+        file.write(_line_of(record))
         file.flush()
         os.fsync(file.fileno())
 
@@ -133,6 +137,12 @@ class ResultStore:
             if (method, table, set_) not in self.records:
                 self._append(file, record)
                 self._read_on(file)
+
+
+def _line_of(record: dict[str, Any]) -> bytes:
+    # Plain JSON numbers round-trip float64; NaN would not be JSON, and nothing here is NaN.
+    line = json.dumps(record | {"checksum": _checksum_of(record)}, allow_nan=False, ensure_ascii=False) + "\n"
+    return line.encode()
 
 
 def _checksum_of(record: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from estimators import NAMES, OTHER_TEXT, TEXT, TRAINED, fitted, published
 
-from skembed import SentenceCorpus
+from skembed import SentenceCorpus, save
 from skembed._base.text import tokenizer_options
 
 CHANGED = "fitted attributes were changed|vocabulary_|differs from|expected"
@@ -26,9 +26,8 @@ def changed(name, **changes):
 
 def uses(model):
     """Everything that reads the model: text, a corpus, and questions."""
-    other = text_of(model)
     yield lambda: model.transform(OTHER_TEXT)
-    yield lambda: model.transform(other)
+    yield lambda: model.transform(text_of(model))
     if hasattr(model, "most_similar"):
         yield lambda: model.most_similar("cat")
         yield lambda: model.explain("the cat", "a dog")
@@ -115,6 +114,25 @@ def without(name, key):
     model = changed(name)
     del vars(model)[key]
     return model
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_values_of_other_types_are_refused(name):
+    found = vars(fitted(name))
+    for key in ("coverage_", "_unknown_length", "_unknown_weight", "_windows", "n_features_out_"):
+        for value in (None, "x", [], ()) if key in found else ():
+            check_refused(lambda key=key, value=value: changed(name, **{key: value}))
+    if not name.startswith("BOWPCA-plain"):  # whose rows are sparse
+        check_refused(lambda: changed(name, n_features_out_=2**50))  # before there is memory for a row
+
+
+@pytest.mark.parametrize("row", [-1, 10**6, 2**40])
+def test_noise_that_is_no_word_is_refused(row, tmp_path):
+    model = changed("ParagraphVectorizer", _noise=fitted("ParagraphVectorizer")._noise.copy())
+    model._noise[3] = row
+    for use in (lambda: model.transform(TEXT), lambda: save(model, tmp_path / "model")):
+        with pytest.raises(ValueError, match="_noise has a row that is not from 0"):
+            use()
 
 
 @pytest.mark.parametrize("name", ["CBOSVectorizer-given", "Sent2VecVectorizer-bigrams"])

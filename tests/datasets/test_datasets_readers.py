@@ -286,16 +286,18 @@ def test_opinosis(tmp_path):
 
 
 def damage(content, how):
-    """Return an archive cut off, or with a byte changed at the head of the stream inside or within it."""
+    """Return an archive cut off, or with a byte changed in a name, or at the head of the stream inside or within it."""
     if how == "cut":
         return content[: len(content) // 2]
+    if how == "name":
+        return content.replace("é".encode(), b"\xff\xff")
     position = content.index(b"topics/a.txt.data") + len("topics/a.txt.data") + {"head": 0, "within": 6}[how]
     return content[:position] + bytes([content[position] ^ 0xFF]) + content[position + 1 :]
 
 
-@pytest.mark.parametrize("how", ["cut", "head", "within"])
+@pytest.mark.parametrize("how", ["cut", "name", "head", "within"])
 def test_damaged_archives(tmp_path, how):
-    path = pack(tmp_path / "a.zip", {"topics/a.txt.data": "The room was small .\n" * 9})
+    path = pack(tmp_path / "a.zip", {"topics/a.txt.data": "The room was small .\n" * 9, "é": ""})
     assert len(read_opinosis(path, complete=False).data) == 9
     path.write_bytes(damage(path.read_bytes(), how))
     with pytest.raises(ValueError, match=r"a\.zip is no complete zip archive: .*; get it again"):

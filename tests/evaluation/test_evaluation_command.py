@@ -311,6 +311,8 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     ("content", "message"),
     [
         ('{"format": "other"}\n', "is not a file of results"),
+        ("one line of mine, without an end", "is not a file of results"),
+        ("two of mine\nwithout an end", "line 1: not JSON"),
         ("[1, 2]\n", "line 1: not an object"),
         ("[" * 100_000 + "\n", "line 1: not JSON"),
         ('{"format": "skembed evaluation", "seed": 0}\n', "line 1: changed since it was written, or by an older"),
@@ -323,6 +325,15 @@ def test_files_that_hold_no_results(tmp_path, content, message):
         ResultStore(path, {"seed": 0})
     assert str(path) in str(error.value)
     assert path.read_text() == content  # nothing is lost
+
+
+def test_a_first_line_that_was_not_finished_is_written_again(tmp_path):
+    path = tmp_path / "results.jsonl"
+    ResultStore(path, {"seed": 0})
+    whole = path.read_text()
+    path.write_text(whole[:30])
+    ResultStore(path, {"seed": 0})
+    assert path.read_text() == whole
 
 
 def test_changed_results_are_refused(tmp_path):

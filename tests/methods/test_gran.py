@@ -1,6 +1,7 @@
 """Gated recurrent averages: vectors and gradients against a slow twin, and what is particular to them."""
 
 import copy
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from kernel_cases import tiny_text
 from skembed import CBOSVectorizer, GRANVectorizer, PairCorpus, ParaphraseVectorizer
 from skembed._training.dense import adam_step
 from skembed._training.over_words import IndexedSentences
+from skembed._word_vectors import gated_averages
 from skembed._word_vectors.gated_averages import GatedAverages, embed_gated
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of random bits, without JIT
@@ -39,6 +41,9 @@ class Words:
         self.gradient = np.zeros(self.vectors.shape)
         self.gradient[self.ids] = gradient
 
+    def scratch_bytes(self, n_sentences, n_words):
+        return n_words
+
 
 def make_encoder(**options):
     random = np.random.default_rng(3)
@@ -55,7 +60,7 @@ def make_encoder(**options):
 
 
 @pytest.mark.kernel
-def test_averages_and_gradients_are_the_twins():
+def test_averages_and_gradients_are_the_twins(monkeypatch):
     text, slow = tiny_text()
     encoder = make_encoder()
     known = [[word for word in slow.sentences[i] if word < 9] for i in WHICH]
@@ -74,6 +79,11 @@ def test_averages_and_gradients_are_the_twins():
     embedded = embed_gated(sentences, arrays[0][sentences.distinct], *arrays[1:])
     np.testing.assert_allclose(embedded, twin(), rtol=1e-4, atol=1e-5)
 
+    monkeypatch.setattr(gated_averages, "_WINDOW", 2)  # the unit goes on from its states after two words
+    in_windows = embed_gated(sentences, arrays[0][sentences.distinct], *arrays[1:])
+    np.testing.assert_allclose(in_windows, twin(), rtol=1e-4, atol=1e-5)
+    assert not np.array_equal(in_windows, embedded)
+
     gradient = np.random.default_rng(2).normal(0, 10, found.shape).astype(np.float32)
     moved = []
     encoder._move = lambda name, of_array, unit, rate: moved.append(of_array)
@@ -82,6 +92,20 @@ def test_averages_and_gradients_are_the_twins():
         numeric = reference.numeric_gradient(lambda: float((gradient * twin()).sum()), array, 1e-6)
         np.testing.assert_allclose(given, numeric, rtol=1e-3, atol=1e-4)
         assert np.abs(numeric).max() > 0.1
+
+
+@pytest.mark.kernel
+def test_it_learns_from_the_first_words_of_a_sentence(monkeypatch):
+    text, slow = tiny_text()
+    monkeypatch.setattr(gated_averages, "_LONGEST", 2)
+    encoder = make_encoder()
+    found = encoder.encode(text, WHICH, 0, True)
+    listed = [[word for word in slow.sentences[i] if word < 9][:2] for i in WHICH]
+    weights = encoder.fitted["_unit_weights"], encoder.fitted["_gate_weights"]
+    twin = [recurrent_reference.gated_average(encoder.words.vectors[words], *weights) for words in listed]
+    np.testing.assert_allclose(found, twin, rtol=1e-4, atol=1e-5)
+    assert sorted(set(map(len, listed))) == [0, 1, 2]
+    assert encoder.scratch_bytes(8, 10**9) == encoder.scratch_bytes(8, 10**6)
 
 
 @pytest.mark.kernel
@@ -181,3 +205,21 @@ def test_interpolation_and_gate_alpha():
     np.testing.assert_allclose(half.unit_weights_, (start.unit_weights_ + end.unit_weights_) / 2, atol=1e-6)
     held = GRANVectorizer(**FAST, gate_alpha=10.0).fit(PAIRS)
     assert np.linalg.norm(held.unit_weights_) < np.linalg.norm(end.unit_weights_)
+
+
+def test_a_long_sentence_needs_little_memory_and_has_the_same_row_alone():
+    """More than a gigabyte of states, were all of them kept."""
+    words = " ".join(np.random.default_rng(0).choice(["red", "green", "blue", "take"], 150_000))
+    beginning = " ".join(words.split()[:1000])
+    emb = GRANVectorizer(**FAST).fit(PAIRS + [(words, "red and green")])
+    tracemalloc.start()
+    try:
+        alone = emb.transform([words])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6
+    text = ["red", words, beginning, "take green", words[:3000]] * 60
+    np.testing.assert_array_equal(emb.transform(text)[[1, -4]], np.repeat(alone, 2, axis=0))
+    rows = emb.transform([words + " red", beginning])
+    assert np.isfinite(rows).all() and 0 < np.abs(alone - rows[0]).max() < 1e-3

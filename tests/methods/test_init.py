@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from estimators import GIVEN, GROUPS, TEXT, bits, learned, targets_of
+from estimators import GIVEN, GROUPS, TEXT, bits, fitted, learned, targets_of
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -21,6 +21,7 @@ from skembed import (
     Sent2VecVectorizer,
     SentenceCorpus,
     SiameseCBOWVectorizer,
+    SkipThoughtVectorizer,
     TargetVectorizer,
 )
 
@@ -67,6 +68,17 @@ def test_any_form_of_the_same_vectors(cls, form, tmp_path):
         forms = {"dict": GIVEN, "table": (words, vectors), "frame": pd.DataFrame(vectors, words), "model": model}
         init = forms.get(form, FrozenEstimator(model))
     assert bits(fit(cls, init).transform(TEXT)) == bits(fit(cls).transform(TEXT))
+
+
+@pytest.mark.parametrize(
+    "name", ["RecursiveAutoencoderVectorizer", "SequentialDenoisingAutoencoder", "SkipThoughtVectorizer"]
+)
+def test_a_model_without_word_weights(name):
+    model = fitted(name)
+    given = list(model.vocabulary_), model.word_vectors_
+    for cls in (CBOSVectorizer, SkipThoughtVectorizer):
+        expected = cls(init=given, **FAST).fit(TEXT[:40])
+        assert bits(cls(init=model, **FAST).fit(TEXT[:40]).transform(TEXT)) == bits(expected.transform(TEXT))
 
 
 @every

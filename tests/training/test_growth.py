@@ -102,6 +102,9 @@ def test_word_weights_are_those_of_all_texts(weighting):
 def test_a_rare_new_word_is_not_learned(name):
     before, after = fitted(name), grown(name, min_count=5)
     assert set(after.vocabulary_) - set(before.vocabulary_) == {"quagga", "zebra"}
+    tokens = [word.strip(".,").lower() for sentence in MORE for word in sentence.split()]
+    n_known = before.coverage_ * before._n_tokens + sum(token in after.vocabulary_ for token in tokens)
+    assert after.coverage_ == pytest.approx(n_known / (before._n_tokens + len(tokens))) and after.coverage_ < 1
 
 
 @trained_classes
