@@ -58,7 +58,7 @@ def _draw_ranking(axes: Any, ranking: Sequence[Mapping[str, Any]]) -> None:
     errors = [[100 * abs(row["mean"] - row[end]) for row in ranking] for end in ("low", "high")]
     axes.errorbar(means, range(len(ranking)), xerr=errors, fmt="o", capsize=2)
     axes.set_yticks(range(len(ranking)), [f"{row['method']}  {rank}" for rank, row in enumerate(ranking, 1)])
-    axes.invert_yaxis()
+    axes.set_ylim(len(ranking) - 0.5, -0.5)  # the best on top
     axes.grid(axis="x", alpha=0.3)
     axes.set_xlabel("Pearson's r times 100")
 
