@@ -83,7 +83,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-pages_alone = ["install", "getting_started", "extending/index", "contributing", "architecture"]
+pages_alone = ["install", "getting_started", "extending/index", "extending/code", "contributing", "architecture"]
 html_sidebars = {page: [] for page in [*pages_alone, "whats_new"]}
 
 

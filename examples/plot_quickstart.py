@@ -4,9 +4,9 @@ Quick start: few labels, much text
 
 You have a table of text and labels for a few of its rows. Do the rows without labels help a classifier?
 
-The table here is the documentation of numpy, scipy and scikit-learn: a sentence in each row, and as its label the
-subpackage that it comes from. A classifier is trained on a few labelled sentences, with tf-idf and with
-:class:`~skembed.HybridVectorizer`, which also learns from the rows without labels.
+The table here is one that every installation has, the documentation of numpy, scipy and scikit-learn: a sentence in
+each row, and as its label the subpackage that it comes from. A classifier is trained on a few labelled sentences,
+with tf-idf and with :class:`~skembed.HybridVectorizer`, which also learns from the rows without labels.
 """
 
 # %%
@@ -55,7 +55,7 @@ for size in sizes:
 
 import matplotlib.pyplot as plt
 
-figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.5, 4), layout="constrained")
 looks = [("0.45", "s"), ("#0072B2", "o")]
 for (name, percent), (color, marker) in zip(accuracy.items(), looks):
     ax.plot(sizes, percent, color=color, marker=marker, lw=2, label=name)
@@ -63,14 +63,15 @@ ax.set(xscale="log", xticks=sizes, xticklabels=sizes, ylim=(0, None))
 ax.minorticks_off()
 ax.set(xlabel="labelled sentences", ylabel="accuracy, 60 classes (%)")
 ax.legend()
-figure.savefig("quickstart.png", dpi=150)
+figure.savefig("quickstart.png", dpi=200)
 print("The figure is in quickstart.png")
 plt.show()
 
 # %%
 # Both classifiers have the same labels and the same test sentences. The blue line is ahead because the vectors learned
 # which words belong together from the text without labels. The lead shrinks as labels are added: with 10,000 of them it
-# is two points. Tf-idf remains the better choice where single words decide and labels are plenty.
+# is two points. Tf-idf remains the better choice where single words decide and labels are plenty. For sentences about
+# films see :ref:`sphx_glr_auto_examples_classify_plot_few_labels.py`.
 #
 # Compare sentences, without any label
 # ------------------------------------

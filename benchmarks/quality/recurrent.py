@@ -88,7 +88,7 @@ def main():
     given = {"word_vectors": (words, vectors), "unknown": "zero", "weighting": None}
     random = MeanEmbeddingVectorizer(**given).fit(corpus)
     rows.append({"method": "random"} | scores(random, options.data))
-    title = f"Recurrent methods, {n} numbers, {corpus.n_tokens:,} words of Simple Wikipedia, one core"
+    title = f"Recurrent methods, {n} dimensions, {corpus.n_tokens:,} words of Simple Wikipedia, one core"
     report(options, "recurrent", title, rows)
 
 

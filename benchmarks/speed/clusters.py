@@ -172,7 +172,7 @@ def main():
     report(
         options,
         "clusters",
-        f"Five passes of CBOS by a cluster, {N_COMPONENTS} numbers for each of {touched.n_words:,} words",
+        f"Five passes of CBOS by a cluster, {N_COMPONENTS} dimensions for each of {touched.n_words:,} words",
         list(bottlenecks(measured)),
         notes=f"Measured on one core: {speed:,.0f} words a second; a row takes {steps}. Rows that a task touches, "
         f"by the word counts of Simple English Wikipedia: {rows_found}. All else is computed: a shard a worker, no "

@@ -29,6 +29,7 @@ class ContextVectorizer(NgramVectorizer):
     _parameter_constraints: dict[str, Any] = {
         "context": [StrOptions({"auto", "order", "labels"})],
         "interpolation": [Interval(Real, 0.0, 1.0, closed="both")],
+        "freeze_init": ["boolean"],
         "word_dropout": [Interval(Real, 0.0, 1.0, closed="left")],
         "unknown": [StrOptions({"zero", "hash", "auto"})],
         "min_count": [integers(1, INT64_MAX), StrOptions({"auto"})],

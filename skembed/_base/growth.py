@@ -41,7 +41,8 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], 
     if new_words == "ignore" or not getattr(estimator, "_appends_words", True):
         check_kept(estimator, corpus)
         return {}
-    growth = grow(corpus, fitted, estimator._option("min_count", fitted), estimator.max_features)
+    n_frozen = fitted.get("_n_frozen", 0)
+    growth = grow(corpus, fitted, estimator._option("min_count", fitted), estimator.max_features, n_frozen)
     n_earlier, n_words = fitted["_n_tokens"], len(growth.words)
     n_known = fitted["coverage_"] * n_earlier + growth.counts.sum() - growth.earlier.sum()
     grown = {
@@ -68,10 +69,13 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], 
     return grown | with_new_rows(arrays, estimator.solver, fitted, WordRows(n_words, old, growth.new, vectors))
 
 
-def grow(corpus: SentenceCorpus, fitted: dict[str, Any], min_count: int, max_features: int | None) -> Growth:
+def grow(
+    corpus: SentenceCorpus, fitted: dict[str, Any], min_count: int, max_features: int | None, n_frozen: int
+) -> Growth:
     """The vocabulary with the words that occur at least `min_count` times in a text.
 
-    If there would be more than `max_features`, a new word takes the row of the rarest word, if it is more frequent.
+    If there would be more than `max_features`, a new word takes the row of the rarest word that is not frozen, if it is
+    more frequent.
     """
     words, earlier = list(fitted["vocabulary_"]), np.asarray(fitted["word_counts_"])
     check_order(fitted["vocabulary_"])
@@ -82,7 +86,8 @@ def grow(corpus: SentenceCorpus, fitted: dict[str, Any], min_count: int, max_fea
     candidates = np.flatnonzero(is_new)  # by falling count
     n_free = len(candidates) if max_features is None else max(0, int(max_features) - len(words))
     appended, others = candidates[:n_free], candidates[n_free : n_free + len(words)]
-    rarest = np.lexsort((-np.arange(len(words)), counts))[: len(others)]
+    rarest = n_frozen + np.lexsort((-np.arange(len(words) - n_frozen), counts[n_frozen:]))[: len(others)]
+    others = others[: len(rarest)]
     n_replaced = np.count_nonzero(of_text[others] > counts[rarest])
     new = np.concatenate([np.arange(len(words), len(words) + len(appended)), rarest[:n_replaced]])
     ids_of_new = np.concatenate([appended, others[:n_replaced]])

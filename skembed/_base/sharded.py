@@ -19,7 +19,7 @@ from .trained import TrainedVectorizer
 # What learning does not need: the text itself, and functions that another process may not be able to receive.
 _OF_THE_TEXT = {"corpus": None, "init": None, "analyzer": "word", "stemmer": None, "stop_words": None}
 # What it does need of the fitted attributes, beside the learned arrays.
-_SHOWN = "word_counts_", "_n_tokens", "_from_labels", "_first_from_labels"
+_SHOWN = "word_counts_", "_n_tokens", "_from_labels", "_first_from_labels", "_n_frozen"
 
 
 class ShardedVectorizer(TrainedVectorizer):

@@ -66,6 +66,7 @@ class Step(NamedTuple):
     keeps_length: bool
     alpha: float  # pull to the start
     correction: float  # of the second moment
+    n_frozen: int  # the first words, which do not move
 
 
 @njit(**INLINE)
@@ -193,6 +194,8 @@ def step_words(entries, n, words, step):
             prefetch_row(words.directions, later)
         row = entries.distinct[slot]
         entries.slot[row] = 0
+        if row < step.n_frozen:
+            continue
         if step.scale_rate > 0.0:
             dots(entries.product, 0, entries.gradient, slot, words.directions, entries.distinct, slot, np.int64(1))
         if step.direction_rate > 0.0:
@@ -277,7 +280,8 @@ class WordSums:
         correction = 1 / (1 - float(_BETA_2) ** n_steps)
         of_direction, of_scale = (rate * unit * moves for unit, moves in zip(self._units, self.moves))
         n = gather(gradient, self._entries)
-        step = Step(of_direction, of_scale, self.moves.keeps_length, self.alpha, correction)
+        n_frozen = int(self.fitted.get("_n_frozen", 0))
+        step = Step(of_direction, of_scale, self.moves.keeps_length, self.alpha, correction, n_frozen)
         step_words(self._entries, n, self.words, step)
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:

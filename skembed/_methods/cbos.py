@@ -34,6 +34,8 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
         `n_buckets` are taken too; otherwise n-grams start at zero. The vectors are scaled to a median length of 1,
         unless `init` is of this class. Clones share `init`. In a grid of parameters put a fitted model into a
         :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+    freeze_init : bool, default=False
+        Whether the words of `init` keep their vectors, so that only others are learned.
     interpolation : float, default=1.0
         Where the result lies between the start, 0, and what was learned, 1. Less than 1 keeps more of `init`. With ten
         to fifty labels of a class begin near 0.05, and a `learning_rate` of 0.03.
@@ -224,6 +226,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
         n_components: int = 100,
         *,
         init: Any = None,
+        freeze_init: bool = False,
         interpolation: float = 1.0,
         context: str = "auto",
         window: int = 1,
@@ -259,6 +262,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     ) -> None:
         self.n_components = n_components
         self.init = init
+        self.freeze_init = freeze_init
         self.interpolation = interpolation
         self.context = context
         self.window = window

@@ -65,6 +65,8 @@ class CSEVectorizer(PairedSequences):
         its tokenizer included; or what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are
         kept. None starts at random. Cross-validation clones an estimator, which makes it forget: keep it in a
         :class:`~sklearn.frozen.FrozenEstimator`.
+    freeze_init : bool, default=False
+        Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
         What moves of a word, beside the filters. "directions": the direction of its vector, which keeps its first
         length. "weights": a weight by which the vector counts. "both": these two. "vectors", as in the paper, moves a
@@ -230,6 +232,7 @@ class CSEVectorizer(PairedSequences):
         activation: str = "tanh",
         padding: str = "wide",
         init: Any = None,
+        freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",
         temperature: float = 0.1,
@@ -265,6 +268,7 @@ class CSEVectorizer(PairedSequences):
         self.activation = activation
         self.padding = padding
         self.init = init
+        self.freeze_init = freeze_init
         self.learn = learn
         self.loss = loss
         self.temperature = temperature

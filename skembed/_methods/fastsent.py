@@ -12,6 +12,7 @@ from .._base.sharded import ShardedVectorizer
 from .._objectives.fastsent import FastSentObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
+from .._word_vectors.start import StartsFromInit
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
@@ -24,7 +25,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
+class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
     r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent.
 
     A sentence is the sum of the source vectors of its words. They are learned so that this sum predicts the target
@@ -36,7 +37,15 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors. The published program makes 100.
+        Length of the vectors if `init` is None; else that of the vectors of `init`. The published program makes 100.
+    init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
+        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
+        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
+        start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a
+        fitted model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+    freeze_init : bool, default=False
+        Whether the words of `init` keep their vectors, so that only others are learned.
     window : int, default=1
         Sentences on each side whose words are predicted. The paper uses 1. It never leaves a document.
     autoencode : bool, default=False
@@ -186,6 +195,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        "freeze_init": ["boolean"],
         "window": [integers(1)],
         "autoencode": ["boolean"],
         "negative": [integers(1)],
@@ -200,6 +210,8 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         self,
         n_components: int = 100,
         *,
+        init: Any = None,
+        freeze_init: bool = False,
         window: int = 1,
         autoencode: bool = False,
         negative: int = 10,
@@ -231,6 +243,8 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
+        self.init = init
+        self.freeze_init = freeze_init
         self.window = window
         self.autoencode = autoencode
         self.negative = negative
@@ -262,9 +276,10 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        shape = (len(fitted["word_counts_"]), self.n_components)
+        shape = len(fitted["word_counts_"]), self._width_of_words(fitted)
+        start = self._start_of_words(fitted, start_uniform(0.5 / shape[1]))
         return [
-            LearnedArray("word_vectors_", shape, start_uniform(0.5 / self.n_components), is_source=True),
+            LearnedArray("word_vectors_", shape, start, is_source=True),
             LearnedArray("target_vectors_", shape, kept=False),
         ]
 

@@ -40,6 +40,8 @@ class GRANVectorizer(PairedSequences):
         its tokenizer included; or what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are
         kept. None starts at random. Cross-validation clones an estimator, which makes it forget: keep it in a
         :class:`~sklearn.frozen.FrozenEstimator`.
+    freeze_init : bool, default=False
+        Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
         What moves of a word, beside the recurrent unit. "directions": the direction of its vector, which keeps its
         first length. "weights": a weight by which the vector counts. "both": these two. "vectors", as in the paper,
@@ -204,6 +206,7 @@ class GRANVectorizer(PairedSequences):
         *,
         n_units: int = 100,
         init: Any = None,
+        freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",
         temperature: float = 0.1,
@@ -237,6 +240,7 @@ class GRANVectorizer(PairedSequences):
         self.n_components = n_components
         self.n_units = n_units
         self.init = init
+        self.freeze_init = freeze_init
         self.learn = learn
         self.loss = loss
         self.temperature = temperature

@@ -34,6 +34,8 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
         start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a fitted
         model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+    freeze_init : bool, default=False
+        Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
         What moves. "directions": the directions of the word vectors, each of which keeps its first length. "weights":
         one weight a word, by which its vector counts in a sentence. "both": these two. "vectors", as in the paper,
@@ -191,6 +193,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         n_components: int = 100,
         *,
         init: Any = None,
+        freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",
         temperature: float = 0.1,
@@ -223,6 +226,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     ) -> None:
         self.n_components = n_components
         self.init = init
+        self.freeze_init = freeze_init
         self.learn = learn
         self.loss = loss
         self.temperature = temperature

@@ -12,6 +12,7 @@ from .._base.sharded import ShardedVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
+from .._word_vectors.start import StartsFromInit
 
 # start of the settings
 _WORDS: dict[str, Any] = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}
@@ -38,7 +39,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer):
+class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec.
 
     A sentence is the mean of the source vectors of its words and of its word n-grams, if any. They are learned so
@@ -50,7 +51,15 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors. The paper uses 600 and 700.
+        Length of the vectors if `init` is None; else that of the vectors of `init`. The paper uses 600 and 700.
+    init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
+        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
+        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
+        start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a
+        fitted model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+    freeze_init : bool, default=False
+        Whether the words of `init` keep their vectors, so that only others are learned.
     ngram_range : tuple of (1, n), default=(1, 1)
         Longest word n-grams to learn with the words; (1, 1) means words alone. The paper uses (1, 1) and (1, 2).
     n_buckets : int, default=500_000
@@ -200,6 +209,7 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        "freeze_init": ["boolean"],
         "max_sentence_length": [integers(2, INT64_MAX), None],
         "dropout_k": [integers(0)],
         "negative": [integers(1)],
@@ -214,6 +224,8 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer):
         self,
         n_components: int = 100,
         *,
+        init: Any = None,
+        freeze_init: bool = False,
         ngram_range: tuple[int, int] = (1, 1),
         n_buckets: int = 500_000,
         dropout_k: int = 2,
@@ -248,6 +260,8 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer):
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
+        self.init = init
+        self.freeze_init = freeze_init
         self.ngram_range = ngram_range
         self.n_buckets = n_buckets
         self.dropout_k = dropout_k
@@ -282,9 +296,10 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        n_words = len(fitted["word_counts_"])
-        target = LearnedArray("target_vectors_", (n_words, self.n_components), kept=False)
-        return [self._source_array(fitted, start_uniform(1.0 / self.n_components, n_words)), target]
+        n_words, n_components = len(fitted["word_counts_"]), self._width_of_words(fitted)
+        start = self._start_of_words(fitted, start_uniform(1.0 / n_components, n_words))
+        target = LearnedArray("target_vectors_", (n_words, n_components), kept=False)
+        return [self._source_array(fitted, start), target]
 
     def _make_objective(self, fitted: dict[str, Any]) -> Sent2VecObjective:
         return Sent2VecObjective(self, fitted)

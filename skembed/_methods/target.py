@@ -47,6 +47,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
         start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a fitted
         model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+    freeze_init : bool, default=False
+        Whether the words of `init` keep their vectors, so that only others are learned.
     loss : str or tuple of str, default=("cosine", "similarity")
         What is minimised, one or the sum of several. "cosine" is 1 - the cosine of a mapped sentence and its target.
         "similarity" is the squared difference between the cosines of sentences and those of their targets. "softmax"
@@ -178,6 +180,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     coef_: NDArray[np.float32]
     _learns_from = "targets"
     _parameter_constraints: dict[str, Any] = {
+        "freeze_init": ["boolean"],
         "loss": [StrOptions(set(LOSSES)), tuple, list],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
         "margin": [Interval(Real, 0.0, 2.0, closed="both")],
@@ -207,6 +210,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         n_components: int = 100,
         *,
         init: Any = None,
+        freeze_init: bool = False,
         loss: Any = ("cosine", "similarity"),
         temperature: float = 0.05,
         margin: float = 0.1,
@@ -236,6 +240,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     ) -> None:
         self.n_components = n_components
         self.init = init
+        self.freeze_init = freeze_init
         self.loss = loss
         self.temperature = temperature
         self.margin = margin
@@ -324,11 +329,9 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
         Parameters
         ----------
-        X : iterable of str, or SentenceCorpus
-            Sentences.
-        y : array-like of shape (n_sentences, n_targets)
-            A vector for each sentence.
-        groups, new_words : array-like of shape (n_sentences,), default=None; {"append", "ignore"}, default="append"
+        X, y, groups : iterable of str; array-like of shape (n_sentences, n_targets); array-like, default=None
+            As in `fit`.
+        new_words : {"append", "ignore"}, default="append"
             As in :meth:`CBOSVectorizer.partial_fit`.
 
         Returns

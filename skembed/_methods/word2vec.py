@@ -14,6 +14,7 @@ from .._base.sharded import ShardedVectorizer
 from .._objectives.word2vec import Word2VecObjective
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import integers
+from .._word_vectors.start import StartsFromInit
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 300, "window": 5, "negative": 5, "subsample": 1e-5, "min_count": 5}
@@ -25,7 +26,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
+class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
     r"""Mean or sum of word vectors that predict the words near them.
 
     Learns by skip-gram or continuous bag of words (CBOW) with negative sampling [1]_. Windows never cross the ends of
@@ -37,7 +38,15 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     Parameters
     ----------
     n_components : int, default=100
-        Length of the vectors. The papers' baselines use 300.
+        Length of the vectors if `init` is None; else that of the vectors of `init`. The papers' baselines use 300.
+    init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
+        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
+        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
+        start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a
+        fitted model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+    freeze_init : bool, default=False
+        Whether the words of `init` keep their vectors, so that only others are learned.
     algorithm : {"skipgram", "cbow"}, default="skipgram"
         Whether a word predicts each word of its window, or the mean of the window predicts the word.
     window : int, default=5
@@ -160,6 +169,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        "freeze_init": ["boolean"],
         "algorithm": [StrOptions({"skipgram", "cbow"})],
         "window": [integers(1)],
         "negative": [integers(1)],
@@ -172,6 +182,8 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         self,
         n_components: int = 100,
         *,
+        init: Any = None,
+        freeze_init: bool = False,
         algorithm: str = "skipgram",
         window: int = 5,
         negative: int = 5,
@@ -202,6 +214,8 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
+        self.init = init
+        self.freeze_init = freeze_init
         self.algorithm = algorithm
         self.window = window
         self.negative = negative
@@ -232,9 +246,10 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        shape = (len(fitted["word_counts_"]), self.n_components)
+        shape = len(fitted["word_counts_"]), self._width_of_words(fitted)
+        start = self._start_of_words(fitted, start_uniform(0.5 / shape[1]))
         return [
-            LearnedArray("word_vectors_", shape, start_uniform(0.5 / self.n_components), is_source=True),
+            LearnedArray("word_vectors_", shape, start, is_source=True),
             LearnedArray("target_vectors_", shape, kept=False),
         ]
 

@@ -203,7 +203,7 @@ class FastSentObjective:
         )
         self.blocks = WordBlocks(border=int(vectorizer.window))
         self.matrices = [
-            Matrix.of(fitted, "word_vectors_", lambda: counts),
+            Matrix.of(fitted, "word_vectors_", lambda: counts, fitted.get("_n_frozen", 0)),
             Matrix.of(fitted, "target_vectors_", lambda: targets),
         ]
 

@@ -254,7 +254,7 @@ class Word2VecObjective:
             skipgram=vectorizer.algorithm == "skipgram",
         )
         self.matrices = [
-            Matrix.of(fitted, "word_vectors_", lambda: kept),
+            Matrix.of(fitted, "word_vectors_", lambda: kept, fitted.get("_n_frozen", 0)),
             Matrix.of(fitted, "target_vectors_", lambda: targets),
         ]
 

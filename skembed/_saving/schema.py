@@ -70,12 +70,13 @@ def _accumulators(*names: str) -> dict[str, Any]:
 _ROWS, _WORDS, _PROJECTIONS = Array(("rows", "columns")), Array(("words", "columns")), Array(("columns", "words"))
 _CONTEXT = Schema(
     _OF_TRAINED | _OF_POOLED | {"_source_vectors": _ROWS, "_first_from_labels": bool},
-    {"_interpolated_vectors": _ROWS},
+    {"_interpolated_vectors": _ROWS, "_n_frozen": int},
     {"_start_vectors": _ROWS} | _accumulators("source_vectors"),
 )
 _TWO_MATRICES = Schema(
     _OF_TRAINED | _OF_POOLED | {"word_vectors_": _WORDS},
-    training={"target_vectors_": _WORDS} | _accumulators("word_vectors", "target_vectors"),
+    {"_n_frozen": int},
+    {"target_vectors_": _WORDS} | _accumulators("word_vectors", "target_vectors"),
 )
 _START_OF_WORDS = {"_directions": _WORDS, "_scales": Array(("words",)), "_start_vectors": _WORDS, "_n_steps": int}
 _FILTERS, _INTERCEPT = Array(("positions", "filters", "columns")), Array(("widths", "filters"))
@@ -102,7 +103,8 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
     SiameseCBOWVectorizer: _CONTEXT,
     Sent2VecVectorizer: Schema(
         _OF_TRAINED | _OF_POOLED | {"_source_vectors": _ROWS},
-        training={"target_vectors_": _WORDS} | _accumulators("source_vectors", "target_vectors"),
+        {"_n_frozen": int},
+        {"target_vectors_": _WORDS} | _accumulators("source_vectors", "target_vectors"),
     ),
     FastSentVectorizer: _TWO_MATRICES,
     CPhraseVectorizer: _TWO_MATRICES,
@@ -137,7 +139,7 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
     Word2VecVectorizer: _TWO_MATRICES,
     TargetVectorizer: Schema(
         _OF_TRAINED | _OF_POOLED | {"word_vectors_": _WORDS, "coef_": Array(("targets", "columns")), "_n_targets": int},
-        {"_n_steps": int},
+        {"_n_steps": int, "_n_frozen": int},
         _accumulators("word_vectors", "coef"),
     ),
     ParagraphVectorizer: Schema(
@@ -152,7 +154,8 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
     ),
     ParaphraseVectorizer: Schema(
         _OF_TRAINED | _OF_POOLED | _PAIRED,
-        training=_START_OF_WORDS | _accumulators("directions", "scales"),
+        {"_n_frozen": int},
+        _START_OF_WORDS | _accumulators("directions", "scales"),
     ),
     CSEVectorizer: Schema(
         _OF_TRAINED
@@ -164,7 +167,8 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
             "filters_": _FILTERS,
             "intercept_": _INTERCEPT,
         },
-        training=_START_OF_WORDS
+        {"_n_frozen": int},
+        _START_OF_WORDS
         | {"_filters": _FILTERS, "_start_filters": _FILTERS, "_intercept": _INTERCEPT, "_start_intercept": _INTERCEPT}
         | _accumulators("directions", "scales", "filters", "intercept"),
     ),
@@ -177,7 +181,8 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
             "unit_weights_": _UNIT,
             "gate_weights_": _GATES,
         },
-        training=_START_OF_WORDS
+        {"_n_frozen": int},
+        _START_OF_WORDS
         | {"_unit_weights": _UNIT, "_start_unit_weights": _UNIT, "_gate_weights": _GATES, "_start_gate_weights": _GATES}
         | _accumulators("directions", "scales", "unit_weights", "gate_weights"),
     ),

@@ -132,7 +132,7 @@ class DenseTrainer(BlockLoop):
         """One step of each array, along the gradient of the mean loss of the block."""
         self.fitted["_n_steps"] = n_steps = self.fitted.get("_n_steps", 0) + 1
         moved = [array for array in self.arrays if array.name in of_block.of]
-        found = [_rows_and_gradient(of_block.of[array.name]) for array in moved]
+        found = [self._rows_and_gradient(array, of_block.of[array.name]) for array in moved]
         divisor = float(of_block.n_targets)
         if self.objective.largest_norm is not None:
             norm = np.sqrt(sum(float(np.vdot(gradient, gradient)) for _, gradient in found)) / divisor
@@ -148,9 +148,11 @@ class DenseTrainer(BlockLoop):
             else:
                 weights[rows] -= np.float32(rate) * gradient
 
-
-def _rows_and_gradient(found: np.ndarray | RowGradients) -> tuple[Any, np.ndarray]:
-    return (found.rows, found.vectors) if isinstance(found, RowGradients) else (..., found)
+    def _rows_and_gradient(self, array: LearnedArray, found: np.ndarray | RowGradients) -> tuple[Any, np.ndarray]:
+        if not isinstance(found, RowGradients):
+            return ..., found
+        is_moving = found.rows >= (self.fitted.get("_n_frozen", 0) if array.is_source else 0)
+        return found.rows[is_moving], found.vectors[is_moving]
 
 
 def add_up(chunks: Iterator[Gradients]) -> Gradients:

@@ -34,11 +34,12 @@ class Matrix(NamedTuple):
     accumulator: np.ndarray  # (n_rows, 2) float32, AdaGrad's sum of squares and a counter
     # Returns the relative number of updates of each row, (n_rows,) float64, to assign rows to threads.
     mass: Callable[[], np.ndarray]
+    n_frozen: int = 0  # the first rows, which do not move
 
     @classmethod
-    def of(cls, fitted: dict[str, Any], name: str, mass: Callable[[], np.ndarray]) -> Self:
+    def of(cls, fitted: dict[str, Any], name: str, mass: Callable[[], np.ndarray], n_frozen: int = 0) -> Self:
         """A learned array and its accumulator."""
-        return cls(fitted[name], fitted[accumulator_of(name)], mass)
+        return cls(fitted[name], fitted[accumulator_of(name)], mass, n_frozen)
 
 
 class Objective(Protocol):
@@ -151,7 +152,9 @@ class Trainer(BlockLoop):
     @cached_property
     def rows(self) -> list[Rows]:
         """The weights, with the thread that updates each row."""
-        return [make_rows(m.weights, m.accumulator, m.mass(), self.n_threads) for m in self.objective.matrices]
+        return [
+            make_rows(m.weights, m.accumulator, m.mass(), self.n_threads, m.n_frozen) for m in self.objective.matrices
+        ]
 
     def compile(self, text: EncodedText) -> None:
         """Have the kernel compiled, or loaded from the cache, by working through no block of the first sentence."""

@@ -38,6 +38,7 @@ class Rows(NamedTuple):
     weights: np.ndarray  # (n_rows, n_components) float32
     accumulator: np.ndarray  # (n_rows, 2) float32, side by side since both are needed
     owner: np.ndarray  # (n_rows,) int16, the thread that updates each row; empty if there is only one
+    n_frozen: int = 0  # the first rows, which do not move
 
 
 class Update(NamedTuple):
@@ -68,9 +69,11 @@ class SparseGradient(NamedTuple):
     square: np.ndarray  # (n_vectors,) float32, the mean square of each vector
 
 
-def make_rows(weights: np.ndarray, accumulator: np.ndarray, mass: np.ndarray, n_threads: int) -> Rows:
+def make_rows(
+    weights: np.ndarray, accumulator: np.ndarray, mass: np.ndarray, n_threads: int, n_frozen: int = 0
+) -> Rows:
     """Weights with all that their updates need; ``mass`` is proportional to how often each row is updated."""
-    return Rows(weights, accumulator, assign_rows(mass, n_threads))
+    return Rows(weights, accumulator, assign_rows(mass, n_threads), n_frozen)
 
 
 def assign_rows(mass: np.ndarray, n_threads: int) -> np.ndarray:
@@ -181,7 +184,7 @@ def update_rows(rows, gradient, update, block, team):
                 prefetch_row(rows.weights, row)
             row, vector = np.int64(gradient.row[k]), np.int64(gradient.vector[k])
             square = gradient.square[vector]
-            if square == 0.0 and penalty == 0.0:
+            if row < rows.n_frozen or (square == 0.0 and penalty == 0.0):
                 continue
             step = rate * min(ONE, np.float32(update.max_steps) / rows.accumulator[row, COUNT])
             take_step(rows, row, gradient.scale[k], gradient.vectors, vector, square, step, update.adagrad)

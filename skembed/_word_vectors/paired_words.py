@@ -31,6 +31,7 @@ class PairedWords(StartsFromInit, PairedVectorizer):
     """Base of the methods whose sentence is made of word vectors, with the options of a loss and of what moves."""
 
     _parameter_constraints: dict[str, Any] = {
+        "freeze_init": ["boolean"],
         "learn": [StrOptions(set(MOVES))],
         "loss": [StrOptions({"softmax", "hinge"})],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from .._base.coverage import check_given, known_fraction
+from .._base.coverage import check_given, known_fraction, warn_at_user
 from .._base.ngrams import NgramVectorizer
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
@@ -19,6 +19,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._text.tokenizer import Tokenizer
 from .._training import learned_arrays
+from .._training.learned_arrays import moving
 from .join import counts_of
 from .read import is_table, read_source
 from .sources import is_unfitted
@@ -54,6 +55,7 @@ class StartsFromInit(TrainedVectorizer):
         "init": "no_validation",  # checked when it is read
     }
     init: Any
+    freeze_init: bool = False
     # To which vectors are scaled that another method has learned; None leaves them as they are.
     _median_length_at_start: float | None = None
 
@@ -88,24 +90,39 @@ class StartsFromInit(TrainedVectorizer):
 
     def _learn_vocabulary(self, corpus: SentenceCorpus, fitted: dict[str, Any] | None = None) -> dict[str, Any]:
         fitted = super()._learn_vocabulary(corpus, fitted)
+        if "freeze_init" in vars(self):  # some of these methods have other options
+            fitted["_n_frozen"] = 0
         if self.init is None:
             return fitted
         start = read_start(self.init)
         check_given(corpus, start.words, "init")
         known = set(start.words)
         words = start.words + [word for word in fitted["vocabulary_"] if word not in known]
-        return fitted | {
-            "vocabulary_": {word: row for row, word in enumerate(words)},
-            "word_counts_": counts_of(words, corpus),
-            "coverage_": known_fraction(corpus, words),
-            "n_features_out_": start.vectors.shape[1],
-            "_init": start,
-            "_bytes_to_start": int(start.vectors.nbytes),
-        }
+        return (
+            fitted
+            | {
+                "vocabulary_": {word: row for row, word in enumerate(words)},
+                "word_counts_": counts_of(words, corpus),
+                "coverage_": known_fraction(corpus, words),
+                "n_features_out_": start.vectors.shape[1],
+                "_init": start,
+                "_bytes_to_start": int(start.vectors.nbytes),
+            }
+            | ({"_n_frozen": len(start.words)} if self.freeze_init else {})
+        )
 
     def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
+        if self.freeze_init and self.init is None:
+            raise ValueError("freeze_init=True keeps the vectors of init, but init is None.")
         fitted = super()._start(corpus, *others)
+        self._check_that_some_move(fitted)
         return {name: value for name, value in fitted.items() if name not in ("_init", "_bytes_to_start")}
+
+    def _check_that_some_move(self, fitted: dict[str, Any]) -> None:
+        """Warn where all that could be learned is frozen."""
+        arrays, n_frozen = moving(self._learned_arrays(fitted)), fitted.get("_n_frozen", 0)
+        if n_frozen and all(array.update == "rows" and array.shape[0] == n_frozen for array in arrays):
+            warn_at_user("Nothing is learned: freeze_init=True keeps the words of init, and the text has no others.")
 
     def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
         width, learned = _width_of(self.init), self._width_of_words(dict(vars(self)))
@@ -113,6 +130,11 @@ class StartsFromInit(TrainedVectorizer):
             raise ValueError(
                 f"init has vectors of length {width}, but this {type(self).__name__} has learned vectors of length "
                 f"{learned}. Leave init as it was to learn on, or fit a new estimator."
+            )
+        if self.freeze_init != bool(getattr(self, "_n_frozen", 0)):
+            raise ValueError(
+                f"freeze_init={self.freeze_init} differs from {not self.freeze_init}, with which {type(self).__name__} "
+                "was fitted. Fit a new estimator, or set warm_start=False."
             )
         return super()._keep_vocabulary(corpus, annotations)
 

@@ -63,6 +63,15 @@ def test_code_of_pages_and_docstrings_is_at_most_88_wide():
     assert not wide
 
 
+def test_words_that_people_search_for_lead_to_a_page():
+    """The search puts main index entries first, before pages of the API that have the word in their name."""
+    directives = "".join(
+        re.findall(r"^.. index::.*", "\n".join(page.read_text(encoding="utf-8") for page in PAGES), re.M)
+    )
+    words = {"save", "export", "deploy", "pandas", "incremental learning", "stop words", "fastText", "gensim"}
+    assert words <= set(re.findall(r"! ([\w ]+)", directives))
+
+
 def test_every_method_has_a_page_and_test():
     index = (DOC / "methods" / "index.rst").read_text(encoding="utf-8").split()
     names = [name for name, home in skembed._HOMES.items() if home.startswith("_methods.")]

@@ -149,5 +149,5 @@ def test_example_in_its_docstring():
 
 
 def test_the_page_shows_this_file():
-    page = (FOLDER / "index.rst").read_text(encoding="utf-8")
+    page = (FOLDER / "code.rst").read_text(encoding="utf-8")
     assert ".. literalinclude:: next_sentence.py" in page

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from skembed import (
     CBOSVectorizer,
+    FastSentVectorizer,
     MeanEmbeddingVectorizer,
     ParaphraseVectorizer,
     Sent2VecVectorizer,
@@ -23,12 +24,15 @@ from skembed import (
     SiameseCBOWVectorizer,
     SkipThoughtVectorizer,
     TargetVectorizer,
+    Word2VecVectorizer,
 )
 
 FAST = {"max_iter": 2, "random_state": 0, "min_count": 1}
 CONTEXT = [CBOSVectorizer, SiameseCBOWVectorizer]
-CLASSES = [*CONTEXT, ParaphraseVectorizer, TargetVectorizer]
+PREDICT_WORDS = [Sent2VecVectorizer, Word2VecVectorizer, FastSentVectorizer]
+CLASSES = [*CONTEXT, ParaphraseVectorizer, TargetVectorizer, *PREDICT_WORDS]
 every = pytest.mark.parametrize("cls", CLASSES)
+pytestmark = pytest.mark.filterwarnings("ignore:FastSentVectorizer learns from neighbouring sentences")
 LABELS = [f"topic {i // 9 % 4}" for i in range(len(TEXT))]
 WORDS = [sentence.lower().split() for sentence in TEXT]
 
@@ -159,7 +163,7 @@ class FromLetters(TargetVectorizer):
 def test_in_a_pipeline_under_cross_validation_and_search(cls):
     source = CBOSVectorizer(6, min_count=1, max_iter=1).fit(TEXT)
     cls = FromLetters if cls is TargetVectorizer else cls
-    pipeline = make_pipeline(cls(init=source, **FAST), LogisticRegression())
+    pipeline = make_pipeline(cls(init=source, **FAST), LogisticRegression(max_iter=1000))
     scores = cross_val_score(pipeline, TEXT, LABELS, cv=2, error_score="raise")
     assert np.isfinite(scores).all()
     frozen = [FrozenEstimator(source), FrozenEstimator(CBOSVectorizer(4, min_count=1, max_iter=1).fit(TEXT)), None]
