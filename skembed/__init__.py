@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",
+    "CPhraseVectorizer": "_methods.cphrase",
     "CSEVectorizer": "_methods.cse",
     "FastSentVectorizer": "_methods.fastsent",
     "GRANVectorizer": "_methods.gran",
@@ -43,6 +44,7 @@ _HOMES = {
 __all__ = [
     "BOWPCA",
     "CBOSVectorizer",
+    "CPhraseVectorizer",
     "CSEVectorizer",
     "FastSentVectorizer",
     "GRANVectorizer",
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
+    from ._methods.cphrase import CPhraseVectorizer as CPhraseVectorizer
     from ._methods.cse import CSEVectorizer as CSEVectorizer
     from ._methods.denoising_autoencoder import SequentialDenoisingAutoencoder as SequentialDenoisingAutoencoder
     from ._methods.fastsent import FastSentVectorizer as FastSentVectorizer

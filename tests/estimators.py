@@ -98,6 +98,17 @@ VARIANTS = {
         "idf-hash": {"weighting": "idf", "unknown": "hash", "min_count": 5},
         "given": {"init": GIVEN, "unknown": "zero"},
     },
+    "CPhraseVectorizer": {
+        "sgd": {
+            "solver": "sgd",
+            "learning_rate": 0.02,
+            "window": 2,
+            "window_growth": 0,
+            "negative": 3,
+            "unknown": "zero",
+        },
+        "mean": {"pooling": "mean", "window": 1, "window_growth": 1, "min_count": 5},
+    },
     "ParaphraseVectorizer": {
         "": {"learning_rate": 0.03},
         "hinge": {"loss": "hinge", "learn": "vectors", "alpha": 1e-3, "unknown": "zero"},

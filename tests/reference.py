@@ -276,6 +276,51 @@ def word2vec_sentence(words, source, target, near, negatives, algorithm):
     return loss, n_targets, of_source, list(zip([*negatives, *words], [*of_negative, *of_target]))
 
 
+def constituents(tree):
+    """The words of a nested list, and of each constituent of two words or more: first, behind the last, height."""
+    if not isinstance(tree, list):
+        return [tree], []
+    words, found, height = [], [], 0
+    for child in tree:
+        below, of_child = constituents(child)
+        found += [(len(words) + first, len(words) + last, h) for first, last, h in of_child]
+        height = max([height, *(h for _, _, h in of_child)])
+        words += below
+    whole = 0, len(words)
+    is_new = len(words) > 1 and whole not in [constituent[:2] for constituent in found]
+    return words, [*found, (*whole, height + 1)] if is_new else found
+
+
+def cphrase_sentence(words, phrases, source, target, window, growth, negatives):
+    """C-PHRASE (Pham and others, 2015) with negative sampling: constituents predict the words around them."""
+    if len(words) < 2:
+        return 0.0, 0, [], []
+    loss, n_targets = 0.0, 0
+    of_source, of_target = np.zeros((2, len(words), source.shape[1]))
+    squares, of_negative = np.zeros(len(words)), np.zeros((len(negatives), source.shape[1]))
+    for first, last, height in [*((i, i + 1, 0) for i in range(len(words))), *phrases]:
+        width = window + growth * height
+        around = [*range(max(0, first - width), first), *range(last, min(len(words), last + width))]
+        h = np.mean([source[word] for word in words[first:last]], axis=0)
+        of_h = np.zeros(source.shape[1])
+        for i in around:
+            loss += logistic_loss(target[words[i]] @ h)
+            error = sigmoid(target[words[i]] @ h) - 1
+            of_h += error * target[words[i]]
+            of_target[i] += error * h
+        for j, negative in enumerate(negatives):
+            if negative not in [words[i] for i in around]:
+                loss += len(around) * logistic_loss(-(target[negative] @ h))
+                error = len(around) * sigmoid(target[negative] @ h)
+                of_h += error * target[negative]
+                of_negative[j] += error * h
+        of_source[first:last] += of_h / (last - first)
+        squares[first:last] += np.mean((of_h / (last - first)) ** 2)
+        n_targets += len(around)
+    of_source = [(word, gradient, 1, square) for word, gradient, square in zip(words, of_source, squares)]
+    return loss, n_targets, of_source, list(zip([*negatives, *words], [*of_negative, *of_target]))
+
+
 def fastsent_sentence(words, around, source, target, weights, negatives, pooling):
     """FastSent (Hill, Cho and Korhonen, 2016) with negative sampling: a sentence predicts the words around it.
 
@@ -359,7 +404,7 @@ def paragraph_inference_loss(d, words, weights, noise, negative, source, target,
     """What the vector of a sentence minimises: each noise word is compared at one position, in order."""
     n_slots, total = target.shape[1] // len(d), sum(weights[word] for word in words)
     windows = paragraph_windows(words, range(len(words)), window, combine)
-    loss = ridge / 2 * d @ d
+    loss = ridge / 2 * np.mean([factor**2 for factor, _ in windows]) * d @ d
     for t, (factor, around) in enumerate(windows):
         h = joined(d, words, source, factor, around, n_slots)
         loss += weights[words[t]] * logistic_loss(target[words[t]] @ h)

@@ -91,6 +91,7 @@ def prepare_gensim(data, n_sentences, settings):
 
     def fit(passes):
         model = Doc2Vec(vector_size=100, alpha=RATE, sample=1e-3, workers=1, seed=0, **SHARED, **settings)
+        model.cbow_mean = settings.get("dm_mean", 1)  # gensim 4 does not pass it on, and always takes means
         model.build_vocab(texts)
         model.train(texts, total_examples=len(texts), epochs=passes)
         return lambda X: np.array([model.infer_vector(split(x.lower()), epochs=PASSES_OF_GENSIM) for x in X])

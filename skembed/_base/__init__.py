@@ -11,6 +11,7 @@ __all__ = [
     "ngrams",
     "paired",
     "parameters",
+    "parses",
     "pooled",
     "queries",
     "saving",

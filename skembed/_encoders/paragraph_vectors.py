@@ -5,11 +5,13 @@ With all words frozen and a fixed sample :math:`N` of noise words, the same for 
 .. math::
 
     F(d) = \sum_t q_{w_t} \ell(a_t \, u_{w_t}^T d + b_{t, w_t})
-    + \frac{k \sum_t q_{w_t}}{|N|} \sum_{n \in N} \ell(-a_{t_n} u_n^T d - b_{t_n, n}) + \frac{\lambda}{2} \|d\|^2
+    + \frac{k \sum_t q_{w_t}}{|N|} \sum_{n \in N} \ell(-a_{t_n} u_n^T d - b_{t_n, n})
+    + \frac{\lambda \bar{a^2}}{2} \|d\|^2
 
 where :math:`u` are the numbers of the target vectors that meet the sentence, :math:`b_{t, w}` is what the words around
-position t add to the score of w, and each noise word is compared at one position :math:`t_n`. A fixed number of steps
-of Nesterov's accelerated gradient method, from zero, finds the vector.
+position t add to the score of w, and each noise word is compared at one position :math:`t_n`. The penalty is in
+proportion to the mean of :math:`a_t^2`, so that it is as strong where a sentence is one of many parts of a mean. A
+fixed number of steps of Nesterov's accelerated gradient method, from zero, finds the vector.
 """
 
 from __future__ import annotations
@@ -130,9 +132,9 @@ def weigh_words(terms, n, first, step, frozen):
 def weigh_terms(terms, n, frozen):
     """Set weight, factor and offset of the ``n`` words, whose rows are listed, and of the noise words.
 
-    Returns a bound of the curvature of their losses.
+    Returns a bound of the curvature of their losses, and the mean square of the factors.
     """
-    n_noise, curvature = frozen.noise.shape[0], np.float32(0.0)
+    n_noise, curvature, squares = frozen.noise.shape[0], np.float32(0.0), np.float32(0.0)
     for k in range(n_noise):
         terms.row[n + k] = frozen.noise[k]
     weigh_words(terms, n, 0, 1, frozen)
@@ -143,9 +145,11 @@ def weigh_terms(terms, n, frozen):
         set_offsets(terms, t, 1, -factor, frozen)
         set_offsets(terms, n + first, last - first, factor, frozen)
         copy_scaled(terms.vectors, 1, ONE, frozen.target, terms.row[t])
+        squares += factor * factor
         square = terms.weight[t] * mean_square(terms.vectors, 1) * np.float32(terms.vectors.shape[1])
         curvature += factor * factor * (square + np.float32(last - first) * terms.weight[n] * frozen.curvature)
-    return np.float32(0.25) * curvature  # the second derivative of a loss is at most 1 / 4
+    # The second derivative of a loss is at most 1 / 4.
+    return np.float32(0.25) * curvature, squares / np.float32(n)
 
 
 @njit(**PASTE)
@@ -220,10 +224,11 @@ def find_paragraphs(rows, ptr, frozen, terms, out, losses):
         for c in range(out.shape[1]):
             out[i, c] = 0.0
         if n > 0:
-            curvature = weigh_terms(terms, n, frozen)
+            curvature, square = weigh_terms(terms, n, frozen)
             if losses.shape[0] > 0:
                 weigh_words(terms, n, 0, 2, frozen)
-            descend(terms, n_terms, curvature, HELD_OUT_RIDGE if losses.shape[0] > 0 else RIDGE, frozen)
+            ridge = HELD_OUT_RIDGE if losses.shape[0] > 0 else RIDGE
+            descend(terms, n_terms, curvature, ridge * square, frozen)
             for c in range(out.shape[1]):
                 out[i, c] = terms.vectors[2, c]
             if losses.shape[0] > 0:

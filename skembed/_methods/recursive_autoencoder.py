@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from .._base.parses import TakesParses, brackets_of
 from .._base.queries import SentenceSimilarity
 from .._base.state import Shaped
-from .._base.text import tokenizer_options
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.tree import start_pairs
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
-from .._text.tokenizer import BRACKETED, Tokenizer
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._word_vectors.recursive import Trees, Unfolding, fold_rows
 from .._word_vectors.start import StartsFromInit
@@ -24,16 +22,11 @@ from .._word_vectors.start import StartsFromInit
 _BATCH = 256  # sentences that are folded together
 
 
-def _brackets_of(vocabulary: dict[str, int]) -> tuple[int, int]:
-    """Rows of both brackets; -1 for those that the text has not."""
-    return vocabulary.get("(", -1), vocabulary.get(")", -1)
-
-
 def _start_of_pairs(is_decoder: bool) -> Start:
     return lambda array, seed: start_pairs(array, [seed, 7], is_decoder=is_decoder)
 
 
-class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
+class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFromInit):
     r"""Sentence embeddings by a recursive autoencoder over binary trees, which unfolds its root: URAE.
 
     Two neighbours in a tree are joined into a vector of the same length, again and again, up to the root, which is the
@@ -219,91 +212,6 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
         self.random_state = random_state
         self.verbose = verbose
 
-    @staticmethod
-    def words_of_tree(tree: Any) -> list[Any]:
-        """List the words of a nested list, a nested tuple or a tree of nltk, with brackets: an `analyzer`.
-
-        Parameters
-        ----------
-        tree : list, tuple or str
-            A node is a list or tuple of its children, as the trees of nltk are; a word is a string.
-
-        Returns
-        -------
-        words : list of str
-            As ``trees="bracketed"`` takes them. They are not lowered; ``stemmer=str.lower`` does that.
-
-        Examples
-        --------
-        >>> from skembed import RecursiveAutoencoderVectorizer
-        >>> parses = [[["the", "dog"], ["bites", ["the", "man"]]]] * 20
-        >>> emb = RecursiveAutoencoderVectorizer(
-        ...     8, trees="bracketed", analyzer=RecursiveAutoencoderVectorizer.words_of_tree
-        ... )
-        >>> emb.fit(parses).transform(parses).shape
-        (20, 8)
-        """
-        words, rest = [], [tree]
-        while rest:  # a stack, as a tree may be deeper than Python's own
-            top = rest.pop()
-            if isinstance(top, (list, tuple)):
-                words.append("(")
-                rest += [")", *reversed(top)]
-            else:
-                words.append(top)
-        return words
-
-    @staticmethod
-    def words_of_spans(sentence: tuple[Sequence[str], Iterable[tuple[int, int]]]) -> list[str]:
-        """List the words of a sentence with brackets around its constituents: an `analyzer`.
-
-        Parameters
-        ----------
-        sentence : (words, spans) tuple
-            Words, and where each constituent begins and ends in them: (0, 2) is that of the first two words.
-
-        Returns
-        -------
-        words : list of str
-            As from `words_of_tree`.
-
-        Raises
-        ------
-        ValueError
-            If a span is empty or ends past the sentence, or two spans cross.
-
-        Examples
-        --------
-        >>> from skembed import RecursiveAutoencoderVectorizer
-        >>> sentence = "the dog bites the man".split(), [(0, 2), (3, 5), (2, 5)]
-        >>> " ".join(RecursiveAutoencoderVectorizer.words_of_spans(sentence))
-        '( the dog ) ( bites ( the man ) )'
-        """
-        words, spans = sentence
-        before, behind, around = [0] * (len(words) + 1), [0] * (len(words) + 1), [(0, len(words))]
-        for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
-            if not 0 <= start < end <= len(words):
-                raise ValueError(f"The span ({start}, {end}) is not one of a sentence of {len(words)} words.")
-            while around[-1][1] <= start:
-                around.pop()
-            if end > around[-1][1]:
-                raise ValueError(f"The spans {around[-1]} and ({start}, {end}) of a sentence cross.")
-            around.append((start, end))
-            before[start] += 1
-            behind[end] += 1
-        return [
-            part
-            for index, word in enumerate(words)
-            for part in (*["("] * before[index], word, *[")"] * behind[index + 1])
-        ]
-
-    def _tokenizer_of_options(self) -> Tokenizer:
-        tokenizer = super()._tokenizer_of_options()
-        if self.trees != "bracketed":
-            return tokenizer
-        options: dict[str, Any] = {**tokenizer_options(tokenizer), "token_pattern": BRACKETED}
-        return Tokenizer(**options)
-
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         if self.trees == "bracketed":  # the words are those of init, but there are brackets too
             super(StartsFromInit, self)._check_agreement(corpus, name)
@@ -325,7 +233,7 @@ class RecursiveAutoencoderVectorizer(SentenceSimilarity, StartsFromInit):
 
     def _trees_of(self, vocabulary: dict[str, int]) -> Trees:
         if self.trees == "bracketed":
-            return _brackets_of(vocabulary)
+            return brackets_of(vocabulary)
         return "greedy" if self.trees == "greedy" else None
 
     @property

@@ -14,6 +14,7 @@ from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
+from .._methods.cphrase import CPhraseVectorizer
 from .._methods.cse import CSEVectorizer
 from .._methods.denoising_autoencoder import SequentialDenoisingAutoencoder
 from .._methods.fastsent import FastSentVectorizer
@@ -106,6 +107,7 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         {"target_vectors_": _WORDS} | _accumulators("source_vectors", "target_vectors"),
     ),
     FastSentVectorizer: _TWO_MATRICES,
+    CPhraseVectorizer: _TWO_MATRICES,
     SequentialDenoisingAutoencoder: Schema(
         _OF_TRAINED | {"word_vectors_": _WORDS, "encoder_weights_": _recurrent_unit("one way")},
         {"_n_steps": int},

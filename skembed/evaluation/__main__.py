@@ -64,7 +64,7 @@ def make_parser() -> argparse.ArgumentParser:
         choices=list(PRESETS),
         default="full",
         help="quick learns from the first 2 million words, slow methods from 100 thousand, and from the first 20 "
-        "thousand pairs, and takes fewer folds and penalties (full)",
+        "thousand pairs, slow methods from 5 thousand, and takes fewer folds and penalties (full)",
     )
     for kind, examples in (("phrase", "PPDB"), ("sentence", "two Wikipedias")):
         parser.add_argument(

@@ -55,9 +55,12 @@ class Candidate:
         if in_fold is not None:
             described += f"; in folds {call_of(in_fold)}"
         if method.pairs:
-            digests = (f"{kind} {self._sources.pairs_of(kind).sentences.digest[:16]}" for kind in method.pairs)
+            digests = (
+                f"{kind} {pairs.sentences.digest[:16]}"
+                for kind, pairs in zip(method.pairs, self._sources.pairs_for(method))
+            )
             described += f"; {', '.join(digests)}"
-        if method.is_slow:
+        elif method.is_slow:
             described += f"; {self._sources.corpus_for(method).n_tokens} words"
         return described
 

@@ -32,7 +32,7 @@ class Method(NamedTuple):
     by_default: bool = True  # whether it is evaluated if no method is named
     pairs: tuple[str, ...] = ()  # the kinds of pairs that it learns from, one after the other; else from the corpus
     from_words: bool = False  # whether it starts from word vectors learned from the corpus
-    is_slow: bool = False  # whether the quick preset lets it learn from fewer words than the others
+    is_slow: bool = False  # whether the quick preset lets it learn from fewer words or pairs than the others
 
 
 def _tfidf(corpus: SentenceCorpus, seed: Any, n_jobs: int | None) -> Any:
@@ -109,10 +109,15 @@ _ROWS: dict[str, dict[str, Row]] = {
         "PV-DBOW, paper": Row("PV-DBOW", _AS_HERE),
         "PV-DM, paper": Row("PV-DM", _AS_HERE),
     },
+    # The corpora have no parses.
+    "CPhraseVectorizer": {
+        "C-PHRASE on balanced trees": Row(),
+        "C-PHRASE, paper, on balanced trees": Row("C-PHRASE", {**_AS_HERE, "trees": "balanced"}),
+    },
     "RecursiveAutoencoderVectorizer": {
-        "URAE, defaults": Row(),
-        # The corpora have no parses; the paper's word vectors were learned before, by another method.
-        "URAE, paper": Row("URAE", {**_AS_HERE, "trees": "balanced"}, {"from_words": True}),
+        "URAE, defaults": Row(fields={"is_slow": True}),
+        # The paper's word vectors were learned before, by another method.
+        "URAE, paper": Row("URAE", {**_AS_HERE, "trees": "balanced"}, _EMBEDDED),
     },
     "SequentialDenoisingAutoencoder": {
         "SDAE, defaults": Row(fields={"is_slow": True}),
@@ -166,16 +171,16 @@ def _rows_of(cls: Any) -> dict[str, Method]:
 def _rows_of_pairs(cls: Any) -> dict[str, Method]:
     """The paper's setting, and one for a start that knows words already, for each order of the kinds of pairs."""
     title = next(iter(cls._paper_settings), cls.__name__)
-    rows = {}
+    # Vectors, and states of a recurrent unit, of the length of the start.
+    rows, sizes = {}, {name: value for name, value in cls().get_params().items() if name in ("n_components", "n_units")}
+    fields: dict[str, Any] = {"from_words": True, "is_slow": "n_units" in sizes}
     for kinds, settings in _OF_PAIRS.items():
         offered = {name: value for name, value in settings.items() if name in cls().get_params()}
         learned_from = ", then ".join(kinds)
-        rows[f"{title} from {learned_from}"] = Method(
-            _trained(cls, **offered), SIMILARITY, pairs=kinds, from_words=True
-        )
-        if cls._paper_settings:  # vectors of the length of the start
-            make = _trained(cls, title, n_components=cls().n_components)
-            rows[f"{title} from {learned_from}, paper"] = Method(make, SIMILARITY, pairs=kinds, from_words=True)
+        rows[f"{title} from {learned_from}"] = Method(_trained(cls, **offered), SIMILARITY, pairs=kinds, **fields)
+        if cls._paper_settings:
+            make = _trained(cls, title, **sizes)
+            rows[f"{title} from {learned_from}, paper"] = Method(make, SIMILARITY, pairs=kinds, **fields)
     return rows
 
 

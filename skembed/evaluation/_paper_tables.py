@@ -117,12 +117,12 @@ class Cells:
         """Return the reasons with their numbers."""
         return [f"[{number}] {reason}." for reason, number in self.reasons.items()]
 
-    def ours(self, method: str | None, column: ScoreColumn, system: System | None = None) -> str:
+    def ours(self, method: str | None, column: ScoreColumn, system: System | None = None, n_decimals: int = 2) -> str:
         """Return a cell of this run."""
         value = None if method is None else self.figures.ours(method, column)
         if value is None:
             return self.empty(self.figures.reason(method, column, system))
-        return formatted(value, column.metric)
+        return formatted(value, column.metric, n_decimals)
 
 
 def fill(table: PaperTable, figures: Figures, marks: Mapping[str, str]) -> Section:
@@ -161,6 +161,7 @@ OVERVIEW = (
     ScoreColumn("training, s", "training", "corpus", "seconds"),
     ScoreColumn("sentences/s", "training", "corpus", "sentences_per_second"),
 )
+_DECIMALS = 1  # of the overview, which is wide
 
 
 def overview(figures: Figures, marks: Mapping[str, str]) -> Section:
@@ -173,7 +174,7 @@ def overview(figures: Figures, marks: Mapping[str, str]) -> Section:
     rows = [["method", *(column.title for column in OVERVIEW)]]
     for method in figures.methods:
         system = system_of.get(method, System({}))
-        ours = [cells.ours(method, column) for column in OVERVIEW]
+        ours = [cells.ours(method, column, n_decimals=_DECIMALS) for column in OVERVIEW]
         rows.append([f"{method}{marks.get(method, '')}", *_with_published(ours, system, figures)])
     for name, system in SYSTEMS.items():
         is_here = {system.as_published, system.here} & set(figures.methods)
@@ -190,6 +191,6 @@ def overview(figures: Figures, marks: Mapping[str, str]) -> Section:
 def _with_published(cells: Sequence[str], system: System, figures: Figures) -> list[str]:
     published = [figures.published(system, column) for column in OVERVIEW]
     return [
-        cell if value is None else f"{cell} ({formatted(value, column.metric)})"
+        cell if value is None else f"{cell} ({formatted(value, column.metric, _DECIMALS)})"
         for cell, value, column in zip(cells, published, OVERVIEW)
     ]

@@ -39,7 +39,6 @@ class PaperTable(NamedTuple):
     note: str = ""
 
 
-_PARSED = "needs the parses of its text, which no package brings"
 _TWEETS = "learns from tweets, and the text of a run is another"
 _OTHERS = "a system of others, with features or networks that are not of this package"
 
@@ -84,7 +83,7 @@ SYSTEMS: dict[str, System] = {
     ),
     "Sent2Vec uni. (Twitter)": System({PAGLIARDINI: "Sent2Vec uni. (Twitter)"}, reason=_TWEETS),
     "Sent2Vec uni. + bi. (Twitter)": System({PAGLIARDINI: "Sent2Vec uni. + bi. (Twitter)"}, reason=_TWEETS),
-    "C-PHRASE": System({PAGLIARDINI: "C-PHRASE"}, reason=_PARSED),
+    "C-PHRASE": System({PAGLIARDINI: "C-PHRASE"}, "C-PHRASE, paper, on balanced trees", "C-PHRASE on balanced trees"),
     "DictRep BOW + embs.": System({PAGLIARDINI: "DictRep BOW + embs."}, reason="needs the definitions of a dictionary"),
     "PP (PPDB)": _from_pairs("PP", "phrases", "PP (PPDB)"),
     "CSE (PPDB)": _from_pairs("CSE", "phrases", "CSE (PPDB)"),

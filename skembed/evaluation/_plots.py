@@ -23,9 +23,12 @@ def draw_all(ranking: Sequence[Mapping[str, Any]], figures: Figures, agreements:
     pictures = []
     if ranking:
         height = 1 + 0.28 * len(ranking)
-        caption = "Similarity: mean of Pearson's r over all sets, with 95 % intervals."
+        caption = "Similarity: rank, and mean of Pearson's r over all sets, with 95 % intervals."
         pictures.append(draw(partial(_draw_ranking, ranking=ranking), caption, (8, height)))
-        caption = "Similarity against the seconds of training. Methods that learn nothing are left out."
+        caption = (
+            "Similarity against the seconds of training. A number is the method's rank in the drawing of similarity; "
+            "methods that learn nothing are left out."
+        )
         pictures.append(draw(partial(_draw_costs, ranking=ranking, figures=figures), caption))
     if points := list(_beside_published(figures)):
         caption = "Figures with the papers' settings against those that the papers print; equal on the line."
@@ -54,20 +57,19 @@ def _draw_ranking(axes: Any, ranking: Sequence[Mapping[str, Any]]) -> None:
     means = [100 * row["mean"] for row in ranking]
     errors = [[100 * abs(row["mean"] - row[end]) for row in ranking] for end in ("low", "high")]
     axes.errorbar(means, range(len(ranking)), xerr=errors, fmt="o", capsize=2)
-    axes.set_yticks(range(len(ranking)), [row["method"] for row in ranking])
-    axes.invert_yaxis()
+    axes.set_yticks(range(len(ranking)), [f"{row['method']}  {rank}" for rank, row in enumerate(ranking, 1)])
+    axes.set_ylim(len(ranking) - 0.5, -0.5)  # the best on top
     axes.grid(axis="x", alpha=0.3)
     axes.set_xlabel("Pearson's r times 100")
 
 
 def _draw_costs(axes: Any, ranking: Sequence[Mapping[str, Any]], figures: Figures) -> None:
-    for row in ranking:
+    for rank, row in enumerate(ranking, start=1):  # names would cover each other
         seconds = figures.values.get((OURS, row["method"], "training", "corpus", "seconds"), 0)
         if seconds > 0.01:
             axes.plot(seconds, 100 * row["mean"], "C0o")
-            axes.annotate(row["method"], (seconds, 100 * row["mean"]), (4, 2), textcoords="offset points", fontsize=7)
+            axes.annotate(str(rank), (seconds, 100 * row["mean"]), (4, 2), textcoords="offset points", fontsize=8)
     axes.set_xscale("log")
-    axes.margins(x=0.2)
     axes.grid(alpha=0.3)
     axes.set_xlabel("seconds of training")
     axes.set_ylabel("Pearson's r times 100")
@@ -100,3 +102,6 @@ def _draw_agreement(axes: Any, result: Any) -> None:
     display = ConfusionMatrixDisplay(result.agreement, display_labels=result.names)
     display.plot(ax=axes, values_format=".2f", xticks_rotation="vertical", cmap="Blues", im_kw={"vmin": 0, "vmax": 1})
     axes.set(xlabel="", ylabel="")
+    for text in display.text_.ravel():
+        # scikit-learn takes the middle of the values in the matrix, and all of these may be dark.
+        text.set_color("white" if float(text.get_text()) > 0.5 else "black")

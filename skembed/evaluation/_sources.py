@@ -23,13 +23,14 @@ class Preset(NamedTuple):
     n_words: int | None  # that methods learn from
     n_words_if_slow: int | None
     n_pairs: int | None  # of each kind
+    n_pairs_if_slow: int | None
     n_folds: int  # of the nested cross-validation
     alphas: tuple[float, ...]  # penalties to choose from for the relatedness of SICK
 
 
 PRESETS = {
-    "quick": Preset(2_000_000, 100_000, 20_000, 3, (3e-3,)),
-    "full": Preset(None, None, None, 10, (1e-2, 3e-3, 1e-3, 3e-4)),
+    "quick": Preset(2_000_000, 100_000, 20_000, 5_000, 3, (3e-3,)),
+    "full": Preset(None, None, None, None, 10, (1e-2, 3e-3, 1e-3, 3e-4)),
 }
 
 
@@ -56,7 +57,7 @@ class Sources:
         self.corpus = cache(lambda: beginning(read(), preset.n_words))
         self._slow_corpus = cache(lambda: beginning(self.corpus(), preset.n_words_if_slow))
         self._files = {kind: list(files) for kind, files in (pairs or {}).items() if files}
-        self.pairs_of = cache(lambda kind: read_pairs(self._files[kind], preset.n_pairs))
+        self._pairs_of = cache(lambda kind, n_pairs: read_pairs(self._files[kind], n_pairs))
         self.start = cache(self._learn_start)
 
     def corpus_for(self, method: Method) -> SentenceCorpus:
@@ -70,14 +71,17 @@ class Sources:
 
     def pairs_for(self, method: Method) -> list[PairCorpus]:
         """Return the sets of pairs that a method learns from, one after the other."""
-        return [self.pairs_of(kind) for kind in method.pairs]
+        return [self._pairs_of(kind, self._n_pairs(method)) for kind in method.pairs]
+
+    def _n_pairs(self, method: Method) -> int | None:
+        return self.preset.n_pairs_if_slow if method.is_slow else self.preset.n_pairs
 
     def fewer(self, method: Method) -> str:
         """Say what a method learns from, if that is less than others; else nothing."""
-        if method.is_slow and self.corpus_for(method).n_tokens < self.corpus().n_tokens:
+        if any(len(pairs) == self._n_pairs(method) for pairs in self.pairs_for(method)):
+            return f"learned from the first {self._n_pairs(method):,} pairs of each kind"
+        if not method.pairs and method.is_slow and self.corpus_for(method).n_tokens < self.corpus().n_tokens:
             return f"learned from the first {self.corpus_for(method).n_tokens:,} words"
-        if any(len(pairs) == self.preset.n_pairs for pairs in self.pairs_for(method)):
-            return f"learned from the first {self.preset.n_pairs:,} pairs of each kind"
         return ""
 
     def _learn_start(self, seed: int, n_jobs: int | None) -> Any:

@@ -137,11 +137,11 @@ def with_sts_means(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return extended
 
 
-def formatted(value: float, metric: str) -> str:
+def formatted(value: float, metric: str, n_decimals: int = 2) -> str:
     """Write a figure with the digits that its kind needs."""
     if metric in ("seconds", "sentences_per_second"):
         return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
-    return f"{value:.{3 if metric in ('mse', 'hours') else 2}f}"
+    return f"{value:.{3 if metric in ('mse', 'hours') else n_decimals}f}"
 
 
 def column_name(source: str, method: str) -> str:

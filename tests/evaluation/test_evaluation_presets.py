@@ -27,10 +27,12 @@ def quick(folder, tmp_path_factory):
     generator = np.random.default_rng(1)
     for name in ("phrases", "sentences"):
         write(out / f"{name}.tsv", ["?\ta cat", *("\t".join(map(str, row)) for row in draw_pairs(generator, 40))])
-    methods = ["CBOS, defaults", "CBOS, paper", "BOW", "skip-gram sum, defaults", "PP from phrases, then sentences"]
+    methods = ["CBOS, defaults", "CBOS, paper", "BOW", "skip-gram sum, defaults"]
+    methods += ["PP from phrases, then sentences", "PP from phrases"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(PRESETS, "quick", Preset(900, 300, 30, 2, (3e-3,)))
+        patch.setitem(PRESETS, "quick", Preset(900, 300, 30, 10, 2, (3e-3,)))
         patch.setitem(METHODS, "CBOS, paper", METHODS["CBOS, defaults"]._replace(is_slow=True))
+        patch.setitem(METHODS, "PP from phrases", METHODS["PP from phrases"]._replace(is_slow=True))
         more = ["--preset", "quick", "--phrase-pairs", out / "phrases.tsv", "--sentence-pairs", out / "sentences.tsv"]
         assert main(options(folder, out, "--methods", *methods, *more, tables="sts,sick,semantic,training")) == 0
     return out
@@ -43,6 +45,7 @@ def test_quick_learns_from_less_and_marks_what_learns_from_even_less(quick):
     text = (quick / "overview.md").read_text(encoding="utf-8")
     assert "| CBOS, paper* " in text and "* learned from the first 300 words." in text
     assert "| PP from phrases, then sentences** " in text and "** learned from the first 30 pairs of each kind." in text
+    assert "| PP from phrases*** " in text and "*** learned from the first 10 pairs of each kind." in text
     assert "| CBOS, defaults " in text and "| BOW " in text
 
 

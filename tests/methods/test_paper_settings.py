@@ -42,7 +42,8 @@ def test_setting_learns_from_a_small_text(cls, name):
     model = cls(**params).set_params(**{key: value for key, value in small.items() if key in params})
     if "random_state" in params:
         model.set_params(random_state=0)
-    rows = model.fit_transform(TEXT, **evidence(cls.__name__))
+    text = [f"({sentence})" for sentence in TEXT] if params.get("trees") == "bracketed" else TEXT
+    rows = model.fit_transform(text, **evidence(cls.__name__))
     rows = rows.toarray() if hasattr(rows, "toarray") else rows
     assert len(rows) == len(TEXT)
     assert np.isfinite(rows).all() and rows.any()

@@ -164,11 +164,13 @@ def test_inference_is_the_twin(options):
     for words, row in zip(sentences, found):
         d, ahead, momentum = np.zeros(5), np.zeros(5), 1.0
         total, curvature = sum(weights[word] for word in words), 0.0
+        squares = []
         for t, (factor, _) in enumerate(
             reference.paragraph_windows(words, range(len(words)), window, estimator.combine)
         ):
             n = (t + 1) * N_NOISE // len(words) - t * N_NOISE // len(words)
             square = target[words[t], :5] @ target[words[t], :5]
+            squares.append(factor**2)
             curvature += factor**2 / 4 * (weights[words[t]] * square + n * total * estimator.negative / N_NOISE * top)
 
         def loss(point, words=words):
@@ -177,7 +179,7 @@ def test_inference_is_the_twin(options):
 
         for _ in range(N_STEPS):
             gradient = numeric_gradient(lambda: loss(ahead), ahead)  # noqa: B023
-            now = ahead - gradient / (curvature + RIDGE)
+            now = ahead - gradient / (curvature + RIDGE * np.mean(squares))
             before, momentum = momentum, (1 + np.sqrt(1 + 4 * momentum**2)) / 2
             ahead, d = now + (before - 1) / momentum * (now - d), now
         np.testing.assert_allclose(row, d, rtol=2e-3, atol=2e-4)

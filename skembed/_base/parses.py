@@ -1,0 +1,129 @@
+"""Base of the estimators that take the parses of a user's own parser, as brackets in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._corpus.corpus import SentenceCorpus
+from .._text.batches import offsets
+from .._text.tokenizer import BRACKETED, Tokenizer
+from .text import TextVectorizer, tokenizer_options
+
+OPENING, CLOSING = "(", ")"
+_CHUNK = 65_536  # sentences that are checked at once
+
+
+def brackets_of(vocabulary: dict[str, int]) -> tuple[int, int]:
+    """Rows of both brackets; -1 for those that the text has not."""
+    return vocabulary.get(OPENING, -1), vocabulary.get(CLOSING, -1)
+
+
+def check_parses(corpus: SentenceCorpus) -> None:
+    """Raise an error for a sentence whose brackets are not those of a tree."""
+    words = corpus.vocabulary.words
+    steps = np.array([(word == OPENING) - (word == CLOSING) for word in words], np.int64)
+    for first in range(0, corpus.n_sentences, _CHUNK):
+        ptr = corpus.sent_ptr[first : first + _CHUNK + 1]
+        depth = offsets(steps[corpus.tokens[ptr[0] : ptr[-1]]])
+        ptr = ptr - ptr[0]
+        least = np.minimum.reduceat(depth, ptr[:-1])  # an empty sentence has the depth where it stands
+        is_bad = (depth[ptr[1:]] != depth[ptr[:-1]]) | (least < depth[ptr[:-1]])
+        if is_bad.any():
+            raise ValueError(
+                f"Row {first + int(is_bad.argmax())} has opening and closing brackets that do not fit each other. With "
+                'trees="bracketed", each sentence is a tree such as "(S (NP dogs) (VP bark))".'
+            )
+
+
+class TakesParses(TextVectorizer):
+    """Base of the estimators with the parameter `trees`, whose value "bracketed" reads trees from the text."""
+
+    trees: str = "balanced"
+
+    @staticmethod
+    def words_of_tree(tree: Any) -> list[Any]:
+        """List the words of a nested list, a nested tuple or a tree of nltk, with brackets: an `analyzer`.
+
+        Parameters
+        ----------
+        tree : list, tuple or str
+            A node is a list or tuple of its children, as the trees of nltk are; a word is a string.
+
+        Returns
+        -------
+        words : list of str
+            As ``trees="bracketed"`` takes them. They are not lowered; ``stemmer=str.lower`` does that.
+
+        Examples
+        --------
+        >>> from skembed import RecursiveAutoencoderVectorizer
+        >>> parses = [[["the", "dog"], ["bites", ["the", "man"]]]] * 20
+        >>> emb = RecursiveAutoencoderVectorizer(
+        ...     8, trees="bracketed", analyzer=RecursiveAutoencoderVectorizer.words_of_tree
+        ... )
+        >>> emb.fit(parses).transform(parses).shape
+        (20, 8)
+        """
+        words, rest = [], [tree]
+        while rest:  # a stack, as a tree may be deeper than Python's own
+            top = rest.pop()
+            if isinstance(top, (list, tuple)):
+                words.append("(")
+                rest += [")", *reversed(top)]
+            else:
+                words.append(top)
+        return words
+
+    @staticmethod
+    def words_of_spans(sentence: tuple[Sequence[str], Iterable[tuple[int, int]]]) -> list[str]:
+        """List the words of a sentence with brackets around its constituents: an `analyzer`.
+
+        Parameters
+        ----------
+        sentence : (words, spans) tuple
+            Words, and where each constituent begins and ends in them: (0, 2) is that of the first two words.
+
+        Returns
+        -------
+        words : list of str
+            As from `words_of_tree`.
+
+        Raises
+        ------
+        ValueError
+            If a span is empty or ends past the sentence, or two spans cross.
+
+        Examples
+        --------
+        >>> from skembed import RecursiveAutoencoderVectorizer
+        >>> sentence = "the dog bites the man".split(), [(0, 2), (3, 5), (2, 5)]
+        >>> " ".join(RecursiveAutoencoderVectorizer.words_of_spans(sentence))
+        '( the dog ) ( bites ( the man ) )'
+        """
+        words, spans = sentence
+        before, behind, around = [0] * (len(words) + 1), [0] * (len(words) + 1), [(0, len(words))]
+        for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+            if not 0 <= start < end <= len(words):
+                raise ValueError(f"The span ({start}, {end}) is not one of a sentence of {len(words)} words.")
+            while around[-1][1] <= start:
+                around.pop()
+            if end > around[-1][1]:
+                raise ValueError(f"The spans {around[-1]} and ({start}, {end}) of a sentence cross.")
+            around.append((start, end))
+            before[start] += 1
+            behind[end] += 1
+        return [
+            part
+            for index, word in enumerate(words)
+            for part in (*["("] * before[index], word, *[")"] * behind[index + 1])
+        ]
+
+    def _tokenizer_of_options(self) -> Tokenizer:
+        tokenizer = super()._tokenizer_of_options()
+        if self.trees != "bracketed":
+            return tokenizer
+        options: dict[str, Any] = {**tokenizer_options(tokenizer), "token_pattern": BRACKETED}
+        return Tokenizer(**options)

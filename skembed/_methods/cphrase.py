@@ -1,0 +1,300 @@
+"""C-PHRASE (Pham and others, 2015): the constituents of a sentence predict the words around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._base.parses import TakesParses, brackets_of, check_parses
+from .._base.pooled import PooledVectorizer
+from .._base.trained import TrainedVectorizer
+from .._corpus.corpus import SentenceCorpus
+from .._objectives.cphrase import CPhraseObjective
+from .._text.batches import offsets
+from .._text.known_words import EncodedSentences
+from .._training.learned_arrays import LearnedArray, Start, start_uniform
+from .._validation.limits import integers
+
+
+def _start_of_words(limit: float, without: list[int]) -> Start:
+    def fill(array: np.ndarray, seed: int) -> None:
+        start_uniform(limit)(array, seed)
+        array[without] = 0
+
+    return fill
+
+
+class CPhraseVectorizer(TakesParses, PooledVectorizer, TrainedVectorizer):
+    r"""Sum of word vectors, learned so that the constituents of a parse predict the words around them: C-PHRASE.
+
+    A constituent, from a single word up, is the mean of the vectors of its words. It predicts the words before and
+    behind it, the more of them the higher it stands in the tree [1]_. With single words alone that is skip-gram. The
+    trees are those of a parser, which are given as brackets, or balanced ones.
+
+    Read more in the :ref:`User Guide <cphrase>`.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Length of the vectors. The paper has 300.
+    trees : {"balanced", "bracketed"}, default="balanced"
+        "balanced" needs no parser: the first and the second word are a constituent, the third and the fourth, and so
+        on; then these pairs in the same way. "bracketed" takes the constituents from the text, which has brackets as
+        parsers write them: ``(S (NP dogs) (VP bark))``. What stands right behind an opening bracket is a label, which
+        is not used; ``( dogs bark)`` has none. For trees of nltk, nested lists or spans pass `words_of_tree` or
+        `words_of_spans` as `analyzer`. `transform` takes text with brackets or without.
+    window : int, default=5
+        Words before and behind a word that it predicts.
+    window_growth : int, default=2
+        How many words more a constituent predicts on each side with each level of the tree below it. 0 gives all
+        constituents the same window.
+    negative : int, default=5
+        Random words to compare with, drawn by the 0.75th power of their frequency.
+    subsample : float, default=1e-3
+        Threshold t, above 0. A word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``. A
+        constituent is what is kept of its words.
+    pooling : {"mean", "sum"}, default="sum"
+        Whether a sentence is the sum (the paper) or the mean of its words at transform.
+    unknown : {"zero", "hash"}, default="hash"
+        What becomes of a word without a vector. "zero", as in the paper, leaves it out. "hash" gives it a random
+        direction that depends on its text alone, so that it still matches itself.
+    solver : {"adagrad", "sgd"}, default="adagrad"
+        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
+        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+    learning_rate : float, default=0.3
+        Size of the steps, above 0. The two solvers need different values; for "sgd" begin with 0.025.
+    max_iter : int, default=5
+        Passes over the text.
+    batch_size : int or "auto", default="auto"
+        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64 (112 if
+        they are very short).
+    min_count : int, default=5
+        Words that occur less often are not learned.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : "word" or callable, default="word"
+        "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
+        options are then not used.
+    token_pattern : str, default=r"(?u)\\b\\w+\\b"
+        Regular expression of a word. It is not used with ``trees="bracketed"``.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, instead of the `X` given to `fit`.
+    early_stopping : bool, default=False
+        Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the vocabulary and the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the start values, the order of the text and all draws.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words that are learned, and their row numbers. Brackets count as words, with a row of zeros.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Source vectors of the words, which make the sentences.
+    target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Target vectors of the words. They are not used after training.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text.
+    coverage_ : float
+        Fraction of the words of that text that are in the vocabulary.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        1 for each word.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a target in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_ : int
+        Number of passes made.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    Word2VecVectorizer : Predicts from single words, in windows.
+    RecursiveAutoencoderVectorizer : The other method that takes parses.
+
+    Notes
+    -----
+    *Objective.* With the source vectors *v* and the target vectors *u* of the words, the constituents *C* of a
+    sentence, the words :math:`A_C` around each, the negatives *N* of the sentence and :math:`\ell(x) = \log(1 +
+    e^{-x})`, it minimises
+
+    .. math::
+
+        h_C = \frac{1}{|C|} \sum_{w \in C} v_w, \qquad
+        L = \sum_C \Big( \sum_{a \in A_C} \ell(u_a \cdot h_C)
+        + |A_C| \sum_{n \in N, n \notin A_C} \ell(-u_n \cdot h_C) \Big)
+
+    *Differences from the paper.* One set of negatives, from one half of the words, serves a whole sentence, and each
+    counts as often as there are words around the constituent. Blocks are computed from the same weights; then each word
+    takes one step for each of its positions, in the order of the block. A row with c > 8 steps in one block takes steps
+    of 8/c the size.
+
+    *The paper's own setting,* as the method is generally cited, is ``CPhraseVectorizer(300, trees="bracketed",
+    window=5, window_growth=2, negative=5, subsample=1e-5, pooling="sum", unknown="zero", solver="sgd",
+    learning_rate=0.025, max_iter=5, batch_size=1, min_count=5)``. The paper was not at hand; negatives, rate and
+    passes are word2vec's.
+
+    References
+    ----------
+    .. [1] N. T. Pham, G. Kruszewski, A. Lazaridou and M. Baroni, "Jointly Optimizing Word Representations for Lexical
+       and Sentential Tasks with the C-PHRASE Model", ACL, 2015.
+
+    Examples
+    --------
+    >>> from skembed import CPhraseVectorizer
+    >>> parses = [
+    ...     "(S (NP the old dog) (VP barked (PP at (NP the cat))))",
+    ...     "(S (NP the bank) (VP lent (NP the money)))",
+    ... ] * 50
+    >>> emb = CPhraseVectorizer(16, trees="bracketed", random_state=0).fit(parses)
+    >>> emb.transform(["the dog barked", "(S (NP the dog) barked)"]).shape
+    (2, 16)
+    >>> emb.similarity("dog", "barked") > emb.similarity("dog", "money")
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "trees": [StrOptions({"balanced", "bracketed"})],
+        "window": [integers(1)],
+        "window_growth": [integers(0)],
+        "negative": [integers(1)],
+        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+    }
+    target_vectors_: NDArray[np.float32]
+    _paper_settings = {
+        "C-PHRASE": {
+            "n_components": 300,
+            "trees": "bracketed",
+            "window": 5,
+            "window_growth": 2,
+            "negative": 5,
+            "subsample": 1e-5,
+            "pooling": "sum",
+            "unknown": "zero",
+            "solver": "sgd",
+            "learning_rate": 0.025,
+            "max_iter": 5,
+            "batch_size": 1,
+            "min_count": 5,
+        }
+    }
+    # end of the settings
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        trees: str = "balanced",
+        window: int = 5,
+        window_growth: int = 2,
+        negative: int = 5,
+        subsample: float = 1e-3,
+        pooling: str = "sum",
+        unknown: str = "hash",
+        solver: str = "adagrad",
+        learning_rate: float = 0.3,
+        max_iter: int = 5,
+        batch_size: int | str = "auto",
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str = r"(?u)\b\w+\b",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        corpus: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.trees = trees
+        self.window = window
+        self.window_growth = window_growth
+        self.negative = negative
+        self.subsample = subsample
+        self.pooling = pooling
+        self.unknown = unknown
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.corpus = corpus
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _brackets(self, fitted: Mapping[str, Any]) -> tuple[int, int] | None:
+        return brackets_of(fitted["vocabulary_"]) if self.trees == "bracketed" else None
+
+    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+        shape = (len(fitted["word_counts_"]), self.n_components)
+        brackets = self._brackets(fitted) or ()
+        if min(brackets, default=0) < 0:
+            raise ValueError(
+                "A bracket is not among the words that are learned: min_count, max_features or stop_words took it "
+                'away, or the text has none. trees="balanced" needs no brackets.'
+            )
+        start = _start_of_words(0.5 / self.n_components, list(brackets))
+        options = ("n_components", "trees")
+        return [
+            LearnedArray("word_vectors_", shape, start, options=options, is_source=True),
+            LearnedArray("target_vectors_", shape, options=options, kept=False),
+        ]
+
+    def _make_objective(self, fitted: dict[str, Any]) -> CPhraseObjective:
+        return CPhraseObjective(self, fitted, self._brackets(fitted))
+
+    def _evidence(
+        self, X: Any, y: Any, groups: Any
+    ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
+        evidence = super()._evidence(X, y, groups)
+        if self.trees == "bracketed":
+            check_parses(evidence[0])
+        return evidence
+
+    def _counted(self, sentences: EncodedSentences) -> EncodedSentences:
+        """Brackets do not count."""
+        brackets = self._brackets(vars(self))
+        if brackets is None:
+            return sentences
+        is_word = ~np.isin(sentences.rows.take(sentences.ids), brackets)
+        return sentences._replace(ids=sentences.ids[is_word], ptr=offsets(is_word)[sentences.ptr])

@@ -1,0 +1,324 @@
+r"""C-PHRASE (Pham and others, 2015), the compiled kernel and its objective.
+
+Each constituent :math:`C` of the tree of a sentence, from single words up, is the mean of the source vectors of its
+words. It predicts the words :math:`A_C` at most ``window + window_growth * height`` positions before and behind it,
+with the logistic loss :math:`\ell(x) = \log(1 + e^{-x})` and negative sampling:
+
+.. math::
+
+    h_C = \frac{1}{|C|} \sum_{w \in C} v_w, \qquad
+    \min_{U, V} \sum_C \Big( \sum_{a \in A_C} \ell(-u_a^T h_C)
+    + |A_C| \sum_{n \in N, n \notin A_C} \ell(u_n^T h_C) \Big)
+
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
+from .._compiled.compile import INLINE, PASTE, lean_kernel
+from .._compiled.random import random_bits, uniform
+from .._compiled.rows import ONE, add_scaled, combine, dots, logistic, mean_square, prefetch_row
+from .._compiled.sync import Team
+from .._training.encoded_text import (
+    EncodedText,
+    Plan,
+    block_of,
+    count_words_of_runs,
+    keep_probability,
+    longest_sentence,
+    runs_of_thread,
+    sentence_of_block,
+)
+from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives, noise_weights
+from .._training.plan import WordBlocks
+from .._training.sentence_blocks import Losses, end_block, make_losses
+from .._training.trainer import Matrix
+from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
+
+
+class CPhraseOptions(NamedTuple):
+    """What is drawn at random, how far a constituent predicts, and where the trees are from."""
+
+    keep: np.ndarray  # (n_words,) float32, the probability that an occurrence of a word is kept
+    negatives: Negatives
+    negative: int
+    window: int
+    window_growth: int
+    opening: int  # the words that are brackets, or -1 for balanced trees
+    closing: int
+
+
+class Phrases(NamedTuple):
+    """The constituents of a sentence with two words or more, and the brackets that are open; a row for each thread."""
+
+    left: np.ndarray  # (n_threads, most words of a sentence, or more) int32, position of the first word
+    right: np.ndarray  # int32, of the word behind the last
+    height: np.ndarray  # int32, of the tree below; that of a word is 0
+    open_left: np.ndarray  # int32, where open brackets begin
+    open_height: np.ndarray  # int32, the greatest height of what they hold so far
+
+
+class Constituents(NamedTuple):
+    """Work space of one block.
+
+    The data of a sentence are at indices that follow from its index in the block and from the number of words before
+    it, so that no two threads write to the same place.
+    """
+
+    run_ptr: np.ndarray  # (n_runs + 1,) int64
+    losses: Losses  # by sentences
+    words: np.ndarray  # (n_tokens,) int32, the words that are kept
+    phrases: Phrases
+    source: SparseGradient  # its vectors: gradients of the words, then one of a constituent for each thread
+    target: SparseGradient  # its vectors: gradients of negatives and words, then a constituent for each thread
+    error: np.ndarray  # (n_threads, most words of a sentence, or more) float32
+    negative_error: np.ndarray  # (n_threads, negative or more) float32
+    rows: np.ndarray  # (n_threads * n,) int32, a list of rows for each thread
+    scale: np.ndarray  # (n_threads * n,) float32, and what each is multiplied by
+
+
+class PhraseSentence(NamedTuple):
+    """One sentence of a block."""
+
+    sentence: int  # its index in the text
+    a: int  # number of words before it in the block
+    n: int  # words that are kept
+    source: int  # its first entry of the source gradient
+    target: int  # its first entry of the target gradient
+    thread: int
+    buffer: int  # where the thread's list of rows begins
+
+
+@njit(**INLINE)
+def list_phrase(phrases, thread, i, left, right, height):
+    phrases.left[thread, i], phrases.right[thread, i], phrases.height[thread, i] = left, right, height
+
+
+@njit(**PASTE)
+def read_sentence(text, sentence, seed, options, target_weights, work, a, thread):
+    """Subsampling: write the words of a sentence that are kept, from ``a`` on, and list what its brackets hold of them.
+
+    Two brackets around the same words are one constituent, and a word in brackets is a word. Returns the numbers of
+    words and constituents.
+    """
+    phrases, start = work.phrases, text.sent_ptr[sentence]
+    n = n_phrases = depth = np.int64(0)
+    for p in range(start, text.sent_ptr[sentence + 1]):
+        word = text.tokens[p]
+        if word == options.opening:
+            phrases.open_left[thread, depth], phrases.open_height[thread, depth] = n, 0
+            depth += 1
+        elif word == options.closing:
+            depth -= 1
+            left, height, last = phrases.open_left[thread, depth], phrases.open_height[thread, depth], n_phrases - 1
+            is_new = n - left > 1
+            if is_new and n_phrases > 0:
+                is_new = phrases.left[thread, last] != left or phrases.right[thread, last] != n
+            if is_new:
+                height += 1
+                list_phrase(phrases, thread, n_phrases, left, n, height)
+                n_phrases += 1
+            if depth > 0:
+                phrases.open_height[thread, depth - 1] = max(phrases.open_height[thread, depth - 1], height)
+        elif word < text.word_weight.shape[0]:
+            bits = random_bits(np.uint64(seed), np.uint64(3), np.uint64(sentence), np.uint64(p - start))
+            if uniform(bits) < options.keep[word]:
+                work.words[a + n] = word
+                prefetch_row(target_weights, word)
+                n += 1
+    return n, n_phrases
+
+
+@njit(**PASTE)
+def list_balanced(n, phrases, thread):
+    """List the constituents of the balanced tree over ``n`` words: pairs, pairs of these, and so on."""
+    n_phrases, half, height = np.int64(0), np.int64(1), np.int64(1)
+    while half < n:
+        for left in range(0, n - half, 2 * half):
+            list_phrase(phrases, thread, n_phrases, left, min(left + 2 * half, n), height)
+            n_phrases += 1
+        half, height = 2 * half, height + 1
+    return n_phrases
+
+
+@njit(**INLINE)
+def begin_sentence(s, half, seed, options, target_weights, work):
+    """Draw the negatives of a sentence; the gradients of these and of its words begin at zero."""
+    source, target = work.source, work.target
+    for j in range(options.negative):
+        bits = random_bits(np.uint64(seed), np.uint64(5), np.uint64(s.sentence), np.uint64(j))
+        target.row[s.target + j] = draw_negative(options.negatives, half, bits)
+        prefetch_row(target_weights, target.row[s.target + j])
+    for e in range(s.source, s.source + s.n):
+        source.square[e] = 0.0
+        for column in range(source.vectors.shape[1]):
+            source.vectors[e, column] = 0.0
+    for t in range(s.target, s.target + options.negative + s.n):
+        for column in range(target.vectors.shape[1]):
+            target.vectors[t, column] = 0.0
+
+
+@njit(**PASTE)
+def learn_phrase(s, left, right, height, source_weights, target_weights, options, work):
+    """One constituent against frozen weights; adds to the gradients of its words, those around it and the negatives.
+
+    Returns the loss and the number of words predicted. Negatives count as often as there are words around.
+    """
+    source, target, rows, scale, thread = work.source, work.target, work.rows, work.scale, s.thread
+    errors, negative_errors, negative = work.error, work.negative_error, options.negative
+    hidden, gradient, n_own = target.capacity + thread, source.capacity + thread, right - left
+    width = options.window + options.window_growth * height
+    first, last = max(np.int64(0), left - width), min(s.n, right + width)
+    n_around = left - first + last - right
+    if n_around == 0:
+        return 0.0, n_around
+    for i in range(n_own):
+        scale[s.buffer + i] = ONE / np.float32(n_own)
+    combine(target.vectors, hidden, scale, s.buffer, source_weights, work.words, s.a + left, n_own)
+    for k in range(n_around):
+        position = first + k + (n_own if first + k >= left else 0)
+        rows[s.buffer + k] = work.words[s.a + position]
+    dots(errors, thread, target.vectors, hidden, target_weights, rows, s.buffer, n_around)
+    dots(negative_errors, thread, target.vectors, hidden, target_weights, target.row, s.target, negative)
+    for k in range(n_around):
+        errors[thread, k] *= -ONE  # so that errors and losses are those of negatives
+    loss = logistic(errors, thread, n_around)
+    for j in range(negative):
+        for k in range(n_around):
+            if rows[s.buffer + k] == target.row[s.target + j]:
+                negative_errors[thread, j] = -np.inf
+    loss += n_around * logistic(negative_errors, thread, negative)
+    for k in range(n_around):
+        position = first + k + (n_own if first + k >= left else 0)
+        add_scaled(target.vectors, s.target + negative + position, -errors[thread, k], target.vectors, hidden)
+        scale[s.buffer + k] = -errors[thread, k] / np.float32(n_own)
+    for j in range(negative):
+        error = np.float32(n_around) * negative_errors[thread, j]
+        add_scaled(target.vectors, s.target + j, error, target.vectors, hidden)
+        rows[s.buffer + n_around + j] = target.row[s.target + j]
+        scale[s.buffer + n_around + j] = error / np.float32(n_own)
+    n_rows = n_around + negative
+    square = combine(source.vectors, gradient, scale, s.buffer, target_weights, rows, s.buffer, n_rows)
+    for e in range(s.source + left, s.source + right):
+        add_scaled(source.vectors, e, ONE, source.vectors, gradient)
+        # AdaGrad gets the sum of the squared terms: as they point alike, the square of their sum is too large.
+        source.square[e] += square
+    return loss, n_around
+
+
+@njit(**INLINE)
+def list_gradients(s, options, work):
+    """What each word and negative gets, as entries."""
+    source, target = work.source, work.target
+    for i in range(s.n):
+        e = s.source + i
+        source.row[e], source.vector[e], source.scale[e] = work.words[s.a + i], e, ONE
+        target.row[s.target + options.negative + i] = work.words[s.a + i]
+    for t in range(s.target, s.target + options.negative + s.n):
+        target.vector[t], target.scale[t], target.square[t] = t, ONE, mean_square(target.vectors, t)
+
+
+@lean_kernel
+def train_cphrase(text, source_rows, target_rows, options, work, plan, update, team):
+    source, target, losses, phrases = work.source, work.target, work.losses, work.phrases
+    source_weights, target_weights = source_rows.weights, target_rows.weights
+    buffer = work.rows.shape[0] // team.n_threads * team.thread
+    for index in range(plan.first_block, plan.last_block):
+        block = block_of(plan, index)
+        first_run, last_run = runs_of_thread(work.run_ptr, block, team)
+        first_source = e = work.run_ptr[first_run] - work.run_ptr[block.first_run]
+        first_sentence = (first_run - block.first_run) * plan.run_length
+        first_target = t = first_source + first_sentence * options.negative
+        for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
+            sentence, a = sentence_of_block(text, plan, work.run_ptr, block, i, source_weights, options.keep)
+            losses.loss[i], losses.n_targets[i] = 0.0, 0
+            if sentence < 0:
+                continue
+            n, n_phrases = read_sentence(text, sentence, plan.seed, options, target_weights, work, a, team.thread)
+            if n < 2:
+                continue
+            if options.opening < 0:
+                n_phrases = list_balanced(n, phrases, team.thread)
+            s = PhraseSentence(sentence, a, n, e, t, team.thread, buffer)
+            half = half_of_words(options.negatives, plan.seed, block, i)
+            begin_sentence(s, half, plan.seed, options, target_weights, work)
+            for phrase in range(-n, n_phrases):
+                left, right, height = phrase + n, phrase + n + 1, np.int64(0)
+                if phrase >= 0:
+                    left, right = np.int64(phrases.left[s.thread, phrase]), np.int64(phrases.right[s.thread, phrase])
+                    height = np.int64(phrases.height[s.thread, phrase])
+                loss, n_predicted = learn_phrase(s, left, right, height, source_weights, target_weights, options, work)
+                losses.loss[i] += loss
+                losses.n_targets[i] += n_predicted
+            list_gradients(s, options, work)
+            e += n
+            t += n + options.negative
+        sort_by_owner(source, source_rows.owner, first_source, e, team)
+        sort_by_owner(target, target_rows.owner, first_target, t, team)
+        if end_block(((source_rows, source), (target_rows, target)), update, losses, block, team):
+            return
+
+
+class CPhraseObjective:
+    """What `CPhraseVectorizer` brings to the training loop; `brackets` are the rows of both, or None."""
+
+    blocks = WordBlocks()
+
+    def __init__(self, vectorizer: Any, fitted: dict[str, Any], brackets: tuple[int, int] | None) -> None:
+        counts = fitted["word_counts_"].astype(np.float64)
+        n_brackets = 0.0
+        if brackets is not None:
+            n_brackets = counts[list(brackets)].sum()
+            counts[list(brackets)] = 0
+        keep = keep_probability(counts, fitted["_n_tokens"] - n_brackets, vectorizer.subsample)
+        drawn, kept = noise_weights(counts), keep * counts
+        targets = kept + drawn * kept.sum() * vectorizer.negative
+        self.options = CPhraseOptions(
+            keep=keep,
+            negatives=make_negatives(drawn, assign_rows(targets, 2)),
+            negative=int(vectorizer.negative),
+            window=int(vectorizer.window),
+            window_growth=int(vectorizer.window_growth),
+            opening=-1 if brackets is None else brackets[0],
+            closing=-1 if brackets is None else brackets[1],
+        )
+        self.matrices = [
+            Matrix.of(fitted, "word_vectors_", lambda: kept),
+            Matrix.of(fitted, "target_vectors_", lambda: targets),
+        ]
+
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Constituents:
+        run_ptr, n_tokens = count_words_of_runs(text, plan)
+        n_sentences = plan.runs_per_block * plan.run_length
+        n_components = self.matrices[0].weights.shape[1]
+        longest, negative = longest_sentence(text), self.options.negative
+        n_buffer = n_threads * unshared_width(longest + negative)
+        n_target = n_tokens + n_sentences * negative
+
+        def of_words(dtype: Any) -> Any:
+            return make.zeros((n_threads, unshared_width(longest)), dtype)
+
+        gradients = make.zeros((n_tokens + n_threads, n_components), np.float32)
+        targets = make.zeros((n_target + n_threads, n_components), np.float32)
+        return Constituents(
+            run_ptr=run_ptr,
+            losses=make_losses(n_sentences, make),
+            words=make.zeros((n_tokens,), np.int32),
+            phrases=Phrases(*(of_words(np.int32) for _ in Phrases._fields)),
+            source=make_gradient(n_tokens, gradients, n_threads, make=make),
+            target=make_gradient(n_target, targets, n_threads, make=make),
+            error=of_words(np.float32),
+            negative_error=make.zeros((n_threads, unshared_width(negative)), np.float32),
+            rows=make.zeros((n_buffer,), np.int32),
+            scale=make.zeros((n_buffer,), np.float32),
+        )
+
+    def run(
+        self, text: EncodedText, rows: list[Rows], scratch: Constituents, plan: Plan, update: Update, team: Team
+    ) -> None:
+        train_cphrase(text, rows[0], rows[1], self.options, scratch, plan, update, team)
