@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import skembed
-from skembed._training.engines import Inline
+from skembed._shards.engines import Inline
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 

@@ -19,7 +19,7 @@ import numpy as np
 from measuring import arguments, median, rounds_of, saved_corpus, workers
 from reporting import report
 
-from skembed._training.shards import rounds_of_pass
+from skembed._shards.plan import rounds_of_pass
 
 PASSES, N_COMPONENTS = 5, 300
 N_WORKERS, SIZES, NETWORKS = (2, 4, 8, 16, 32, 64, 128, 256), (10**9, 10**10, 10**11, 10**12), (1, 10)
@@ -52,7 +52,7 @@ def prepare_work(corpus):
 
 def prepare_rows(corpus):
     """Nanoseconds that a row takes in a round, of each step."""
-    from skembed._training.merging import Changes, apply, merge, take_changes, working_copy
+    from skembed._shards.merging import Changes, apply, merge, take_changes, working_copy
 
     generator = np.random.default_rng(0)
     before, old = generator.normal(size=(100_000, N_COMPONENTS)).astype(np.float32), np.ones((100_000, 2), np.float32)

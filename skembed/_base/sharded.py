@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from .._shards.engines import engine_of
+from .._shards.rounds import Job, RoundTrainer
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import EncodedText
-from .._training.engines import engine_of
 from .._training.learned_arrays import moving
-from .._training.rounds import Job, RoundTrainer
 from .._training.trainer import BlockLoop
 from .._validation.limits import integers
 from .._validation.paths import PathLike

@@ -29,7 +29,7 @@ RANKS = [
     ["metrics"],
     ["_search"],
     ["_training"],
-    ["_encoders", "_objectives"],
+    ["_encoders", "_objectives", "_shards"],
     ["_base"],
     ["_word_vectors"],
     ["_methods"],

@@ -5,7 +5,7 @@ import os
 import pytest
 from estimators import GROUPS, TEXT, learned, make
 
-from skembed._training import rounds
+from skembed._shards import rounds
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]

@@ -10,12 +10,12 @@ from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
 from joblib.externals.loky import get_reusable_executor
 
 from skembed import SentenceCorpus
-from skembed._training import merging, rounds
+from skembed._shards import merging, rounds
+from skembed._shards.engines import Processes, in_groups, reduce_in_tree, work_on
+from skembed._shards.merging import RowChanges
+from skembed._shards.plan import Round, cut, deal, rounds_of_pass
 from skembed._training.checkpoint import Checkpoint
 from skembed._training.encoded_text import EncodedText
-from skembed._training.engines import Processes, in_groups, reduce_in_tree, work_on
-from skembed._training.merging import RowChanges
-from skembed._training.shards import Round, cut, deal, rounds_of_pass
 
 pytestmark = pytest.mark.filterwarnings("ignore:n_shards=.* leaves each shard")
 SHARDED = [name for name in TRAINED_CLASSES if "n_shards" in make(name).get_params()]

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .checkpoint import PartOfPass
-from .encoded_text import EncodedText
+from .._training.checkpoint import PartOfPass
+from .._training.encoded_text import EncodedText
+from .._training.learned_arrays import accumulator_of
+from .._training.trainer import BlockLoop
 from .engines import Engine
-from .learned_arrays import accumulator_of
 from .merging import Changes, apply, merge, take_changes, working_copy
-from .shards import Shard, as_kernels_take_it, cut, deal, rounds_of_pass
-from .trainer import BlockLoop
+from .plan import Shard, as_kernels_take_it, cut, deal, rounds_of_pass
 
 
 class Job(NamedTuple):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .encoded_text import EncodedText
+from .._training.encoded_text import EncodedText
 
 # Extents of a shard, so that each shard is a sample of the text, and the most sentences of one.
 _EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024

@@ -21,7 +21,7 @@ import numpy as np
 
 from .._compiled.compile import lean_kernel
 from .._compiled.rows import ONE, add_scaled, copy_scaled, mean_square, prefetch_row
-from .updates import AHEAD, COUNT, SQUARES
+from .._training.updates import AHEAD, COUNT, SQUARES
 
 # The counter of a row that no block has touched. A block leaves 0.0 there, which has another sign.
 _UNTOUCHED = np.float32(-0.0)
