@@ -11,10 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from .._text.tokenizer import Tokenizer
 from .._validation.messages import brief
 
 _CHANGED = "The fitted attributes were changed, or come from a file that was. Fit the estimator again."
-_NUMBERS = "coverage_", "_unknown_length", "_unknown_weight", "_spelling_weight"
+_NUMBER, _WHOLE_NUMBER, _LIST = (float, np.floating), (int, np.integer), list
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "vocabulary_": dict,
+    "_tokenizer": Tokenizer,
+    **dict.fromkeys(("coverage_", "_unknown_length", "_unknown_weight", "_spelling_weight"), _NUMBER),
+    **dict.fromkeys(("n_features_out_", "n_iter_", "_n_tokens", "_n_steps", "_n_frozen"), _WHOLE_NUMBER),
+    **dict.fromkeys(("loss_curve_", "validation_loss_curve_"), _LIST),
+}
 # An array, and its sizes; None allows any size.
 Shaped = tuple[Any, tuple[int | None, ...]]
 
@@ -34,14 +42,8 @@ class CheckedState:
 
     def _check_state(self) -> None:
         """Raise a ValueError if the arrays that `transform` reads are not of the shapes that it relies on."""
-        if not isinstance(self.vocabulary_, dict):
-            raise ValueError(f"vocabulary_ is {brief(self.vocabulary_)}, expected a dictionary. {_CHANGED}")
         fitted = vars(self)
-        for name in _NUMBERS:
-            if not isinstance(fitted.get(name, 0.0), (float, np.floating)):
-                raise ValueError(f"{name} is {brief(fitted[name])}, expected a number. {_CHANGED}")
-        if not isinstance(n_columns := fitted.get("n_features_out_"), (int, np.integer)):
-            raise ValueError(f"n_features_out_ is {brief(n_columns)}, expected a whole number. {_CHANGED}")
+        check_types(fitted)
         try:
             expected = self._shapes_of_state(len(self.vocabulary_))
         except (AttributeError, TypeError, IndexError, KeyError) as error:
@@ -53,6 +55,14 @@ class CheckedState:
             if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not _has_shape(array, shape):
                 expected_sizes = ", ".join("any" if size is None else str(size) for size in shape)
                 raise ValueError(f"{name} is {brief(array)}, expected floats of shape ({expected_sizes}). {_CHANGED}")
+
+
+def check_types(fitted: Mapping[str, Any]) -> None:
+    """Raise a ValueError if a fitted attribute is of another type than a fit makes it."""
+    for name, wanted in _TYPES.items():
+        if name in fitted and not isinstance(fitted[name], wanted):
+            kind = wanted[0] if isinstance(wanted, tuple) else wanted
+            raise ValueError(f"{name} is {brief(fitted[name])}, expected {kind.__name__}. {_CHANGED}")
 
 
 def _has_shape(array: np.ndarray, shape: tuple[int | None, ...]) -> bool:

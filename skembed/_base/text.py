@@ -27,7 +27,7 @@ from .saving import Saved
 from .scikit_learn import Transformer
 from .sharing import Shared, one_at_a_time, side_state
 from .showing import QuickDisplay
-from .state import CheckedState, check_rows
+from .state import CheckedState, check_rows, check_types
 
 # With fewer pieces, one thread is done before a second one has repaid the time that it takes to start.
 LEAST_PIECES = 3
@@ -246,6 +246,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
 
     def _pieces(self, X: Any, name: str) -> Iterator[tuple[EncodedSentences | Batch, int]]:
         """Batches of sentences, encoded or not, each with the row of its first sentence."""
+        check_types(vars(self))
         if isinstance(X, SentenceCorpus):
             encoded = self._encoded_corpus(X, name)
             for chunk in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words

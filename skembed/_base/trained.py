@@ -33,7 +33,7 @@ from .growth import check_new_words, learn_words
 from .memory import EstimatesMemory
 from .outcome import check_finite, copied, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
-from .state import check_rows, check_to_learn_on
+from .state import check_rows, check_to_learn_on, check_types
 from .text import warn_if_unordered
 
 NO_CHECKPOINT = Checkpoint(None)
@@ -238,6 +238,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
 
     def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
         """Fitted attributes of an earlier fit, to go on from; what training changes is copied, in case it fails."""
+        check_types(vars(self))
         if corpus.tokenizer != self._tokenizer:
             raise ValueError(
                 f"X was tokenized with {corpus.tokenizer.difference(self._tokenizer)}, the vocabulary with "

@@ -122,6 +122,8 @@ def test_values_of_other_types_are_refused(name):
     for key in ("coverage_", "_unknown_length", "_unknown_weight", "_windows", "n_features_out_"):
         for value in (None, "x", [], ()) if key in found else ():
             check_refused(lambda key=key, value=value: changed(name, **{key: value}))
+    with pytest.raises(ValueError, match="_tokenizer is {}, expected Tokenizer. .* were changed"):
+        changed(name, _tokenizer={}).transform(TEXT)
     if not name.startswith("BOWPCA-plain"):  # whose rows are sparse
         check_refused(lambda: changed(name, n_features_out_=2**50))  # before there is memory for a row
 
@@ -166,6 +168,11 @@ def test_training_does_not_go_on_from_a_changed_state(name):
         with pytest.raises(ValueError, match="expected|word_counts_"):
             model.partial_fit(TEXT)
         assert all(vars(model)[key] is value for key, value in before.items())
+    for key in ("_tokenizer", "loss_curve_", "n_iter_", "_n_tokens"):
+        model = copy.deepcopy(fitted(name))
+        vars(model)[key] = "x"
+        with pytest.raises(ValueError, match=f"{key} is 'x', expected .*were changed"):
+            model.partial_fit(TEXT)
     for change in ("known", "new", "fewer"):
         model = copy.deepcopy(fitted(name))
         VOCABULARIES[change](model.vocabulary_)
