@@ -68,5 +68,8 @@ def source_matrix(vectorizer: Any, fitted: dict[str, Any]) -> Matrix:
     counts = fitted["word_counts_"].astype(np.float64)
     n_rows, max_order = len(fitted["_source_vectors"]) - len(counts), int(vectorizer.ngram_range[1])
     of_ngram = counts.sum() * (max_order - 1) / max(1, n_rows)
-    mass = np.concatenate([counts, np.full(n_rows, of_ngram)])
-    return Matrix.of(fitted, "_source_vectors", lambda: mass, fitted.get("_n_frozen", 0))
+
+    def mass() -> np.ndarray:  # not yet: an estimate of the memory does not need it
+        return np.concatenate([counts, np.full(n_rows, of_ngram)])
+
+    return Matrix.of(fitted, "_source_vectors", mass, fitted.get("_n_frozen", 0))
