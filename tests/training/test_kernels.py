@@ -228,7 +228,8 @@ def test_every_entry_goes_to_its_owner_in_order(n, n_threads, l1, seed):
         assert found == [k for k in range(n) if n_threads == 1 or owner[gradient.row[k]] == o]
 
 
-def test_each_owner_takes_the_steps_of_its_rows():
+@pytest.mark.parametrize("n_frozen", [0, 4])
+def test_each_owner_takes_the_steps_of_its_rows(n_frozen):
     results = []
     plan = Plan(np.zeros(1, np.int64), 1, 0, 1, 0, 1, 0)
     for n_threads in (1, 2, 3):
@@ -240,13 +241,14 @@ def test_each_owner_takes_the_steps_of_its_rows():
         gradient.vectors[2] = gradient.square[2] = 0.0
         owner = (np.arange(9 if n_threads > 1 else 0) % n_threads).astype(np.int16)
         weights = rng.normal(size=(9, 20)).astype(np.float32)
-        rows = Rows(weights, np.zeros((9, 2), np.float32), owner)
+        rows, before = Rows(weights, np.zeros((9, 2), np.float32), owner, n_frozen), weights.copy()
         for team in teams(n_threads):
             sort_by_owner(gradient, owner, *partition(80, team), team)
         update = Update(0.1, 0.0, True, 4, True)
         for team in teams(n_threads):
             update_rows(rows, gradient, update, block_of(plan, 0), team)
         assert not rows.accumulator[:, COUNT].any()
+        assert (weights == before).all(axis=1).tolist() == [row < n_frozen for row in range(9)]
         results.append(rows.weights.tobytes() + rows.accumulator.tobytes())
     assert results[0] == results[1] == results[2]
 
