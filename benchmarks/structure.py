@@ -318,7 +318,7 @@ def packages_in_words(sources):
 BOX, HEIGHT = 132, 60  # width and height of a box
 STEP, ROW, MARGIN = 140, 88, 14  # from column to column, from row to row, and what the arrows at the side take
 # The column of each box, 1 where it is not named here: an arrow that passes a row needs a free column there.
-COLUMNS = {"_objectives": 0, "_training": 0, "_corpus": 0, "metrics": 2, "datasets": 2}
+COLUMNS = {"_objectives": 0, "_training": 0, "_corpus": 0, "_shards": 2, "metrics": 3, "datasets": 2}
 STYLE = """
 .packages { display: block; width: 100%; max-width: 30rem; margin: 1rem auto; }
 .packages rect { fill: var(--pst-color-surface, #f3f4f5); stroke: var(--pst-color-border, #c9c9c9); }
