@@ -33,7 +33,7 @@ from .._training.encoded_text import (
     runs_of_thread,
     sentence_of_block,
 )
-from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives
+from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives, noise_weights
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
 from .._training.trainer import Matrix
@@ -241,10 +241,7 @@ class Word2VecObjective:
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"].astype(np.float64)
         keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
-        # counts**0.75, as in Mikolov et al.; square roots are rounded alike on every processor.
-        drawn = np.sqrt(counts) * np.sqrt(np.sqrt(counts))
-        drawn /= max(drawn.sum(), 1e-300)
-        kept = keep * counts
+        drawn, kept = noise_weights(counts), keep * counts
         targets = kept + drawn * kept.sum() * vectorizer.negative
         self.options = Word2VecOptions(
             keep=keep,
