@@ -151,8 +151,8 @@ class DenseTrainer(BlockLoop):
     def _rows_and_gradient(self, array: LearnedArray, found: np.ndarray | RowGradients) -> tuple[Any, np.ndarray]:
         if not isinstance(found, RowGradients):
             return ..., found
-        is_moving = found.rows >= (self.fitted.get("_n_frozen", 0) if array.is_source else 0)
-        return found.rows[is_moving], found.vectors[is_moving]
+        first = np.searchsorted(found.rows, self.fitted.get("_n_frozen", 0) if array.is_source else 0)  # they ascend
+        return found.rows[first:], found.vectors[first:]
 
 
 def add_up(chunks: Iterator[Gradients]) -> Gradients:
