@@ -66,7 +66,7 @@ def operations_a_word(estimator, corpus):
     for chunk in np.array_split(order.ravel(), len(corpus) // 64):
         found = np.concatenate([rows[corpus.tokens[slice(*corpus.sent_ptr[i : i + 2])]] for i in chunk])
         n_words, n_distinct = n_words + (found >= 0).sum(), n_distinct + len(np.unique(found[found >= 0]))
-    of_unit = 6 * n * (n_words * n + n_distinct * n_inputs)
+    of_unit = 6 * n * ((n_words - len(corpus)) * n + n_distinct * n_inputs)  # a first word has no state before it
     of_decoder = of_unit + 6 * n * n * len(corpus) + 2 * n_words * n * min(estimator.negative, len(small.vocabulary_))
     return 3 * (of_unit + n_decoders * of_decoder) / corpus.n_tokens
 

@@ -231,7 +231,7 @@ def back(unfolded: Unfolded, encoder: np.ndarray, decoder: np.ndarray) -> TreeGr
         of_nodes[first:last] = given[n + first : n + last] * slopes[first:last]
         given[children[first:last].ravel()] = (of_nodes[first:last] @ encoder[:, :-1]).reshape(-1, d)
     of_encoder = _of_pairs(of_nodes, states[children].reshape(-1, 2 * d))
-    return TreeGradients(of_encoder, of_decoder, given[:n] - distances)
+    return TreeGradients(of_encoder, of_decoder, np.subtract(given[:n], distances, out=distances))
 
 
 def _of_pairs(errors: np.ndarray, inputs: np.ndarray) -> np.ndarray:

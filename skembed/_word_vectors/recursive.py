@@ -24,8 +24,11 @@ class Unfolding(DenseObjective):
         self.fitted, self.trees, self.alpha = fitted, trees, alpha
 
     def activation_bytes(self, n_words: int) -> int:
-        """Memory for states, outputs, slopes, gradients and errors of words and as many nodes, and of a level."""
-        return 4 * 2 * n_words * 6 * len(self.fitted["encoder_weights_"])
+        """Memory for states, outputs, slopes, gradients and errors of words and as many nodes, and of a level.
+
+        If words are learned, also for how far they are from their start, and their gradients.
+        """
+        return 4 * n_words * (2 * 6 + 2 * (self.alpha is not None)) * len(self.fitted["encoder_weights_"])
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
         words, _ = list_known(chunk.text, chunk.sentences)
