@@ -52,9 +52,11 @@ def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
     for task in tasks:
         shard = task.shard.cut_out() if isinstance(task.shard, Place) else task.shard
         own = {name: np.array(rows) for name, rows in task.rows.items()}  # all of them count as touched
-        if trainer is None or own:
+        if trainer is None:
             trainer = job.make_trainer(job.fitted | working | own | {"_seed": shard.seed})
-        trainer.seed = shard.seed  # all that the trainers of a group differ in
+        elif own:
+            trainer.objective.take_rows_of_text(own)
+        trainer.seed = shard.seed
         loss, n_targets = trainer.learn_pass(as_kernels_take_it(shard.text), task.epoch, rates=task.rates)
         before, after = job.fitted | task.rows, working | own
         of = {}
