@@ -62,8 +62,9 @@ def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
         of = {}
         for name in job.names + job.of_text:
             of[name] = take_changes(*(rows[each] for rows in (before, after) for each in (name, accumulator_of(name))))
-        of |= {name: of[name]._replace(rows=shard.sentences[of[name].rows]) for name in job.of_text}
-        yield Changes(loss, n_targets, of)
+        own_changes = {name: of.pop(name) for name in job.of_text}
+        of_text = {name: [found._replace(rows=shard.sentences[found.rows])] for name, found in own_changes.items()}
+        yield Changes(loss, n_targets, of, of_text)
 
 
 class RoundTrainer:
@@ -123,5 +124,5 @@ class RoundTrainer:
             yield Task(place.cut_out() if is_sent else place, rows, epoch, rates)
 
     def _apply(self, found: Changes) -> None:
-        for name, changes in found.of.items():
+        for name, changes in found.by_array():
             apply(changes, self.fitted[name], self.fitted[accumulator_of(name)])

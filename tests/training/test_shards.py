@@ -184,7 +184,7 @@ def changes(rows, *, n_rows=6):
 def test_a_row_moves_by_the_sum_cut_by_the_agreement():
     listed = [[0, 2, 5], [2, 3], [2, 5], [2, 5], []]
     found, dense = zip(*(changes(rows) for rows in listed))
-    merged = reduce_in_tree(merging.merge, [merging.Changes(1.0, 2.0, {"a": one}) for one in found])
+    merged = reduce_in_tree(merging.merge, [merging.Changes(1.0, 2.0, {"a": one}, {}) for one in found])
     assert (merged.loss, merged.n_targets) == (5.0, 10.0)
     weights, accumulator = np.zeros((6, 3), np.float32), np.zeros((6, 2), np.float32)
     merging.apply(merged.of["a"], weights, accumulator)
@@ -199,7 +199,7 @@ def test_a_row_moves_by_the_sum_cut_by_the_agreement():
 @pytest.mark.parametrize("n_shards", [1, 4, 16])
 def test_equal_changes_go_as_far_as_one_of_them(n_shards):
     changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([12.5]))
-    merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes})] * n_shards)
+    merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes}, {})] * n_shards)
     weights, accumulator = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
     merging.apply(merged.of["a"], weights, accumulator)
     np.testing.assert_allclose(weights, [[0, 0], [3, 4]], rtol=1e-6)
