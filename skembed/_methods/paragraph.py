@@ -197,6 +197,7 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     }
     _paper_settings = PAPER_SETTINGS
     word_weights_: NDArray[np.float32]
+    _fewest_rounds = 64  # measured, see doc/tasks/more_text.rst
     word_vectors_: NDArray[np.float32]
     target_vectors_: NDArray[np.float32]
     training_vectors_: NDArray[np.float32] | None

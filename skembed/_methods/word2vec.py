@@ -175,7 +175,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
     }
-    _least_words = 16_000_000  # skip-gram loses 1.9 points with a million; see doc/tasks/more_text.rst
+    _fewest_rounds = 64  # of a pass: with 16, skip-gram loses 1.9 points in 16 shards; see doc/tasks/more_text.rst
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 

@@ -18,7 +18,7 @@ joined with the words around it (PV-DM). Occurrences of frequent words are left 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -338,11 +338,15 @@ class ParagraphObjective:
             n_slots=n_slots,
             mean=vectorizer.combine == "mean",
         )
-        self.sentences = fitted["training_vectors_"], fitted["_training_vectors_accumulator"]
+        self.take_rows_of_text(fitted)
         self.matrices = [Matrix.of(fitted, "target_vectors_", lambda: targets)]
         if not is_bag:
             self.matrices.append(Matrix.of(fitted, "word_vectors_", lambda: keep * counts))
         self.losses_of = losses_of
+
+    def take_rows_of_text(self, fitted: Mapping[str, Any]) -> None:
+        """Learn the vectors of these sentences from now on: those of another text, with the same words."""
+        self.sentences = fitted["training_vectors_"], fitted["_training_vectors_accumulator"]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> ParagraphWork:
         run_ptr, n_tokens = count_words_of_runs(text, plan)

@@ -6,15 +6,21 @@ changes a bit, and a task whose worker was lost is computed again.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+import numpy as np
+
+from .._training.encoded_text import EncodedText
 from .._validation.messages import brief
 
 # Of what the tasks have in common, and of tasks; the results of these, one after the other.
@@ -22,12 +28,16 @@ Work = Callable[[Any, Iterable[Any]], Iterable[Any]]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all
 _Result = TypeVar("_Result")
+_LARGE = 1 << 20  # bytes, from which on arrays travel as files
 _ATTEMPTS, _PAUSE = 3, 1.0  # seconds, in which a cluster notices that a worker is lost
 
 
 @runtime_checkable
 class Engine(Protocol):
     """What an engine offers."""
+
+    def share(self, text: EncodedText) -> EncodedText | None:
+        """The text in a form that workers read where it lies; None if each has to be sent what it learns from."""
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """Merge the results of all tasks, at most `n_tasks`, in the tree of `reduce_in_tree`; None if there is none.
@@ -39,6 +49,10 @@ class Engine(Protocol):
 class Inline:
     """Computes one task after the other in this process."""
 
+    def share(self, text: EncodedText) -> EncodedText | None:
+        """See `Engine`."""
+        return text
+
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
         return reduce_in_tree(merge, work(common, make_tasks()))
@@ -49,6 +63,33 @@ class Processes:
 
     def __init__(self, n_processes: int | None) -> None:
         self.n_processes = n_processes
+        # A text, the same in files, and what removes these.
+        self._shared: tuple[EncodedText, EncodedText, Callable[[], Any]] | None = None
+
+    def share(self, text: EncodedText) -> EncodedText | None:
+        """See `Engine`. Files are mapped; arrays in memory are written to files once."""
+        import joblib
+
+        if joblib.effective_n_jobs(self.n_processes) == 1:
+            return text
+        if self._shared is None or self._shared[0] is not text:
+            if self._shared is not None:
+                self._shared[2]()
+            folder = tempfile.mkdtemp(prefix="skembed-")
+            remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+
+            def mapped(name: str, array: np.ndarray) -> np.ndarray:
+                if array.nbytes < _LARGE or _is_mapped(array):
+                    return array
+                path = Path(folder, name)
+                with _full_disk_is_named(f"The text cannot be written to {path}, where processes read it"):
+                    joblib.dump(array, path)
+                return joblib.load(path, mmap_mode="r")
+
+            of_sentences = tuple(mapped(str(index), values) for index, values in enumerate(text.annotations))
+            arrays = {name: mapped(name, array) for name, array in text._asdict().items() if name != "annotations"}
+            self._shared = text, EncodedText(**arrays, annotations=of_sentences), remove
+        return self._shared[1]
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
@@ -83,12 +124,27 @@ def _write_result(path: Path, work: Work, merge: Merge, common: Any, tasks: list
     import joblib
 
     result = work_on(work, merge, common, tasks)
-    try:
+    with _full_disk_is_named(f"What a process has learned cannot be written to {path}"):
         joblib.dump(result, path)
-    except OSError as error:
-        message = f"What a process has learned cannot be written to {path}: {error.strerror}. TMPDIR sets the folder"
-        raise OSError(error.errno, message) from None
     return path
+
+
+@contextmanager
+def _full_disk_is_named(what: str) -> Iterator[None]:
+    """Say what could not be written."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"{what}: {error.strerror}. TMPDIR sets the folder") from None
+
+
+def _is_mapped(array: Any) -> bool:
+    """Whether the array lies in a file that joblib has other processes map."""
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return False
 
 
 def _lost(who: str) -> RuntimeError:
@@ -104,6 +160,10 @@ class Dask:
 
     def __init__(self, client: Any) -> None:
         self.client = client
+
+    def share(self, text: EncodedText) -> EncodedText | None:
+        """See `Engine`. Other machines need not have the files of this one."""
+        return None
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""

@@ -15,6 +15,7 @@ as far would be beyond it by as much as it was before, and diverge. Sums of squa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -42,10 +43,18 @@ class Changes(NamedTuple):
     loss: float  # sum over the targets
     n_targets: float
     of: dict[str, RowChanges]  # by array name
+    # Of the arrays with a row for each sentence, by array name: one after the other, since no two shards have a row in
+    # common, and a merge would only copy them.
+    of_text: dict[str, list[RowChanges]]
 
     @property
     def n_bytes(self) -> int:
-        return sum(array.nbytes for found in self.of.values() for array in found)
+        return sum(array.nbytes for _, found in self.by_array() for array in found)
+
+    def by_array(self) -> Iterator[tuple[str, RowChanges]]:
+        """What is to be applied, with the name of its array."""
+        yield from self.of.items()
+        yield from ((name, found) for name, parts in self.of_text.items() for found in parts)
 
 
 def working_copy(accumulator: np.ndarray) -> np.ndarray:
@@ -70,7 +79,8 @@ def take_changes(before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np
 def merge(one: Changes, other: Changes) -> Changes:
     """The changes of two groups of shards as those of one group."""
     of = {name: _merged(found, other.of[name]) for name, found in one.of.items()}
-    return Changes(one.loss + other.loss, one.n_targets + other.n_targets, of)
+    of_text = {name: parts + other.of_text[name] for name, parts in one.of_text.items()}
+    return Changes(one.loss + other.loss, one.n_targets + other.n_targets, of, of_text)
 
 
 def _merged(one: RowChanges, other: RowChanges) -> RowChanges:

@@ -31,6 +31,24 @@ class Shard(NamedTuple):
     seed: int  # of all draws
 
 
+class Place(NamedTuple):
+    """Where the text of a shard lies, for a worker that can read it there."""
+
+    text: EncodedText
+    starts: np.ndarray  # (n_extents,) int64, first sentence of each extent, ascending
+    ends: np.ndarray  # (n_extents,) int64
+    seed: int
+
+    @property
+    def sentences(self) -> np.ndarray:
+        """As those of the shard."""
+        return np.concatenate([np.arange(*extent) for extent in zip(self.starts.tolist(), self.ends.tolist())])
+
+    def cut_out(self) -> Shard:
+        """A copy of the extents, with a new document wherever one begins."""
+        return _shard(self.text, self.starts, self.ends, self.sentences, self.seed)
+
+
 class Round(NamedTuple):
     """A step of the pass that ends with a merge."""
 
@@ -65,7 +83,7 @@ def cut(text: EncodedText, n_shards: int) -> np.ndarray:
     return np.unique(np.concatenate([[0], borders, [n_sentences]]))
 
 
-def deal(text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round, seed: list[int]) -> Iterator[Shard]:
+def deal(text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round, seed: list[int]) -> Iterator[Place]:
     """The shards of a round; `order` has the extents in the order of the pass."""
     first, last = (round(fraction * len(order)) for fraction in (plan.first, plan.last))
     chosen = order[first:last]
@@ -73,14 +91,12 @@ def deal(text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round,
         mine = np.sort(chosen[index :: plan.n_shards])
         if len(mine):
             key = np.random.SeedSequence([*seed, index]).generate_state(1, np.uint64)[0]
-            yield _shard(text, extents[mine], extents[mine + 1], int(key))
+            yield Place(text, extents[mine], extents[mine + 1], int(key))
 
 
-def _shard(text: EncodedText, starts: np.ndarray, ends: np.ndarray, seed: int) -> Shard:
-    """A copy of some extents, with a new document wherever one begins."""
+def _shard(text: EncodedText, starts: np.ndarray, ends: np.ndarray, sentences: np.ndarray, seed: int) -> Shard:
     slices = [slice(first, last) for first, last in zip(starts.tolist(), ends.tolist())]
     tokens = np.concatenate([text.tokens[text.sent_ptr[one.start] : text.sent_ptr[one.stop]] for one in slices])
-    sentences = np.concatenate([np.arange(one.start, one.stop) for one in slices])
     sent_ptr = np.zeros(len(sentences) + 1, np.int64)
     np.cumsum(text.sent_ptr[sentences + 1] - text.sent_ptr[sentences], out=sent_ptr[1:])
     document = text.document[sentences]

@@ -18,7 +18,7 @@ from .._training.learned_arrays import accumulator_of
 from .._training.trainer import BlockLoop
 from .engines import Engine
 from .merging import Changes, apply, merge, take_changes, working_copy
-from .plan import Shard, as_kernels_take_it, cut, deal, rounds_of_pass
+from .plan import Place, Shard, as_kernels_take_it, cut, deal, rounds_of_pass
 
 
 class Job(NamedTuple):
@@ -35,7 +35,7 @@ class Job(NamedTuple):
 class Task(NamedTuple):
     """What a task has of its own."""
 
-    shard: Shard
+    shard: Shard | Place
     rows: dict[str, np.ndarray]  # of its sentences
     epoch: int
     rates: tuple[float, ...]
@@ -50,17 +50,21 @@ def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
     working |= {name: working_copy(job.fitted[name]) for name in map(accumulator_of, job.names)}
     trainer = None
     for task in tasks:
+        shard = task.shard.cut_out() if isinstance(task.shard, Place) else task.shard
         own = {name: np.array(rows) for name, rows in task.rows.items()}  # all of them count as touched
-        if trainer is None or own:
-            trainer = job.make_trainer(job.fitted | working | own | {"_seed": task.shard.seed})
-        trainer.seed = task.shard.seed  # all that the trainers of a group differ in
-        loss, n_targets = trainer.learn_pass(as_kernels_take_it(task.shard.text), task.epoch, rates=task.rates)
+        if trainer is None:
+            trainer = job.make_trainer(job.fitted | working | own | {"_seed": shard.seed})
+        elif own:
+            trainer.objective.take_rows_of_text(own)
+        trainer.seed = shard.seed
+        loss, n_targets = trainer.learn_pass(as_kernels_take_it(shard.text), task.epoch, rates=task.rates)
         before, after = job.fitted | task.rows, working | own
         of = {}
         for name in job.names + job.of_text:
             of[name] = take_changes(*(rows[each] for rows in (before, after) for each in (name, accumulator_of(name))))
-        of |= {name: of[name]._replace(rows=task.shard.sentences[of[name].rows]) for name in job.of_text}
-        yield Changes(loss, n_targets, of)
+        own_changes = {name: of.pop(name) for name in job.of_text}
+        of_text = {name: [found._replace(rows=shard.sentences[found.rows])] for name, found in own_changes.items()}
+        yield Changes(loss, n_targets, of, of_text)
 
 
 class RoundTrainer:
@@ -90,6 +94,7 @@ class RoundTrainer:
             return self.trainer.run_epoch(text, epoch, rates=None)
         job, seed = self.job, self.fitted["_seed"]
         extents = cut(text, job.n_shards)
+        shared = self.engine.share(text)
         order = np.random.default_rng([seed, epoch, 2]).permutation(len(extents) - 1)
         part, self.part = self.part, PartOfPass()
         plans = rounds_of_pass(len(text.tokens), job.n_shards, fewest=job.fewest_rounds, warm_up=epoch == 0)
@@ -97,8 +102,8 @@ class RoundTrainer:
             if index < part.n_rounds:
                 continue
             falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
-            deal_shards = partial(deal, text, extents, order, plan, [seed, epoch, index])
-            make_tasks = partial(self._tasks, deal_shards, epoch, falls)
+            places = partial(deal, shared or text, extents, order, plan, [seed, epoch, index])
+            make_tasks = partial(self._tasks, places, shared is None, epoch, falls)
             found = self.engine.reduce(learn, merge, job, make_tasks, plan.n_shards)
             if found is not None:
                 self._apply(found)
@@ -111,12 +116,13 @@ class RoundTrainer:
         return part.loss / part.n_targets if part.n_targets else 0.0
 
     def _tasks(
-        self, deal_shards: Callable[[], Iterator[Shard]], epoch: int, rates: tuple[float, ...]
+        self, places: Callable[[], Iterator[Place]], is_sent: bool, epoch: int, rates: tuple[float, ...]
     ) -> Iterator[Task]:
         names = [name for each in self.job.of_text for name in (each, accumulator_of(each))]
-        for shard in deal_shards():
-            yield Task(shard, {name: self.fitted[name][shard.sentences] for name in names}, epoch, rates)
+        for place in places():
+            rows = {name: self.fitted[name][place.sentences] for name in names}
+            yield Task(place.cut_out() if is_sent else place, rows, epoch, rates)
 
     def _apply(self, found: Changes) -> None:
-        for name, changes in found.of.items():
+        for name, changes in found.by_array():
             apply(changes, self.fitted[name], self.fitted[accumulator_of(name)])
