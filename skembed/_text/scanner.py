@@ -39,6 +39,7 @@ from .word_table import (
 _LINE_FEED = ord("\n")
 _MANY = 64  # new words after which a new table takes less time than to remove them one by one, and less memory
 _MANY_BYTES = 1 << 16  # of new words, after which a table is not kept
+_MOST_KEPT = 1 << 22  # ids of a text whose memory is kept for the next one
 _LONG_RUN = 1 << 16  # words that a run may have; it has far fewer, as its letters would be single
 
 
@@ -57,6 +58,7 @@ class Scanner:
         self.words = new_words()
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
+        self._ids = np.empty(0, np.int32)  # written by each scan: the first write to new memory is slow
 
     @property
     def n_words(self) -> int:
@@ -67,7 +69,9 @@ class Scanner:
         """Return the ids of a text: a word of `known` keeps its id, and the ids of new words follow."""
         text, ends = _as_text(batch)
         ptr = np.zeros(len(ends) + 1, np.int64)
-        ids = np.empty(text.n_bytes, np.int32)  # enough for twice the bytes; lowered text grows by half at most
+        # Enough for twice the bytes; lowered text grows by half at most.
+        ids = self._ids if text.n_bytes <= len(self._ids) else np.empty(text.n_bytes, np.int32)
+        self._ids = ids if len(ids) <= _MOST_KEPT else self._ids
         n_ids = self._scan(text, ends, known, Scanned(np.zeros(5, np.int64), ids, ptr)) if len(ends) else 0
         blank = None if text.file is None else _blank_lines(text, ends, ptr)
         return Scan(ids[:n_ids].copy(), ptr, blank)

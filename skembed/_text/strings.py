@@ -18,24 +18,36 @@ from numba.extending import intrinsic as numba_intrinsic
 
 from .._compiled.compile import LEAN, kernel, lean_kernel
 from .._compiled.intrinsic import ARRAY, intrinsic, item_pointer, no_operation
+from .._compiled.simd import prefetch_address
 from .batches import PADDING, Text
 from .utf8 import encode_character
 
 _LINE_FEED = 10
 _NO_STRING = -1
+_AHEAD = 16  # items: so far ahead in the list are the strings that are prefetched
+_CACHE_LINE = 64
 
 
 @numba_intrinsic
 def _item(typingctx, items, index):
-    """Address of an item of a list, and of the item's type; the list is given by its address."""
+    """Address of an item of a list, which is given by its address."""
 
     def codegen(context, builder, signature, args):
         python = context.get_python_api(builder)
-        item = python.list_getitem(builder.inttoptr(args[0], python.pyobj), args[1])
-        addresses = [builder.ptrtoint(pointer, args[0].type) for pointer in (item, python.get_type(item))]
-        return context.make_tuple(builder, signature.return_type, addresses)
+        return builder.ptrtoint(python.list_getitem(builder.inttoptr(args[0], python.pyobj), args[1]), args[0].type)
 
-    return types.UniTuple(types.intp, 2)(types.intp, types.intp), codegen
+    return types.intp(types.intp, types.intp), codegen
+
+
+@numba_intrinsic
+def _type_of(typingctx, item):
+    """Address of the type of an object."""
+
+    def codegen(context, builder, signature, args):
+        python = context.get_python_api(builder)
+        return builder.ptrtoint(python.get_type(builder.inttoptr(args[0], python.pyobj)), args[0].type)
+
+    return types.intp(types.intp), codegen
 
 
 @numba_intrinsic
@@ -83,8 +95,12 @@ def _find_characters(sentences, string_type, addresses, lengths, widths):
     """
     n_bytes = 0
     for i in range(addresses.shape[0]):
-        item, item_type = _item(sentences, i)
-        if item_type != string_type:
+        if i + _AHEAD < addresses.shape[0]:
+            ahead = _item(sentences, i + _AHEAD)
+            prefetch_address(ahead)
+            prefetch_address(ahead + _CACHE_LINE)
+        item = _item(sentences, i)
+        if _type_of(item) != string_type:
             return _NO_STRING
         addresses[i], lengths[i], width, is_ascii = _characters(item)
         if addresses[i] == 0:
