@@ -63,7 +63,7 @@ class DenseObjective:
         raise TypeError(f"{type(self).__name__} does not define `gradients`.")
 
     def activation_bytes(self, n_words: int) -> int:
-        """Memory for what is computed on the way to the gradients of a chunk of so many words."""
+        """Bytes of the activations for the gradients of a chunk of `n_words` words."""
         return 0
 
 
