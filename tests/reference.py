@@ -348,13 +348,13 @@ def fastsent_sentence(words, around, source, target, weights, negatives, pooling
     return loss, 1, of_source, list(zip(negatives, of_negative)) + of_target
 
 
-def paragraph_windows(words, predicted, window, combine):
-    """For each predicted position the factor of the sum, and the (slot, word position) of what is joined; slot 0 is d.
+def paragraph_windows(words, window, combine):
+    """For each position the factor of the sum, and the (slot, word position) of what is joined; slot 0 is d.
 
     Without a window (PV-DBOW) there is only the sentence.
     """
     found = []
-    for t in predicted:
+    for t in range(len(words)):
         around = [c for c in range(t - window, t + window + 1) if c != t and 0 <= c < len(words)]
         factor = 1 / (1 + len(around)) if combine == "mean" and window else 1.0
         slot = {c: 1 + sorted({*range(-window, window + 1)} - {0}).index(c - t) for c in around}
@@ -371,17 +371,17 @@ def joined(d, words, source, factor, around, n_slots):
     return factor * slots.ravel()
 
 
-def paragraph_sentence(words, predicted, d, source, target, negatives, window, combine):
+def paragraph_sentence(words, d, source, target, negatives, noise_weight, window, combine):
     """Paragraph vectors (Le and Mikolov, 2014) with negative sampling.
 
-    `predicted` are the positions of the words to predict. Each negative takes one step, with all that comes to it, and
-    so do each word of the sentence as context, and the sentence itself.
+    Each negative takes one step, with all that comes to it, and so do each word of the sentence as context, and the
+    sentence itself.
     """
     n_slots = target.shape[1] // len(d)
     loss, of_d, of_target = 0.0, np.zeros(len(d)), []
     of_negative = [np.zeros(target.shape[1]) for _ in negatives]
     of_source = [np.zeros(len(d)) for _ in words]
-    for t, (factor, around) in zip(predicted, paragraph_windows(words, predicted, window, combine)):
+    for t, (factor, around) in enumerate(paragraph_windows(words, window, combine)):
         h = joined(d, words, source, factor, around, n_slots)
         loss += logistic_loss(target[words[t]] @ h)
         error = sigmoid(target[words[t]] @ h) - 1
@@ -389,21 +389,21 @@ def paragraph_sentence(words, predicted, d, source, target, negatives, window, c
         of_h = error * target[words[t]]
         for j, negative in enumerate(negatives):
             if negative != words[t]:
-                loss += logistic_loss(-(target[negative] @ h))
-                error = sigmoid(target[negative] @ h)
+                loss += noise_weight * logistic_loss(-(target[negative] @ h))
+                error = noise_weight * sigmoid(target[negative] @ h)
                 of_negative[j] += error * h
                 of_h += error * target[negative]
         of_slot = factor * of_h.reshape(n_slots, len(d))
         of_d += of_slot[0]
         for slot, c in around:
             of_source[c] += of_slot[slot]
-    return loss, len(predicted), of_d, list(zip(words, of_source)), list(zip(negatives, of_negative)) + of_target
+    return loss, len(words), of_d, list(zip(words, of_source)), list(zip(negatives, of_negative)) + of_target
 
 
 def paragraph_inference_loss(d, words, weights, noise, negative, source, target, window, combine, ridge=0.1):
     """What the vector of a sentence minimises: each noise word is compared at one position, in order."""
     n_slots, total = target.shape[1] // len(d), sum(weights[word] for word in words)
-    windows = paragraph_windows(words, range(len(words)), window, combine)
+    windows = paragraph_windows(words, window, combine)
     loss = ridge / 2 * np.mean([factor**2 for factor, _ in windows]) * d @ d
     for t, (factor, around) in enumerate(windows):
         h = joined(d, words, source, factor, around, n_slots)

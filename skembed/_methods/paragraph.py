@@ -55,8 +55,8 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     negative : int, default=5
         Random words to compare with, drawn by the 0.75th power of their frequency.
     subsample : float, default=1e-3
-        Threshold t, above 0. A word of frequency f is predicted with probability ``min(1, sqrt(t / f) + t / f)``; in
-        `transform` this is the weight of its loss. Words are never taken out of a window.
+        Threshold t, above 0. An occurrence of a word of frequency f stays in its sentence with probability
+        ``min(1, sqrt(t / f) + t / f)``, drawn in each pass; in `transform` this is the weight of its loss.
     solver : {"adagrad", "sgd"}, default="adagrad"
         "adagrad" divides the steps of a row by the root of its summed squared gradients, one sum a row. "sgd", the
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
@@ -153,10 +153,10 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     `window` positions from t.
 
     *Differences from the paper.* It has a hierarchical softmax; here negatives are sampled, once for a sentence and
-    from one half of the words. Its PV-DM predicts a word from those before it; here the window has both sides. All
-    gradients of a block come from the same weights. The vector of a sentence takes one step a pass, along the sum of
-    its words' gradients. A row with c > 8 updates in one block takes steps of 8/c the size, and with "sgd" so does the
-    vector of a sentence of c > 8 predicted words.
+    from one half of the words; in PV-DBOW four times as many, each with a quarter of the weight. Its PV-DM predicts a
+    word from those before it; here the window has both sides. All gradients of a block come from the same weights. The
+    vector of a sentence takes one step a pass, along the sum of its words' gradients. A row with c > 8 updates in one
+    block takes steps of 8/c the size, and with "sgd" so does the vector of a sentence of c > 8 predicted words.
 
     *Memory.* The vectors of the training sentences and their sums of squares take ``4 * n_components + 8`` bytes a
     sentence during the fit: 408 MB for a million sentences and 100 dimensions. :meth:`estimate_memory` counts them as

@@ -2,7 +2,7 @@ r"""Paragraph vectors (Le and Mikolov, 2014), the compiled kernels and their obj
 
 Each sentence has a vector of its own, learned together with those of the words. With the logistic loss
 :math:`\ell(x) = \log(1 + e^{-x})` and negative sampling it predicts each word of the sentence, alone (PV-DBOW) or
-joined with the words around it (PV-DM):
+joined with the words around it (PV-DM). Occurrences of frequent words are left out of the sentence at random:
 
 .. math::
 
@@ -56,13 +56,17 @@ from .._training.sentence_blocks import Losses, end_block, make_losses
 from .._training.trainer import Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner, take_step
 
+# Noise words that PV-DBOW draws for each negative, each of so much less weight: all words of a sentence share them.
+_NOISE_OF_NEGATIVE = 4
+
 
 class ParagraphOptions(NamedTuple):
     """What is predicted, and from what."""
 
-    keep: np.ndarray  # (n_words,) float32, the probability that an occurrence of a word is predicted
+    keep: np.ndarray  # (n_words,) float32, the probability that an occurrence of a word is not left out
     negatives: Negatives
-    negative: int
+    n_noise: int  # words drawn for a sentence
+    noise_weight: np.float32  # of the loss of each
     window: int  # words on each side that help to predict one; 0 for PV-DBOW
     n_slots: int  # vectors side by side in what predicts a word
     mean: bool
@@ -78,8 +82,6 @@ class ParagraphWork(NamedTuple):
     run_ptr: np.ndarray  # (n_runs + 1,) int64
     losses: Losses  # by sentences; the targets are words
     sentence_gradient: np.ndarray  # (n_sentences, n_components) float32
-    words: np.ndarray  # (n_tokens + 1,) int32, known words only
-    position: np.ndarray  # (n_tokens,) int32, index in `words` of each predicted word
     source: SparseGradient
     target: SparseGradient  # its vectors: sentences (PV-DBOW), or gradients of negatives, then what predicts each word
     hidden: np.ndarray  # the vectors of `target`, each slot a row of n_components
@@ -108,31 +110,27 @@ class Paragraph(NamedTuple):
 @njit(**INLINE)
 def draw_noise(s, half, options, seed, target_weights, target):
     """Draw the words that all predicted words of a sentence are compared with."""
-    for e in range(s.target, s.target + options.negative):
+    for e in range(s.target, s.target + options.n_noise):
         bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(s.sentence), np.uint64(e - s.target))
         target.row[e] = draw_negative(options.negatives, half, bits)
         prefetch_row(target_weights, target.row[e])
 
 
 @njit(**INLINE)
-def draw_predicted(s, text, options, seed, target_weights, work):
-    """List the known words of a sentence, and those of them to predict as entries behind the negatives.
-
-    Returns the number of the words and of the predicted ones.
-    """
-    n, first = np.int64(0), s.target + options.negative
+def draw_words(s, text, options, seed, target_weights, target):
+    """List the known words of a sentence that are not left out, as entries behind the noise; returns their number."""
+    n_known, first = np.int64(0), s.target + options.n_noise
     e = first
     for p in range(text.sent_ptr[s.sentence], text.sent_ptr[s.sentence + 1]):
         word = text.tokens[p]
         if word < text.word_weight.shape[0]:
-            work.words[s.a + n] = word
-            bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(s.sentence), np.uint64(n))
+            bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(s.sentence), np.uint64(n_known))
             if uniform(bits) < options.keep[word]:
-                work.target.row[e], work.position[s.a + e - first] = word, n
+                target.row[e] = word
                 prefetch_row(target_weights, word)
                 e += 1
-            n += 1
-    return n, e - first
+            n_known += 1
+    return e - first
 
 
 @njit(**INLINE)
@@ -155,27 +153,28 @@ def learn_bag(s, n_words, sentence_weights, target_weights, options, work):
     The score of a negative is computed once and counts for each predicted word but itself.
     """
     target, errors, negative_errors = work.target, work.error, work.negative_error
-    first = s.target + options.negative
+    first = s.target + options.n_noise
     copy_scaled(target.vectors, s.i, ONE, sentence_weights, s.sentence)
     target.square[s.i] = mean_square(target.vectors, s.i)
     dots(errors, s.thread, target.vectors, s.i, target_weights, target.row, first, n_words)
-    dots(negative_errors, s.thread, target.vectors, s.i, target_weights, target.row, s.target, options.negative)
+    dots(negative_errors, s.thread, target.vectors, s.i, target_weights, target.row, s.target, options.n_noise)
     for k in range(n_words):
         errors[s.thread, k] *= -ONE  # so that errors and losses are those of negatives
     loss = logistic(errors, s.thread, n_words)
     for k in range(n_words):
         target.scale[first + k], target.vector[first + k] = -errors[s.thread, k], s.i
-    for k in range(options.negative):
+    for k in range(options.n_noise):
         target.scale[s.target + k] = negative_errors[s.thread, k]
-    logistic(negative_errors, s.thread, options.negative)
-    for k in range(options.negative):
+    logistic(negative_errors, s.thread, options.n_noise)
+    for k in range(options.n_noise):
         e, error = s.target + k, negative_errors[s.thread, k]
         n_others = n_words
         for other in range(first, first + n_words):
             n_others -= target.row[other] == target.row[e]
+        weight = options.noise_weight * np.float32(n_others)
         # log(1 + exp(x)) from x and its derivative, whichever of the two is accurate.
-        loss += n_others * (max(target.scale[e], np.float32(0.0)) - math.log(max(error, ONE - error)))
-        target.scale[e] = error * np.float32(n_others)
+        loss += weight * (max(target.scale[e], np.float32(0.0)) - math.log(max(error, ONE - error)))
+        target.scale[e] = error * weight
         target.vector[e] = s.i if n_others > 0 else target.vectors.shape[0] - 1  # the last one is zero: no step
     square = combine(
         work.sentence_gradient,
@@ -185,27 +184,23 @@ def learn_bag(s, n_words, sentence_weights, target_weights, options, work):
         target_weights,
         target.row,
         s.target,
-        options.negative + n_words,
+        options.n_noise + n_words,
     )
     return loss, square
 
 
 @njit(**PASTE)
 def join_window(s, k, n, sentence_weights, source_weights, options, work):
-    """PV-DM: what predicts word k of those to predict, the last vectors of `target`."""
-    target, rows, scale, buffer = (
-        work.target,
-        work.rows,
-        work.scale,
-        s.thread * (work.rows.shape[0] // work.error.shape[0]),
-    )
-    at, hidden, position, window = s.a + k, target.capacity + s.a + k, np.int64(work.position[s.a + k]), options.window
+    """PV-DM: what predicts word k, the last vectors of `target`."""
+    target, rows, scale, window = work.target, work.rows, work.scale, options.window
+    first, buffer = s.target + options.n_noise, s.thread * (work.rows.shape[0] // work.error.shape[0])
+    at, hidden = s.a + k, target.capacity + s.a + k
     work.inverse[at] = ONE
     if options.n_slots == 1:
         n_context = np.int64(0)
-        for c in range(max(0, position - window), min(n, position + window + 1)):
-            rows[buffer + n_context] = work.words[s.a + c]
-            n_context += c != position
+        for c in range(max(0, k - window), min(n, k + window + 1)):
+            rows[buffer + n_context] = target.row[first + c]
+            n_context += c != k
         if options.mean:
             work.inverse[at] = ONE / np.float32(1 + n_context)
         for c in range(n_context):
@@ -215,29 +210,29 @@ def join_window(s, k, n, sentence_weights, source_weights, options, work):
     else:
         copy_scaled(work.hidden, hidden * options.n_slots, ONE, sentence_weights, s.sentence)
         for slot in range(1, options.n_slots):
-            c = position + slot - window - (slot <= window)
+            c = k + slot - window - (slot <= window)
             known = 0 <= c < n
-            word = np.int64(work.words[s.a + min(max(c, 0), n - 1)])
+            word = np.int64(target.row[first + min(max(c, 0), n - 1)])
             copy_scaled(work.hidden, hidden * options.n_slots + slot, np.float32(known), source_weights, word)
     target.square[hidden] = mean_square(target.vectors, hidden)
     return hidden
 
 
 @njit(**PASTE)
-def learn_windows(s, n, n_predicted, sentence_weights, source_weights, target_weights, options, work):
-    """PV-DM: each predicted word against frozen vectors; returns the loss."""
+def learn_windows(s, n, sentence_weights, source_weights, target_weights, options, work):
+    """PV-DM: each word against frozen vectors; returns the loss."""
     target, errors, loss = work.target, work.negative_error, 0.0
-    first, width = s.target + options.negative, work.negative_error.shape[1]
-    for k in range(n_predicted):
+    first, width = s.target + options.n_noise, work.negative_error.shape[1]
+    for k in range(n):
         hidden, at = join_window(s, k, n, sentence_weights, source_weights, options, work), s.a + k
         dots(work.error, s.thread, target.vectors, hidden, target_weights, target.row, first + k, 1)
-        dots(errors, at, target.vectors, hidden, target_weights, target.row, s.target, options.negative)
+        dots(errors, at, target.vectors, hidden, target_weights, target.row, s.target, options.n_noise)
         work.error[s.thread, 0] *= -ONE
         loss += logistic(work.error, s.thread, 1)
-        for j in range(options.negative):
+        for j in range(options.n_noise):
             if target.row[s.target + j] == target.row[first + k]:
                 errors[at, j] = -np.inf
-        loss += logistic(errors, at, options.negative)
+        loss += logistic(errors, at, options.n_noise)
         target.scale[first + k], target.vector[first + k] = -work.error[s.thread, 0], hidden
         combine(
             work.own_joined,
@@ -247,37 +242,36 @@ def learn_windows(s, n, n_predicted, sentence_weights, source_weights, target_we
             target_weights,
             target.row,
             s.target,
-            options.negative,
+            options.n_noise,
         )
         add_scaled(work.own_joined, at, target.scale[first + k], target_weights, np.int64(target.row[first + k]))
-    for j in range(options.negative):
+    for j in range(options.n_noise):
         e, of_negative = s.target + j, (work.negative_error_flat, s.a * width + j, width)
         target.vector[e], target.scale[e] = e, ONE
         target.square[e] = combine_strided(
-            target.vectors, e, of_negative, target.vectors, work.arange, target.capacity + s.a, n_predicted
+            target.vectors, e, of_negative, target.vectors, work.arange, target.capacity + s.a, n
         )
     return loss
 
 
 @njit(**PASTE)
-def gather_document_gradients(s, n, n_predicted, options, work):
+def gather_document_gradients(s, n, options, work):
     """PV-DM: what each word gets from the windows that hold it, and what the sentence gets; returns its mean square."""
     source, rows, scale, window = work.source, work.rows, work.scale, options.window
     buffer = s.thread * (rows.shape[0] // work.error.shape[0])
     for c in range(n):
         e, n_windows = s.source + c, np.int64(0)
-        for k in range(n_predicted):
-            distance = c - np.int64(work.position[s.a + k])
-            if distance != 0 and abs(distance) <= window:
-                slot = distance + window + (distance < 0) if options.n_slots > 1 else 0
+        for k in range(max(0, c - window), min(n, c + window + 1)):
+            if k != c:
+                slot = c - k + window + (c < k) if options.n_slots > 1 else 0
                 rows[buffer + n_windows] = (s.a + k) * options.n_slots + slot
                 scale[buffer + n_windows] = work.inverse[s.a + k]
                 n_windows += 1
-        source.row[e], source.vector[e], source.scale[e] = work.words[s.a + c], e, ONE
+        source.row[e], source.vector[e], source.scale[e] = work.target.row[s.target + options.n_noise + c], e, ONE
         source.square[e] = combine(source.vectors, e, scale, buffer, work.own, rows, buffer, n_windows)
-    for k in range(n_predicted):
+    for k in range(n):
         rows[buffer + k], scale[buffer + k] = (s.a + k) * options.n_slots, work.inverse[s.a + k]
-    return combine(work.sentence_gradient, s.i, scale, buffer, work.own, rows, buffer, n_predicted)
+    return combine(work.sentence_gradient, s.i, scale, buffer, work.own, rows, buffer, n)
 
 
 @lean_kernel
@@ -288,7 +282,7 @@ def train_paragraphs(text, sentence_rows, source_rows, target_rows, options, wor
         first_run, last_run = runs_of_thread(work.run_ptr, block, team)
         first_source = e = work.run_ptr[first_run] - work.run_ptr[block.first_run]
         first_sentence = (first_run - block.first_run) * plan.run_length
-        first_target = t = first_source + first_sentence * options.negative
+        first_target = t = first_source + first_sentence * options.n_noise
         for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
             sentence, a = sentence_of_block(text, plan, work.run_ptr, block, i, target_rows.weights, options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
@@ -296,24 +290,22 @@ def train_paragraphs(text, sentence_rows, source_rows, target_rows, options, wor
                 continue
             prefetch_row(sentence_rows.weights, sentence)
             s = Paragraph(sentence, i, a, e, t, team.thread)
-            n, n_predicted = draw_predicted(s, text, options, plan.seed, target_rows.weights, work)
-            if n_predicted == 0:
+            n = draw_words(s, text, options, plan.seed, target_rows.weights, target)
+            if n == 0:
                 continue
             half = half_of_words(options.negatives, plan.seed, block, i)
             draw_noise(s, half, options, plan.seed, target_rows.weights, target)
             if options.window == 0:
-                losses.loss[i], square = learn_bag(
-                    s, n_predicted, sentence_rows.weights, target_rows.weights, options, work
-                )
+                losses.loss[i], square = learn_bag(s, n, sentence_rows.weights, target_rows.weights, options, work)
             else:
                 losses.loss[i] = learn_windows(
-                    s, n, n_predicted, sentence_rows.weights, source_rows.weights, target_rows.weights, options, work
+                    s, n, sentence_rows.weights, source_rows.weights, target_rows.weights, options, work
                 )
-                square = gather_document_gradients(s, n, n_predicted, options, work)
+                square = gather_document_gradients(s, n, options, work)
                 e += n
-            losses.n_targets[i] = n_predicted
-            t += n_predicted + options.negative
-            move_sentence(s, n_predicted, sentence_rows, square, block, update, work)
+            losses.n_targets[i] = n
+            t += n + options.n_noise
+            move_sentence(s, n, sentence_rows, square, block, update, work)
         sort_by_owner(source, source_rows.owner, first_source, e, team)
         sort_by_owner(target, target_rows.owner, first_target, t, team)
         if end_block(((source_rows, source), (target_rows, target)), update, losses, block, team):
@@ -331,15 +323,17 @@ class ParagraphObjective:
 
     def __init__(self, vectorizer: Any, fitted: dict[str, Any], losses_of: Callable[..., np.ndarray]) -> None:
         counts = fitted["word_counts_"].astype(np.float64)
-        keep, negative = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample), int(vectorizer.negative)
-        drawn = noise_weights(counts)
-        targets = keep * counts + drawn * counts.sum() * negative / 15  # about 15 words a sentence
-        n_slots = fitted["target_vectors_"].shape[1] // fitted["training_vectors_"].shape[1]
+        keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
         is_bag = vectorizer.algorithm == "dbow"
+        times = _NOISE_OF_NEGATIVE if is_bag else 1
+        n_noise, drawn = times * int(vectorizer.negative), noise_weights(counts)
+        targets = keep * counts + drawn * counts.sum() * n_noise / 15  # about 15 words a sentence
+        n_slots = fitted["target_vectors_"].shape[1] // fitted["training_vectors_"].shape[1]
         self.options = ParagraphOptions(
             keep=keep,
             negatives=make_negatives(drawn, assign_rows(targets, 2)),
-            negative=negative,
+            n_noise=n_noise,
+            noise_weight=ONE / np.float32(times),
             window=0 if is_bag else int(vectorizer.window),
             n_slots=n_slots,
             mean=vectorizer.combine == "mean",
@@ -347,20 +341,20 @@ class ParagraphObjective:
         self.sentences = fitted["training_vectors_"], fitted["_training_vectors_accumulator"]
         self.matrices = [Matrix.of(fitted, "target_vectors_", lambda: targets)]
         if not is_bag:
-            self.matrices.append(Matrix.of(fitted, "word_vectors_", lambda: counts))
+            self.matrices.append(Matrix.of(fitted, "word_vectors_", lambda: keep * counts))
         self.losses_of = losses_of
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> ParagraphWork:
         run_ptr, n_tokens = count_words_of_runs(text, plan)
         n_sentences, n_components = plan.runs_per_block * plan.run_length, self.sentences[0].shape[1]
-        negative, n_slots, is_bag = self.options.negative, self.options.n_slots, self.options.window == 0
-        n_target, n_joined, longest = n_tokens + n_sentences * negative, n_components * n_slots, longest_sentence(text)
+        n_noise, n_slots, is_bag = self.options.n_noise, self.options.n_slots, self.options.window == 0
+        n_target, n_joined, longest = n_tokens + n_sentences * n_noise, n_components * n_slots, longest_sentence(text)
         n_windows = 0 if is_bag else n_tokens
         n_vectors = n_sentences + 1 if is_bag else n_target + n_tokens
         vectors = make.zeros((n_vectors, n_joined), np.float32)
         own = make.zeros((n_windows * n_slots, n_components), np.float32)
         negative_error = make.zeros(
-            (n_threads, unshared_width(negative)) if is_bag else (n_tokens, padded(negative)), np.float32
+            (n_threads, unshared_width(n_noise)) if is_bag else (n_tokens, padded(n_noise)), np.float32
         )
         n_buffer = n_threads * unshared_width(longest)
         of_words = make.zeros((n_windows, n_components), np.float32)
@@ -368,8 +362,6 @@ class ParagraphObjective:
             run_ptr=run_ptr,
             losses=make_losses(n_sentences, make),
             sentence_gradient=make.zeros((n_sentences, n_components), np.float32),
-            words=make.zeros((n_tokens + 1,), np.int32),
-            position=make.zeros((n_tokens,), np.int32),
             source=make_gradient(n_windows, of_words, n_threads, make=make),
             target=make_gradient(n_target, vectors, n_threads, make=make),
             hidden=vectors.reshape((n_vectors * n_slots, n_components)),

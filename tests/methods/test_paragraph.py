@@ -51,22 +51,23 @@ def twin(text, arrays, estimator, objective, plan):
     sentences, target, source = arrays
     loss, n_targets, of_sentences, of_target, of_source = 0.0, 0, [], [], []
     halves = halves_of(objective.options.negatives, plan)
+    times = 4 if estimator.algorithm == "dbow" else 1
     for i, half in zip(starts_of(plan), halves):
         words = text.words(i)
         draws = [uniform(bits(plan.seed, 4, i, position)) for position in range(len(words))]
-        predicted = [t for t, word in enumerate(words) if draws[t] < objective.options.keep[word]]
-        if not predicted:
+        words = [word for word, draw in zip(words, draws) if draw < objective.options.keep[word]]
+        if not words:
             continue
         negatives = [
             draw_negative(objective.options.negatives, half, bits(plan.seed, 2, i, j))
-            for j in range(estimator.negative)
+            for j in range(estimator.negative * times)
         ]
         window = estimator.window if estimator.algorithm == "dm" else 0
         result = paragraph_sentence(
-            words, predicted, sentences[i], source, target, negatives, window, estimator.combine
+            words, sentences[i], source, target, negatives, 1 / times, window, estimator.combine
         )
         loss, n_targets = loss + result[0], n_targets + result[1]
-        of_sentences.append((i, result[2], len(predicted)))
+        of_sentences.append((i, result[2], len(words)))
         of_source += result[3]
         of_target += result[4]
     return loss, n_targets, of_sentences, of_target, of_source
@@ -165,9 +166,7 @@ def test_inference_is_the_twin(options):
         d, ahead, momentum = np.zeros(5), np.zeros(5), 1.0
         total, curvature = sum(weights[word] for word in words), 0.0
         squares = []
-        for t, (factor, _) in enumerate(
-            reference.paragraph_windows(words, range(len(words)), window, estimator.combine)
-        ):
+        for t, (factor, _) in enumerate(reference.paragraph_windows(words, window, estimator.combine)):
             n = (t + 1) * N_NOISE // len(words) - t * N_NOISE // len(words)
             square = target[words[t], :5] @ target[words[t], :5]
             squares.append(factor**2)
@@ -281,8 +280,8 @@ def test_the_settings_of_the_papers_learn(name):
 def test_a_sentence_is_like_those_of_its_words(combine):
     """Two topics that share no word but "the": what the paper shows for paragraphs of a subject."""
     for algorithm in ("dbow", "dm"):
-        model = ParagraphVectorizer(8, algorithm=algorithm, combine=combine, window=2, min_count=1, random_state=0)
-        model.fit(SENTENCES)
+        options = {"window": 2, "min_count": 1, "max_iter": 30, "random_state": 0}
+        model = ParagraphVectorizer(8, algorithm=algorithm, combine=combine, **options).fit(SENTENCES)
         assert model.similarity("cat drinks milk", "cat sleeps") > model.similarity(
             "cat drinks milk", "bank lends money"
         )
