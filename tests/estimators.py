@@ -165,6 +165,7 @@ VARIANTS = {
         "": {"learning_rate": 0.01},
         "given": {"init": GIVEN, "min_count": 2},
         "greedy": {"trees": "greedy"},
+        "learned words": {"init": GIVEN, "min_count": 2, "learn_words": True, "alpha": 0.1, "learning_rate": 0.01},
     },
     "SequentialDenoisingAutoencoder": {
         "": {"word_components": 6, "learning_rate": 0.01},

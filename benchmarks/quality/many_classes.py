@@ -27,6 +27,8 @@ from sklearn.preprocessing import Normalizer
 
 from skembed import CBOSVectorizer, SiameseCBOWVectorizer
 
+# Many passes, the context of up to eight sentences of the class, and many negatives of large blocks.
+LONG = {"max_iter": 20, "window": 4, "negative": 50, "batch_size": 512}
 ARTICLES = {77: 110, 150: 90}  # classes: sentences of each to learn from
 N_TEST, WORDS = 30, range(5, 41)  # of each class; words of a sentence that counts
 
@@ -41,6 +43,9 @@ METHODS = {
     "CBOS": lambda seed: line(CBOSVectorizer(random_state=seed)),
     "CBOS, 20 passes": lambda seed: line(CBOSVectorizer(max_iter=20, random_state=seed)),
     "CBOS, 20 passes, rows of length one": lambda seed: scaled(CBOSVectorizer(max_iter=20, random_state=seed)),
+    "CBOS, 20 passes, window 4": lambda seed: line(CBOSVectorizer(max_iter=20, window=4, random_state=seed)),
+    "CBOS, and 50 negatives of 512": lambda seed: line(CBOSVectorizer(random_state=seed, **LONG)),
+    "CBOS, and rows of length one": lambda seed: scaled(CBOSVectorizer(random_state=seed, **LONG)),
     "Siamese CBOW": lambda seed: line(SiameseCBOWVectorizer(random_state=seed)),
     "Siamese CBOW, rows of length one": lambda seed: scaled(SiameseCBOWVectorizer(random_state=seed)),
 }

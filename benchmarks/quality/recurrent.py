@@ -5,7 +5,12 @@
 "loss" is the mean negative log-probability of a word of held-out text, and "of frequency" that of a model that knows
 how frequent each word is, and no more. TREC (its test part) and SUBJ (five folds) are accuracies of logistic regression
 on standardised vectors. "random" has random word vectors of the same length, and takes their mean. Speeds are of one
-pass over the first 8,000 sentences, compiled before and without held-out text, the best of three.
+pass over the first 8,000 sentences, compiled before and without held-out text, the best of three. "Mflop/word" are the
+float32 operations of the matrix products that a word of that text needs, words that are not learned included, and "of
+peak" is that times the speed, as a share of what one matrix product of numpy reaches in the same process.
+
+URAE starts from random word vectors and from those of Sent2Vec. Its "loss", a squared distance of held-out text, does
+not compare with that of the others.
 """
 
 import sys
@@ -27,6 +32,7 @@ from yardsticks import mean_score, read_labelled
 from skembed import (
     FastSentVectorizer,
     MeanEmbeddingVectorizer,
+    RecursiveAutoencoderVectorizer,
     Sent2VecVectorizer,
     SentenceCorpus,
     SequentialDenoisingAutoencoder,
@@ -45,7 +51,48 @@ def words_a_second(estimator, corpus):
         begin = time.process_time()
         estimator.fit(corpus)
         seconds.append(time.process_time() - begin)
-    return f"{corpus.n_tokens / min(seconds):,.0f}"
+    return corpus.n_tokens / min(seconds)
+
+
+def operations_a_word(estimator, corpus):
+    """Operations of the products of states, word vectors, sentence vectors and scores, forward and twice backward."""
+    small = clone(estimator).set_params(early_stopping=False, max_iter=1, n_components=2).fit(corpus)
+    is_skip_thought = isinstance(estimator, SkipThoughtVectorizer)
+    n, n_inputs, n_decoders = estimator.n_components, estimator.word_components, 1 + is_skip_thought
+    rows = np.array([small.vocabulary_.get(word, -1) for word in corpus.vocabulary.words], np.int64)
+    run = 4 if is_skip_thought else 1  # sentences that stay together
+    order = np.random.default_rng(0).permutation(len(corpus) // run)[:, None] * run + np.arange(run)
+    n_words = n_distinct = 0
+    for chunk in np.array_split(order.ravel(), len(corpus) // 64):
+        found = np.concatenate([rows[corpus.tokens[slice(*corpus.sent_ptr[i : i + 2])]] for i in chunk])
+        n_words, n_distinct = n_words + (found >= 0).sum(), n_distinct + len(np.unique(found[found >= 0]))
+    of_unit = 6 * n * ((n_words - len(corpus)) * n + n_distinct * n_inputs)  # a first word has no state before it
+    of_decoder = of_unit + 6 * n * n * len(corpus) + 2 * n_words * n * min(estimator.negative, len(small.vocabulary_))
+    return 3 * (of_unit + n_decoders * of_decoder) / corpus.n_tokens
+
+
+def peak():
+    """Operations a CPU second of a product of float32 matrices."""
+    a, b = (np.random.default_rng(0).random(shape, np.float32) for shape in ((2048, 320), (320, 960)))
+    seconds = []
+    for _ in range(20):
+        begin = time.process_time()
+        for _ in range(10):
+            a @ b
+        seconds.append(time.process_time() - begin)
+    return 10 * 2 * a.size * b.shape[1] / min(seconds)
+
+
+def speeds(estimator, corpus):
+    """Columns of the speed at each length of the vectors, and of the share of the machine's peak at the last."""
+    row = {}
+    for size in dict.fromkeys((estimator.n_components, 300)):
+        sized = clone(estimator).set_params(n_components=size)
+        speed = words_a_second(sized, corpus)
+        row[f"words/CPU s, d={size}"] = f"{speed:,.0f}"
+    operations = operations_a_word(sized, corpus)
+    share = f"{100 * operations * speed / peak():.0f}%"
+    return row | {f"Mflop/word, d={size}": round(operations / 1e6, 2), f"of peak, d={size}": share}
 
 
 def accuracies(estimator, folder):
@@ -73,14 +120,16 @@ def main():
         "FastSent": FastSentVectorizer(n, **common),
         "Sent2Vec": Sent2VecVectorizer(n, **common),
     }
+    learned = clone(methods["Sent2Vec"]).fit(corpus)
+    for start, init in {"random": None, "Sent2Vec": learned}.items():
+        for learn in (False, True):
+            name = f"URAE, {start} words{', learned' if learn else ''}"
+            methods[name] = RecursiveAutoencoderVectorizer(n, init=init, learn_words=learn, **common, **_HELD_OUT)
     rows = []
     for name, estimator in methods.items():
         row = {"method": name}
         if hasattr(estimator, "word_components"):
-            row |= {
-                f"words/CPU s, d={size}": words_a_second(clone(estimator).set_params(n_components=size), corpus[:8000])
-                for size in dict.fromkeys((n, 300))
-            }
+            row |= speeds(estimator, corpus[:8000])
         rows.append(row | scores(estimator.fit(corpus), options.data))
         print(rows[-1], flush=True)
     words = list(estimator.vocabulary_)
@@ -88,13 +137,15 @@ def main():
     given = {"word_vectors": (words, vectors), "unknown": "zero", "weighting": None}
     random = MeanEmbeddingVectorizer(**given).fit(corpus)
     rows.append({"method": "random"} | scores(random, options.data))
-    title = f"Recurrent methods, {n} dimensions, {corpus.n_tokens:,} words of Simple Wikipedia, one core"
+    title = f"Recurrent and recursive methods, {n} dimensions, {corpus.n_tokens:,} words of Simple Wikipedia, one core"
     report(options, "recurrent", title, rows)
 
 
 def scores(estimator, data):
     loss = getattr(estimator, "validation_loss_curve_", None)
-    losses = {"loss": round(loss[-1], 2), "of frequency": round(unigram_loss(estimator), 2)} if loss else {}
+    losses = {"loss": round(loss[-1], 2)} if loss else {}
+    if isinstance(estimator, (SequentialDenoisingAutoencoder, SkipThoughtVectorizer)):
+        losses["of frequency"] = round(unigram_loss(estimator), 2)
     trec, subj = accuracies(estimator, Path(data) / "eval" / "clf")
     return losses | {
         "TREC": round(trec, 1),

@@ -1,21 +1,22 @@
 """How fast do PP and CSE learn on one core, from pairs of sentences and of words, and how fast do they encode?
 
-    python benchmarks/speed/pairs.py --data DATA --pairs PAIRS
+    python benchmarks/speed/pairs.py --data DATA --pairs PAIRS [--out doc/_results/speed]
 
 PAIRS is a folder with `altlex_wiki.tsv.gz` and `ppdb_xl_lexical.tsv.gz`, a pair a line. A pass is the difference of two
-fits, over the passes between them, so it holds no start-up; a pass over a corpus encodes no text.
+fits, over the passes between them, so it holds no start-up; a pass over a corpus encodes no text. Seconds are those of
+the processor, so that other programs on the machine count little.
 """
 
 import gzip
 import re
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import Worker, arguments, median, rounds_of
+from measuring import Worker, arguments, cpu_seconds, median, rounds_of
+from reporting import report, target
 
 FILES = {"sentences": "altlex_wiki.tsv.gz", "words": "ppdb_xl_lexical.tsv.gz"}
 METHODS = {
@@ -26,6 +27,7 @@ METHODS = {
     "CSE linear, narrow": ("CSEVectorizer", {"activation": "identity", "padding": "narrow"}),
 }
 PASSES = (1, 4)
+COLUMNS = "words/s", "pairs/s", "sentences/s encoded"
 
 
 def read_pairs(path):
@@ -47,30 +49,44 @@ def prepare(path, method):
 
     def task(passes):
         model = make(max_iter=passes, batch_size=128, random_state=0, n_jobs=1).fit(pairs)
-        start = time.perf_counter()
+        start = cpu_seconds()
         model.transform(sentences)
-        return [pairs.sentences.n_tokens, len(pairs), len(sentences) / (time.perf_counter() - start)]
+        return [pairs.sentences.n_tokens, len(pairs), len(sentences) / (cpu_seconds() - start)]
 
     return task
 
 
 def main():
     options = arguments(__doc__, pairs={"type": Path, "required": True, "help": "folder with the pairs"})
+    speed = {}
     for kind, file in FILES.items():
         for method in METHODS:
             worker = Worker(__file__, "prepare", path=str(options.pairs / file), method=method)
             runs = {passes: partial(worker.run, passes=passes) for passes in PASSES}
             found = rounds_of(runs, options.rounds)
             worker.close()
-            first, last = (median([run["wall"] for run in found[passes]]) for passes in PASSES)
+            first, last = (median([run["cpu"] for run in found[passes]]) for passes in PASSES)
             n_words, n_pairs, _ = found[PASSES[0]][0]["value"]
             encoded = median([run["value"][2] for run in found[PASSES[0]]])
             seconds = (last - first) / (PASSES[1] - PASSES[0])
-            print(
-                f"{kind:9} {method:20} {n_words / seconds:12,.0f} words/s {n_pairs / seconds:10,.0f} pairs/s "
-                f"{encoded:10,.0f} sentences/s encoded",
-                flush=True,
-            )
+            speed[kind, method] = n_words / seconds, n_pairs / seconds, encoded
+            print(kind, method, *(f"{value:,.0f}" for value in speed[kind, method]), flush=True)
+    rows = [
+        dict(zip(("pairs of", "method", *COLUMNS), (*key, *(f"{value:,.0f}" for value in values))))
+        for key, values in speed.items()
+    ]
+    of_sentences = {method: values for (kind, method), values in speed.items() if kind == "sentences"}
+    relative = 100 * of_sentences["CSE linear"][0] / of_sentences["PP softmax"][0]
+    targets = [
+        target("learning, words a second", "PP softmax", of_sentences["PP softmax"][0], 1_500_000),
+        target("learning, pairs of words a second", "PP softmax", speed["words", "PP softmax"][1], 150_000),
+        target("encoding, sentences a second", "PP softmax", of_sentences["PP softmax"][2], 1_000_000),
+        target("learning, words a second", "CSE tanh", of_sentences["CSE tanh"][0], 100_000),
+        target("encoding, sentences a second", "CSE tanh", of_sentences["CSE tanh"][2], 10_000),
+        target("learning, of PP", "CSE linear", relative, 50, unit="%"),
+    ]
+    notes = "Batches of 128 pairs, 300 dimensions, one core."
+    report(options, "pairs", "Learning from pairs, on one core", rows, notes=notes, targets=targets)
 
 
 if __name__ == "__main__":

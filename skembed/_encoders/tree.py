@@ -175,10 +175,11 @@ class Unfolded(NamedTuple):
 
 
 class TreeGradients(NamedTuple):
-    """Gradients of the weights."""
+    """Gradients of the weights, and of each word, which is read and compared with what the root unfolds to."""
 
     encoder: np.ndarray  # (n_components, 2 n_components + 1) float32
     decoder: np.ndarray  # (2 n_components, n_components + 1) float32
+    words: np.ndarray  # (n_words, n_components) float32
 
 
 def fold(vectors: np.ndarray, trees: Trees, encoder: np.ndarray) -> Folded:
@@ -213,7 +214,7 @@ def back(unfolded: Unfolded, encoder: np.ndarray, decoder: np.ndarray) -> TreeGr
     n, d = len(states) - len(children), states.shape[1]
     steps = list(zip(levels, levels[1:]))
     given = np.zeros_like(states)
-    given[:n] = outputs[:n] - states[:n]
+    given[:n] = distances = outputs[:n] - states[:n]
     slopes = 1 - np.square(outputs)
     slopes[:n] = 1
     errors = np.empty((len(children), 2 * d), np.float32)  # of all nodes, for one product in the end
@@ -229,7 +230,8 @@ def back(unfolded: Unfolded, encoder: np.ndarray, decoder: np.ndarray) -> TreeGr
     for first, last in reversed(steps):
         of_nodes[first:last] = given[n + first : n + last] * slopes[first:last]
         given[children[first:last].ravel()] = (of_nodes[first:last] @ encoder[:, :-1]).reshape(-1, d)
-    return TreeGradients(_of_pairs(of_nodes, states[children].reshape(-1, 2 * d)), of_decoder)
+    of_encoder = _of_pairs(of_nodes, states[children].reshape(-1, 2 * d))
+    return TreeGradients(of_encoder, of_decoder, np.subtract(given[:n], distances, out=distances))
 
 
 def _of_pairs(errors: np.ndarray, inputs: np.ndarray) -> np.ndarray:

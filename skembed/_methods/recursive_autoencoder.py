@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.parses import TakesParses, brackets_of
 from .._base.queries import SentenceSimilarity
@@ -47,10 +48,15 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
         bark)`` has none. More than two children of a node are joined from the left. `transform` takes text of the same
         form. For trees of nltk, nested lists or spans pass `words_of_tree` or `words_of_spans` as `analyzer`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors, which stay as they are: those of a fitted estimator of this package, its tokenizer included; or
-        what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None draws them at
-        random. Cross-validation clones an estimator, which makes it forget: keep it in a
+        Word vectors: those of a fitted estimator of this package, its tokenizer included; or what
+        :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None draws them at random.
+        Cross-validation clones an estimator, which makes it forget: keep it in a
         :class:`~sklearn.frozen.FrozenEstimator`.
+    learn_words : bool, default=False
+        Whether the word vectors are learned too. False keeps them as they are.
+    alpha : float, default=0.1
+        Strength with which learned word vectors are pulled to their start, above 0. Without it all words could become
+        equal, and had no loss. It is not used with ``learn_words=False``.
     learning_rate : float, default=0.002
         Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
     max_iter : int, default=5
@@ -120,14 +126,15 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
     Notes
     -----
     *Objective.* With the vectors :math:`x_1 \dots x_n` of the words, and :math:`x_1' \dots x_n'` to which the root
-    unfolds, it minimises :math:`\frac{1}{2} \sum_i \lVert x_i' - x_i \rVert^2`.
+    unfolds, it minimises :math:`\frac{1}{2} \sum_i \lVert x_i' - x_i \rVert^2`. Where words are learned, which started
+    at :math:`s_i`, it adds :math:`\frac{\alpha}{2} \sum_i \lVert x_i - s_i \rVert^2`.
 
-    *Differences from the paper.* The paper unfolds every node, and here only the root is unfolded. The words stay as
-    they are: without another objective, learned ones could all become equal. What a word unfolds to has no tanh.
+    *Differences from the paper.* The paper unfolds every node, and here only the root is unfolded. What a word unfolds
+    to has no tanh. Learned words are pulled to their start.
 
     *The paper's own setting,* with 200-dimensional word vectors as `init`, is ``RecursiveAutoencoderVectorizer(200,
-    trees="bracketed", learning_rate=0.002, max_iter=5, batch_size="auto", min_count=1)``. Length and trees are the
-    paper's, the others are ours.
+    trees="bracketed", learn_words=False, alpha=0.1, learning_rate=0.002, max_iter=5, batch_size="auto",
+    min_count=1)``. Length and trees are the paper's, the others are ours.
 
     References
     ----------
@@ -146,7 +153,11 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
     (2, 16)
     """
 
-    _parameter_constraints: dict[str, Any] = {"trees": [StrOptions({"balanced", "greedy", "bracketed"})]}
+    _parameter_constraints: dict[str, Any] = {
+        "trees": [StrOptions({"balanced", "greedy", "bracketed"})],
+        "learn_words": ["boolean"],
+        "alpha": [Interval(Real, 0.0, 1e12, closed="right")],
+    }
     solver = "adam"
     word_vectors_: NDArray[np.float32]
     encoder_weights_: NDArray[np.float32]
@@ -155,6 +166,8 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
         "URAE": {
             "n_components": 200,
             "trees": "bracketed",
+            "learn_words": False,
+            "alpha": 0.1,
             "learning_rate": 0.002,
             "max_iter": 5,
             "batch_size": "auto",
@@ -169,6 +182,8 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
         *,
         trees: str = "balanced",
         init: Any = None,
+        learn_words: bool = False,
+        alpha: float = 0.1,
         learning_rate: float = 0.002,
         max_iter: int = 5,
         batch_size: int | str = "auto",
@@ -192,6 +207,8 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
         self.n_components = n_components
         self.trees = trees
         self.init = init
+        self.learn_words = learn_words
+        self.alpha = alpha
         self.learning_rate = learning_rate
         self.max_iter = max_iter
         self.batch_size = batch_size
@@ -220,16 +237,22 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         n_words, d = len(fitted["word_counts_"]), self._width_of_words(fitted)
-        words = self._start_of_words(fitted, start_uniform((3 / d) ** 0.5))  # lengths of about one
-        options = ("n_components", "trees")
-        return [
-            LearnedArray("word_vectors_", (n_words, d), words, options=options, frozen=True, is_source=True),
+        uniform = start_uniform((3 / d) ** 0.5)  # lengths of about one
+        # The seed of the fit, not that of the array, so that both arrays start alike.
+        words = self._start_of_words(fitted, lambda array, _: uniform(array, fitted["_seed"]))
+        options, is_frozen = ("n_components", "trees", "learn_words"), not self.learn_words
+        source = LearnedArray("word_vectors_", (n_words, d), words, options=options, frozen=is_frozen, is_source=True)
+        arrays = [
+            source,
             LearnedArray("encoder_weights_", (d, 2 * d + 1), _start_of_pairs(False), "dense", options),
             LearnedArray("decoder_weights_", (2 * d, d + 1), _start_of_pairs(True), "dense", options),
         ]
+        if self.learn_words:
+            arrays.append(source._replace(name="_start_vectors", frozen=True))
+        return arrays
 
     def _make_objective(self, fitted: dict[str, Any]) -> Unfolding:
-        return Unfolding(fitted, self._trees_of(fitted["vocabulary_"]))
+        return Unfolding(fitted, self._trees_of(fitted["vocabulary_"]), float(self.alpha) if self.learn_words else None)
 
     def _trees_of(self, vocabulary: dict[str, int]) -> Trees:
         if self.trees == "bracketed":
@@ -253,12 +276,13 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
         is_known = rows >= 0
         rows, ptr = rows[is_known], offsets(is_known)[sentences.ptr]
         which = np.flatnonzero(np.diff(ptr))
-        trees, weights = self._trees_of(self.vocabulary_), (self.encoder_weights_, self.decoder_weights_)
+        trees = self._trees_of(self.vocabulary_)
+        arrays = self.word_vectors_, self.encoder_weights_, self.decoder_weights_
         embedded = np.zeros((len(ptr) - 1, self.n_features_out_), np.float32) if out is None else out
         embedded[:] = 0
         ptr = np.append(ptr[which], ptr[-1])
         for first in range(0, len(which), _BATCH):
             ends = ptr[first : first + _BATCH + 1]
-            folded, has_words = fold_rows(rows[ends[0] : ends[-1]], ends - ends[0], trees, self.word_vectors_, *weights)
+            folded, _, has_words = fold_rows(rows[ends[0] : ends[-1]], ends - ends[0], trees, *arrays)
             embedded[which[first + has_words]] = folded.states[folded.trees.roots]
         return embedded

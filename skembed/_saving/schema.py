@@ -122,7 +122,7 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
             "decoder_weights_": Array(("both", "inputs")),
         },
         {"_n_steps": int},
-        _accumulators("encoder_weights", "decoder_weights"),
+        {"_start_vectors": _WORDS} | _accumulators("word_vectors", "encoder_weights", "decoder_weights"),
     ),
     SkipThoughtVectorizer: Schema(
         _OF_TRAINED | {"word_vectors_": _WORDS, "_n_learned": int},

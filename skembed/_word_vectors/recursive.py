@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._encoders.tree import Folded, Parse, back, balanced_trees, fold, greedy_trees, parse, trees_of, unfold
-from .._training.dense import Chunk, DenseObjective, Gradients
+from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
 from .._training.plan import SentenceBlocks
 from .recurrent import list_known
 
@@ -19,24 +19,35 @@ class Unfolding(DenseObjective):
 
     blocks = SentenceBlocks(border=0, largest=128, longest_run=1)
 
-    def __init__(self, fitted: dict[str, Any], trees: Trees) -> None:
-        self.fitted, self.trees = fitted, trees
+    def __init__(self, fitted: dict[str, Any], trees: Trees, alpha: float | None) -> None:
+        """``alpha`` is the strength with which learned words are pulled to their start; None is for given words."""
+        self.fitted, self.trees, self.alpha = fitted, trees, alpha
 
     def activation_bytes(self, n_words: int) -> int:
-        """Memory for states, outputs, slopes, gradients and errors of words and as many nodes, and of a level."""
-        return 4 * 2 * n_words * 6 * len(self.fitted["encoder_weights_"])
+        """Memory for states, outputs, slopes, gradients and errors of words and as many nodes, and of a level.
+
+        If words are learned, also for how far they are from their start, and their gradients.
+        """
+        return 4 * n_words * (2 * 6 + 2 * (self.alpha is not None)) * len(self.fitted["encoder_weights_"])
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
         words, _ = list_known(chunk.text, chunk.sentences)
         encoder, decoder = self.fitted["encoder_weights_"], self.fitted["decoder_weights_"]
-        folded, _ = fold_rows(words.ids, words.ptr, self.trees, self.fitted["word_vectors_"], encoder, decoder)
+        vectors = self.fitted["word_vectors_"]
+        folded, rows, _ = fold_rows(words.ids, words.ptr, self.trees, vectors, encoder, decoder)
         unfolded = unfold(folded, decoder)
+        loss, moved = unfolded.loss, np.zeros((0, vectors.shape[1]), np.float32)
+        if self.alpha is not None:
+            moved = vectors[rows] - self.fitted["_start_vectors"][rows]
+            moved[folded.trees.roots[folded.trees.roots < len(rows)]] = 0  # sentences of one word have no loss
+            loss += self.alpha / 2 * float(np.vdot(moved, moved))
         if not learn or not unfolded.n_words:
-            return Gradients(unfolded.loss, unfolded.n_words, {})
+            return Gradients(loss, unfolded.n_words, {})
         of = back(unfolded, encoder, decoder)
-        return Gradients(
-            unfolded.loss, unfolded.n_words, {"encoder_weights_": of.encoder, "decoder_weights_": of.decoder}
-        )
+        found: dict[str, Any] = {"encoder_weights_": of.encoder, "decoder_weights_": of.decoder}
+        if self.alpha is not None:
+            found["word_vectors_"] = RowGradients(rows, of.words + np.float32(self.alpha) * moved)
+        return Gradients(loss, unfolded.n_words, found)
 
 
 def fold_rows(
@@ -46,16 +57,16 @@ def fold_rows(
     vectors: np.ndarray,
     encoder: np.ndarray,
     decoder: np.ndarray,
-) -> tuple[Folded, np.ndarray]:
-    """Fold sentences of rows of ``vectors``; also returns which of them have a word beside brackets."""
-    if trees == "greedy":
-        return fold(vectors[rows], greedy_trees(vectors[rows], ptr, encoder, decoder), encoder), np.arange(len(ptr) - 1)
-    if trees is None:
-        return fold(vectors[rows], balanced_trees(ptr), encoder), np.arange(len(ptr) - 1)
+) -> tuple[Folded, np.ndarray, np.ndarray]:
+    """Fold sentences of rows of ``vectors``; also returns the rows without brackets, and which sentences have any."""
+    if trees is None or trees == "greedy":
+        found = balanced_trees(ptr) if trees is None else greedy_trees(vectors[rows], ptr, encoder, decoder)
+        return fold(vectors[rows], found, encoder), rows, np.arange(len(ptr) - 1)
     parses = [_parsed_tree(part, trees) for part in np.split(rows, ptr[1:-1])]
     has_words = np.array([one.root >= 0 for one in parses], np.bool_)
     of_sentences = trees_of([one for one in parses if one.root >= 0])
-    return fold(vectors[rows[~np.isin(rows, trees)]], of_sentences, encoder), np.flatnonzero(has_words)
+    rows = rows[~np.isin(rows, trees)]
+    return fold(vectors[rows], of_sentences, encoder), rows, np.flatnonzero(has_words)
 
 
 def _parsed_tree(rows: np.ndarray, brackets: tuple[int, int]) -> Parse:

@@ -16,6 +16,7 @@ from skembed._text.vocabulary import Vocabulary
 from skembed._training.dense import Chunk
 from skembed._training.learned_arrays import accumulator_bytes
 
+RECURSIVE = "RecursiveAutoencoderVectorizer"
 ROOT = Path(__file__).resolve().parents[2]
 MATRICES = ("word_vectors_", "_source_vectors", "target_vectors_", "coef_", "_directions", "_start_vectors", "_scales")
 
@@ -66,9 +67,12 @@ def test_parts_are_what_a_fit_has(name):
     assert all(type(value) is int for value in memory.values())
 
 
-@pytest.mark.parametrize("name", [*RECURRENT, "RecursiveAutoencoderVectorizer"])
-def test_activations_of_a_chunk(name):
-    model = make(name, n_components=64, max_iter=1)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [*((name, {}) for name in [*RECURRENT, RECURSIVE]), (RECURSIVE, {"learn_words": True})],
+)
+def test_activations_of_a_chunk(name, options):
+    model = make(name, n_components=64, max_iter=1, **options)
     text = SentenceCorpus.from_sentences([sentence for sentence in TEXT if sentence] * 2)
     state = vars(model.fit(text)).copy()
     objective, encoded = model._make_objective(state), model._encode_text(text, state)
@@ -190,7 +194,7 @@ def corpora(tmp_path_factory):
 
 
 # Ten million tokens take these a minute; CSEVectorizer and the recurrent methods have the same bases.
-WITHOUT_MANY_TOKENS = ["GRANVectorizer", "RecursiveAutoencoderVectorizer"]
+WITHOUT_MANY_TOKENS = ["GRANVectorizer", RECURSIVE]
 PEAKS = [(name, "many words") for name in TRAINED_CLASSES if name not in RECURRENT]
 PEAKS += [(name, "many tokens") for name, _ in PEAKS if name not in WITHOUT_MANY_TOKENS]
 

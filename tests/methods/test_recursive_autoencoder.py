@@ -1,5 +1,7 @@
 """The recursive autoencoder: trees, loss and gradients against a slow twin, and brackets in text."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import reference
@@ -7,6 +9,8 @@ import reference
 import skembed
 from skembed import RecursiveAutoencoderVectorizer, SentenceCorpus
 from skembed._encoders.tree import back, balanced_trees, fold, greedy_trees, parse, start_pairs, trees_of, unfold
+from skembed._word_vectors import recursive
+from skembed._word_vectors.recurrent import WordRuns
 
 OPEN, CLOSE, D = 90, 91, 5
 TREES = [(0, ((1, 2), 3)), 4, ((5, (6, 7)), (8, 9)), (10, 11)]  # of the words of four sentences
@@ -37,7 +41,7 @@ def unfolded_twin(tree, vector, decoder):
     return found
 
 
-def loss_twin(vectors, encoder, decoder):
+def loss_twin(encoder, decoder, vectors):
     loss = 0.0
     for tree in TREES:
         if not isinstance(tree, int):
@@ -48,18 +52,42 @@ def loss_twin(vectors, encoder, decoder):
 
 def test_loss_and_gradients_are_the_twins():
     random = np.random.default_rng(0)
-    shapes = (12, D), (D, 2 * D + 1), (2 * D, D + 1)
+    shapes = (D, 2 * D + 1), (2 * D, D + 1), (12, D)
     doubles = [random.normal(0, 0.7, shape) for shape in shapes]
-    vectors, encoder, decoder = (array.astype(np.float32) for array in doubles)
+    encoder, decoder, vectors = (array.astype(np.float32) for array in doubles)
     folded = fold(vectors, given_trees(), encoder)
-    expected = [folded_twin(tree, doubles[0], doubles[1]) for tree in TREES]
+    expected = [folded_twin(tree, doubles[2], doubles[0]) for tree in TREES]
     np.testing.assert_allclose(folded.states[folded.trees.roots], expected, rtol=1e-4, atol=1e-5)
     unfolded = unfold(folded, decoder)
     assert unfolded.loss == pytest.approx(loss_twin(*doubles), rel=1e-4) and unfolded.n_words == 11
-    for array, found in zip(doubles[1:], back(unfolded, encoder, decoder)):
+    for array, found in zip(doubles, back(unfolded, encoder, decoder)):
         numeric = reference.numeric_gradient(lambda: loss_twin(*doubles), array, 1e-6)
         np.testing.assert_allclose(found, numeric, rtol=1e-3, atol=1e-3)
         assert np.abs(numeric).max() > 0.1
+
+
+def test_gradients_of_learned_words(monkeypatch):
+    """With a word that occurs twice, one that is alone in its sentence, and the pull to the start."""
+    random, ids, alpha = np.random.default_rng(1), np.arange(12), 0.3
+    ids[11] = 10
+    encoder, decoder, vectors = (random.normal(0, 0.7, shape) for shape in ((D, 2 * D + 1), (2 * D, D + 1), (11, D)))
+    start = vectors + random.normal(0, 0.5, vectors.shape)
+    names = "encoder_weights_", "decoder_weights_", "word_vectors_", "_start_vectors"
+    fitted = {name: array.astype(np.float32) for name, array in zip(names, (encoder, decoder, vectors, start))}
+    tokens = [ids[token] if token < OPEN else token for tree in TREES for token in tokens_of(tree)]
+    ptr = np.cumsum([0, *(len(tokens_of(tree)) for tree in TREES)])
+    monkeypatch.setattr(recursive, "list_known", lambda *_: (WordRuns(np.array(tokens), ptr), np.arange(4)))
+    found = recursive.Unfolding(fitted, (OPEN, CLOSE), alpha).gradients(SimpleNamespace(text=0, sentences=0), True)
+
+    def loss():
+        moved = (vectors - start)[np.delete(ids, 4)]
+        return loss_twin(encoder, decoder, vectors[ids]) + alpha / 2 * (moved**2).sum()
+
+    assert found.loss == pytest.approx(loss(), rel=1e-4) and found.n_targets == 11
+    of_words = np.zeros_like(vectors)
+    np.add.at(of_words, found.of["word_vectors_"].rows, found.of["word_vectors_"].vectors)
+    np.testing.assert_allclose(of_words, reference.numeric_gradient(loss, vectors, 1e-6), rtol=1e-3, atol=1e-3)
+    assert np.abs(of_words[10]).max() > 0.1 and not of_words[4].any()
 
 
 def described(trees, n_words):
@@ -166,6 +194,26 @@ def test_it_unfolds_held_out_sentences():
     model = RecursiveAutoencoderVectorizer(**options, token_pattern=r"\w", early_stopping=True).fit(text)
     squares = np.square(model.word_vectors_).sum(axis=1)
     assert model.validation_loss_curve_[-1] < 0.5 * (squares * model.word_counts_).sum() / model.word_counts_.sum() / 2
+
+
+def test_learned_words_keep_apart():
+    """Words of one topic come closer together, a short root tells the words of a sentence, and none become equal."""
+    random = np.random.default_rng(0)
+    text = [" ".join(random.choice(list(topic), 4)) for topic in ["abcdefgh", "ijklmnop"] * 600]
+    options = FAST | {"max_iter": 20, "learning_rate": 0.01, "token_pattern": r"\w"}
+    rows = random.integers(0, 8, 400) + np.repeat([0, 8, 0, 8], 100)
+    right, nearest, closer = [], [], []
+    for changed in ({}, {"learn_words": True}, {"learn_words": True, "alpha": 1e-9}):
+        model = RecursiveAutoencoderVectorizer(**options, **changed).fit(text)
+        words = model.word_vectors_[[model.vocabulary_[letter] for letter in "abcdefghijklmnop"]]
+        units = words / np.linalg.norm(words, axis=1, keepdims=True)
+        closer.append((units[:8] @ units[:8].T - np.eye(8)).sum() / 56 - (units[:8] @ units[8:].T).mean())
+        folded = fold(words[rows], balanced_trees(np.arange(0, 401, 4)), model.encoder_weights_)
+        distances = np.square(unfold(folded, model.decoder_weights_).outputs[:400, None] - words).sum(axis=2)
+        right.append((distances.argmin(axis=1) == rows).mean())
+        nearest.append(np.linalg.norm(words[:, None] - words, axis=2)[~np.eye(16, dtype=bool)].min())
+    assert closer[1] > closer[0] + 0.1 and right[1] > right[0] + 0.2
+    assert nearest[1] > 0.05 > nearest[2]  # without a pull to the start, words become equal
 
 
 def test_start_is_a_sum():

@@ -159,7 +159,7 @@ def test_loss_falls_where_there_is_something_to_learn(name):
     assert min(losses[-3:]) < 0.98 * losses[0]
 
 
-# The words of a recursive autoencoder are given.
+# A recursive autoencoder learns words only on demand.
 @pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if not name.startswith("Recursive")])
 def test_topics_are_learned(name):
     """Words of one topic lie closer together than words of two, where each document is of one topic.
