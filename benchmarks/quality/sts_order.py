@@ -17,7 +17,7 @@ import numpy as np
 from skembed import SentenceCorpus
 from skembed.datasets import read_sts
 from skembed.evaluation import sts_similarities
-from skembed.evaluation._methods import METHODS, learn
+from skembed.evaluation._methods import METHODS, fit_to_corpus
 from skembed.evaluation._sts import bootstrap_means
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
@@ -67,7 +67,7 @@ def main():
             if name == "tf-idf" and seed != options.seeds[0]:  # it has none
                 models[name, seed] = models[name, options.seeds[0]]
                 continue
-            model = learn(METHODS[method].make(corpus, seed, 2), corpus)
+            model = fit_to_corpus(METHODS[method].make(corpus, seed, 2), corpus)
             models[name, seed] = sts_similarities(model, years)
             print(name, seed, flush=True)
     means, draws = bootstrap_means(models, 2000, 0)

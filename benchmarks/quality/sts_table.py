@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from skembed import SentenceCorpus
-from skembed.evaluation._methods import METHODS, learn
+from skembed.evaluation._methods import METHODS, fit_to_corpus
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -42,7 +42,7 @@ def main():
         model = method.make(corpus, options.seed, 2)
         start = time.process_time()
         try:
-            learn(model, corpus)
+            fit_to_corpus(model, corpus)
         except ValueError as error:
             print(f"{name:40s} {error}", flush=True)
             continue

@@ -33,7 +33,7 @@ def _read_sound(folder: Path, *, mmap: bool, verify: bool) -> tuple[Arrays, dict
 
 
 def trust_folder(folder: Path) -> None:
-    """Check the arrays of a folder no more in this process, which has written them, as long as nobody changes them."""
+    """Skip the check of a folder that this process has written, until its files change."""
     _SOUND.add(_identities(folder))
 
 

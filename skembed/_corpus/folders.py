@@ -50,7 +50,7 @@ def new_folder(path: PathLike, kind: FolderKind) -> Iterator[Path]:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target)
-        with _made(folder):
+        with _make_folder(folder):
             yield folder
             _check_replaceable(target, kind)
             sync_folder(folder)
@@ -73,7 +73,7 @@ def read_whole(path: Path, read: Callable[[Path], _Read]) -> _Read:
             try:
                 found = read(folder)
             except (OSError, ValueError):
-                if is_same() and folder == path:  # another name is that of a folder that may be going
+                if is_same() and folder == path:  # a folder of another name may be removed at any time
                     raise
             else:
                 if is_same():
@@ -82,8 +82,8 @@ def read_whole(path: Path, read: Callable[[Path], _Read]) -> _Read:
 
 
 @contextmanager
-def _made(folder: Path) -> Iterator[None]:
-    """A new folder that is locked while this process lives, and removed in the end if it still has this name."""
+def _make_folder(folder: Path) -> Iterator[None]:
+    """Make a folder that is locked while it is written, and removed at the end unless it was renamed."""
     while True:
         folder.mkdir()
         with _locked(folder, wait=True):
@@ -124,7 +124,7 @@ def _descriptor(folder: Path) -> int | None:
 
 
 def _sweep(target: Path) -> None:
-    """Remove what processes have left that ended while they replaced `target`; put the old folder back if need be."""
+    """Remove the folders of processes that ended during a save; rename the old folder back if `target` is missing."""
     for left in _left_beside(target, "new"):
         with _locked(left) as is_dead:
             old = left.with_suffix(".old")
@@ -204,21 +204,21 @@ def _check_entries(target: Path, kind: FolderKind) -> None:
 
 
 def _standing(path: Path) -> Path | None:
-    """The folder to read: `path`, or the one that a process has renamed to put another in its place; None for none."""
+    """The folder to read: `path`, or the old folder that a process has renamed to replace it; None if there is none."""
     target = Path(os.path.realpath(path))
     for _ in range(_MOST_READS):
         if path.exists():
             return path
         if old := _left_beside(target, "old"):
             return old[0]
-        if not _left_beside(target, "new"):  # nobody writes
+        if not _left_beside(target, "new"):  # no process is saving
             break
     return path if path.exists() else None
 
 
 @contextmanager
 def _identified(folder: Path) -> Iterator[Callable[[], bool]]:
-    """Give a function that says whether another folder has this name by now."""
+    """Give a function that tells whether this name still belongs to the same folder."""
     descriptor = _descriptor(folder)  # open, so that the system gives its number to no other folder
     before = _identity(folder) if descriptor is None else _identity(descriptor)
     try:

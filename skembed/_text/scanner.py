@@ -11,6 +11,7 @@ import numpy as np
 from .batches import (
     PADDING,
     Batch,
+    Buffer,
     Column,
     Text,
     lower_rows,
@@ -57,6 +58,7 @@ class Scanner:
         self.words = new_words()
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
         self._piece = new_piece()
+        self._text, self._ids = Buffer(), Buffer()
 
     @property
     def n_words(self) -> int:
@@ -65,9 +67,9 @@ class Scanner:
 
     def scan(self, batch: Batch, known: Words | None = None) -> Scan:
         """Return the ids of a text: a word of `known` keeps its id, and the ids of new words follow."""
-        text, ends = _as_text(batch)
+        text, ends = _as_text(batch, self._text)
         ptr = np.zeros(len(ends) + 1, np.int64)
-        ids = np.empty(text.n_bytes, np.int32)  # enough for twice the bytes; lowered text grows by half at most
+        ids = self._ids.take(text.n_bytes, np.int32)  # enough for twice the bytes; lowered text grows by half at most
         n_ids = self._scan(text, ends, known, Scanned(np.zeros(5, np.int64), ids, ptr)) if len(ends) else 0
         blank = None if text.file is None else _blank_lines(text, ends, ptr)
         return Scan(ids[:n_ids].copy(), ptr, blank)
@@ -208,17 +210,17 @@ def with_capacity(words: Words, n_words: int, n_bytes: int, *, is_sparse: bool =
     return Words(slots, arena, state)
 
 
-def _as_text(batch: Batch) -> tuple[Text, np.ndarray]:
+def _as_text(batch: Batch, buffer: Buffer) -> tuple[Text, np.ndarray]:
     """Return the text, and the offsets of the line feeds after its sentences."""
     if isinstance(batch, Text):
         return batch, _find_lines(batch)
     if isinstance(batch, Column):
-        data = np.empty(int(batch.offsets[-1] - batch.offsets[0]) + len(batch) + len(PADDING), np.uint8)
+        data = buffer.take(int(batch.offsets[-1] - batch.offsets[0]) + len(batch) + len(PADDING), np.uint8)
         ends = np.empty(len(batch), np.int64)
         join_slices(batch.data, batch.offsets, data, ends)
         data.flags.writeable = False
         return Text(data), ends
-    return join_strings(batch)
+    return join_strings(batch, buffer)
 
 
 def _find_lines(text: Text) -> np.ndarray:

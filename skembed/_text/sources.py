@@ -147,7 +147,7 @@ def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 
             start += len(batch)
     else:
         rest = iter(items)
-        while piece := _take(rest):
+        while piece := _take_batch(rest):
             yield piece
 
 
@@ -167,7 +167,7 @@ def _n_characters(sentences: Sequence[Any]) -> int:
     return sum(len(sentence) for sentence in sentences if isinstance(sentence, str))
 
 
-def _take(items: Iterator[Any]) -> list[Any]:
+def _take_batch(items: Iterator[Any]) -> list[Any]:
     """Take a batch; the length of the last sentence taken estimates that of its neighbours."""
     taken: list[Any] = []
     length, n_more = 0, 1

@@ -18,24 +18,40 @@ from numba.extending import intrinsic as numba_intrinsic
 
 from .._compiled.compile import LEAN, kernel, lean_kernel
 from .._compiled.intrinsic import ARRAY, intrinsic, item_pointer, no_operation
-from .batches import PADDING, Text
-from .utf8 import encode_character
+from .._compiled.simd import prefetch_address
+from .batches import PADDING, Buffer, Text
+from .utf8 import encode_character, store_bytes
 
 _LINE_FEED = 10
 _NO_STRING = -1
+_AHEAD = 16  # items: so far ahead in the list are the strings that are prefetched
+_CACHE_LINE = 64
+_U0, _U8, _U16 = (np.uint64(n) for n in (0, 8, 16))
+# Bits of eight characters of one byte, or four of two, none of which an ASCII character has.
+_NOT_ASCII_1, _NOT_ASCII_2 = np.uint64(0x8080808080808080), np.uint64(0xFF80FF80FF80FF80)
+_PAIRS = np.uint64(0x0000FFFF0000FFFF)
 
 
 @numba_intrinsic
 def _item(typingctx, items, index):
-    """Address of an item of a list, and of the item's type; the list is given by its address."""
+    """Address of an item of a list, which is given by its address."""
 
     def codegen(context, builder, signature, args):
         python = context.get_python_api(builder)
-        item = python.list_getitem(builder.inttoptr(args[0], python.pyobj), args[1])
-        addresses = [builder.ptrtoint(pointer, args[0].type) for pointer in (item, python.get_type(item))]
-        return context.make_tuple(builder, signature.return_type, addresses)
+        return builder.ptrtoint(python.list_getitem(builder.inttoptr(args[0], python.pyobj), args[1]), args[0].type)
 
-    return types.UniTuple(types.intp, 2)(types.intp, types.intp), codegen
+    return types.intp(types.intp, types.intp), codegen
+
+
+@numba_intrinsic
+def _type_of(typingctx, item):
+    """Address of the type of an object."""
+
+    def codegen(context, builder, signature, args):
+        python = context.get_python_api(builder)
+        return builder.ptrtoint(python.get_type(builder.inttoptr(args[0], python.pyobj)), args[0].type)
+
+    return types.intp(types.intp), codegen
 
 
 @numba_intrinsic
@@ -63,15 +79,16 @@ def _copy(builder, data, index, address, n):
 def _integer_loader(width):
     """Make a function that loads an unsigned integer of ``width`` bytes from an address, aligned or not."""
 
-    @intrinsic(types.int64, types.intp, python=no_operation)
+    @intrinsic(types.uint64 if width == 8 else types.int64, types.intp, python=no_operation)
     def load(builder, address):
         integer = ir.IntType(8 * width)
-        return builder.zext(builder.load(builder.inttoptr(address, integer.as_pointer()), align=1), ir.IntType(64))
+        loaded = builder.load(builder.inttoptr(address, integer.as_pointer()), align=1)
+        return loaded if width == 8 else builder.zext(loaded, ir.IntType(64))
 
     return load
 
 
-_load_1, _load_2, _load_4 = map(_integer_loader, (1, 2, 4))
+_load_1, _load_2, _load_4, _load_8 = map(_integer_loader, (1, 2, 4, 8))
 
 
 def _find_characters(sentences, string_type, addresses, lengths, widths):
@@ -83,8 +100,12 @@ def _find_characters(sentences, string_type, addresses, lengths, widths):
     """
     n_bytes = 0
     for i in range(addresses.shape[0]):
-        item, item_type = _item(sentences, i)
-        if item_type != string_type:
+        if i + _AHEAD < addresses.shape[0]:
+            ahead = _item(sentences, i + _AHEAD)
+            prefetch_address(ahead)
+            prefetch_address(ahead + _CACHE_LINE)
+        item = _item(sentences, i)
+        if _type_of(item) != string_type:
             return _NO_STRING
         addresses[i], lengths[i], width, is_ascii = _characters(item)
         if addresses[i] == 0:
@@ -111,26 +132,40 @@ def _join(addresses, lengths, widths, data, ends):
         if width == 0:
             _copy(data, at, start, n)
             at += n
-        for j in range(n if width else 0):
+        j = 0
+        while j < n and width:
+            # Most characters of most strings are ASCII: eight, or four, at a time.
             if width == 1:
+                bits = _load_8(start + j) if j + 8 <= n else _NOT_ASCII_1
+                if bits & _NOT_ASCII_1 == _U0:
+                    store_bytes(data, at, bits)
+                    j, at = j + 8, at + 8
+                    continue
                 code = _load_1(start + j)
             elif width == 2:
+                bits = _load_8(start + 2 * j) if j + 4 <= n else _NOT_ASCII_2
+                if bits & _NOT_ASCII_2 == _U0:
+                    bits = (bits | (bits >> _U8)) & _PAIRS
+                    store_bytes(data, at, bits | (bits >> _U16))
+                    j, at = j + 4, at + 4
+                    continue
                 code = _load_2(start + 2 * j)
             else:
                 code = _load_4(start + 4 * j)
             at += encode_character(code, data, at)
+            j += 1
         data[at] = _LINE_FEED
         ends[i] = at
         at += 1
     return at
 
 
-def join_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
+def join_strings(sentences: list[Any], buffer: Buffer) -> tuple[Text, np.ndarray]:
     """Return strings as a text, and the offsets of the line feeds after them; TypeError if an item is not a string.
 
     No other thread may change the list meanwhile. Lone surrogates, which UTF-8 does not allow, become three bytes.
     """
-    return copy_strings(sentences) if can_copy() else encode_strings(sentences)
+    return copy_strings(sentences, buffer) if can_copy() else encode_strings(sentences)
 
 
 def encode_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
@@ -140,15 +175,15 @@ def encode_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
     return Text(np.frombuffer(b"\n".join([*encoded, PADDING]), np.uint8)), ends
 
 
-def copy_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
-    """Do what :func:`join_strings` does with the strings in CPython's memory."""
+def copy_strings(sentences: list[Any], buffer: Buffer) -> tuple[Text, np.ndarray]:
+    """Do what :func:`join_strings` does with the strings in CPython's memory; the text is in the buffer."""
     n = len(sentences)
     addresses, lengths, ends = np.empty((3, n), np.int64)
     widths = np.empty(n, np.uint8)
     n_bytes = _find_characters(id(sentences), id(str), addresses, lengths, widths)
     if n_bytes == _NO_STRING:  # an item may be of a type derived from str
         return encode_strings(sentences)
-    data = np.empty(n_bytes + n + len(PADDING), np.uint8)
+    data = buffer.take(n_bytes + n + len(PADDING), np.uint8)
     n_bytes = _join(addresses, lengths, widths, data, ends)
     data = data[: n_bytes + len(PADDING)]
     data[n_bytes:] = _LINE_FEED
@@ -157,7 +192,8 @@ def copy_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
 
 
 TESTED = (3, 11), (3, 12), (3, 13)
-_KINDS = ["plain", "latin \u00e9", "\u20ac two bytes", "\U0001f600 four", "\ud800", "", "long " * 1000, "a\n\x00b"]
+_KINDS = ["plain", "eight letters, \u00e9", "eight letters, \u20ac", "\U0001f600 four", "\ud800", ""]
+_KINDS += ["long " * 1000, "a\n\x00b"]
 # As constants, some of which are interned, and as strings that Python has just made.
 _KINDS += ["".join([kind, "x"]) for kind in _KINDS]
 
@@ -184,7 +220,7 @@ def copies_well() -> bool:
     """Whether compiled code copies what `str.encode` gives, for strings of each kind in memory."""
     expected = encode_strings(_KINDS)
     try:
-        copied = copy_strings(_KINDS)
+        copied = copy_strings(_KINDS, Buffer())
     except Exception:  # a wrong layout may raise anything
         return False
     return np.array_equal(copied[0].data, expected[0].data) and np.array_equal(copied[1], expected[1])

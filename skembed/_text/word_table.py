@@ -131,7 +131,7 @@ def _find_long(slots, arena, source, start, n, key):
 
 
 @njit(**INLINE)
-def _add(table, slot, a, b, n):
+def _add_word(table, slot, a, b, n):
     """Add a word to a free slot; its bytes are at the end of the arena already. Returns the id."""
     slots, arena, state = table
     word = state[N_WORDS]
@@ -170,7 +170,7 @@ def id_of_short(known, table, a, b, key, n):
         return _first_id(known) + _id_at(slots, slot)
     store_bytes(arena, state[N_BYTES], a)
     store_bytes(arena, state[N_BYTES] + 8, b)
-    return _first_id(known) + _add(table, slot, a, b, n)
+    return _first_id(known) + _add_word(table, slot, a, b, n)
 
 
 @njit(**LEAN)
@@ -189,7 +189,7 @@ def id_of_last(known, table, n):
     slots[slot + _U3] += _U1
     if slots[slot + _U2] != _U0:
         return _first_id(known) + _id_at(slots, slot)
-    return _first_id(known) + _add(table, slot, a, b | np.uint64(start), n)
+    return _first_id(known) + _add_word(table, slot, a, b | np.uint64(start), n)
 
 
 @lean_kernel

@@ -63,7 +63,7 @@ class DenseObjective:
         raise TypeError(f"{type(self).__name__} does not define `gradients`.")
 
     def activation_bytes(self, n_words: int) -> int:
-        """Memory for what is computed on the way to the gradients of a chunk of so many words."""
+        """Bytes of the activations for the gradients of a chunk of `n_words` words."""
         return 0
 
 
@@ -214,7 +214,7 @@ def move_by_adam(
     Without copies. ``unit`` is a number, a number for each column, or an array (..., 1) that broadcasts over the rows.
     """
     n_columns = gradient.shape[-1]
-    matrices = (array.reshape(-1, n_columns) for array in (weights, *moments, gradient))
+    matrices = tuple(array.reshape(-1, n_columns) for array in (weights, *moments, gradient))
     which = np.arange(gradient.size // n_columns) if rows is ... else rows
     units = np.asarray(unit, np.float32)
     of_rows, of_columns = np.ones(len(which), np.float32), np.ones(n_columns, np.float32)
@@ -223,13 +223,14 @@ def move_by_adam(
     else:
         of_rows *= np.broadcast_to(units, (*gradient.shape[:-1], 1)).ravel()
     settings = divisor, rate * _correction(n_steps), _BETA_1, 1 - _BETA_1, _BETA_2, 1 - _BETA_2, _EPSILON
-    _adam_rows(*matrices, which, of_rows, of_columns, *map(np.float32, settings))
+    _adam_rows(matrices, which, (of_rows, of_columns), tuple(map(np.float32, settings)))
 
 
 @lean_kernel
-def _adam_rows(
-    weights, first, second, gradient, rows, of_rows, of_columns, divisor, rate, keep_1, take_1, keep_2, take_2, epsilon
-):
+def _adam_rows(matrices, rows, units, settings):
+    weights, first, second, gradient = matrices
+    of_rows, of_columns = units
+    divisor, rate, keep_1, take_1, keep_2, take_2, epsilon = settings
     for i in range(rows.shape[0]):
         row, unit = rows[i], of_rows[i]
         for c in range(weights.shape[1]):

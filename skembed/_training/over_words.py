@@ -70,7 +70,7 @@ class OverWords(ABC):
         """Memory for a block."""
 
     def _listed(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> EncodedText:
-        """The known words of some sentences; words are dropped where they are to be learned from."""
+        """The known words of some sentences; with `learn`, some are dropped at random."""
         ids = np.empty(int((text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]).sum()), np.int32)
         ptr = np.zeros(len(sentences) + 1, np.int64)
         text = text._replace(annotations=())  # whose types differ between methods

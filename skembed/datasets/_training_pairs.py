@@ -90,7 +90,7 @@ def read_simple_wikipedia_pairs(path: PathLike, *, complete: bool = True) -> Bun
         fields = line.split("\t")
         if len(fields) != _WIKIPEDIA_COLUMNS:
             raise row_error(name, number, f"expected {_WIKIPEDIA_COLUMNS} columns between tabs, found {len(fields)}")
-        first, second = _joined(fields[1:4]), _joined(fields[4:7])
+        first, second = _join_fields(fields[1:4]), _join_fields(fields[4:7])
         if not (first and second):
             raise row_error(name, number, "a sentence is empty")
         pairs.append((first, second))
@@ -102,7 +102,7 @@ def read_simple_wikipedia_pairs(path: PathLike, *, complete: bool = True) -> Bun
     )
 
 
-def _joined(parts: Iterable[str]) -> str:
+def _join_fields(parts: Iterable[str]) -> str:
     """Return the sentence before, within and after its connective, with plain slashes."""
     return " ".join(text for part in parts if (text := sentence(part))).replace("\\/", "/")
 

@@ -14,7 +14,7 @@ import joblib
 
 from .._validation.messages import brief
 from .._validation.paths import user_path
-from ._methods import ALL, METHODS, learn
+from ._methods import ALL, METHODS, fit_to_corpus
 from ._sources import Sources
 
 MODEL_SUFFIXES = (".joblib", ".pkl", ".pickle")
@@ -86,7 +86,7 @@ class Candidate:
         method, model = METHODS[self.name], self.from_start()
         corpus, pairs = self._sources.corpus_for(method), self._sources.pairs_for(method)
         start = time.perf_counter()
-        model = model.fit(pairs) if pairs else learn(model, corpus)
+        model = model.fit(pairs) if pairs else fit_to_corpus(model, corpus)
         self.seconds = time.perf_counter() - start
         report(f"{self.name}: learned in {self.seconds:.1f} s")
         return model

@@ -205,6 +205,6 @@ DEFAULT_METHODS = [name for name, method in METHODS.items() if method.by_default
 START = "CBOS, defaults"  # whose word vectors are those of methods with `from_words`
 
 
-def learn(model: Any, corpus: SentenceCorpus) -> Any:
+def fit_to_corpus(model: Any, corpus: SentenceCorpus) -> Any:
     """Fit to the corpus; scikit-learn's own vectorizers get its sentences as text."""
     return model.fit(corpus if takes_corpus(model) else iter_texts(corpus))

@@ -14,7 +14,7 @@ import numpy as np
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._validation.paths import naming
-from ._methods import METHODS, START, Method, learn
+from ._methods import METHODS, START, Method, fit_to_corpus
 
 
 class Preset(NamedTuple):
@@ -86,7 +86,7 @@ class Sources:
 
     def _learn_start(self, seed: int, n_jobs: int | None) -> Any:
         corpus = self.corpus()
-        return learn(METHODS[START].make(corpus, seed, n_jobs), corpus)
+        return fit_to_corpus(METHODS[START].make(corpus, seed, n_jobs), corpus)
 
 
 def beginning(corpus: SentenceCorpus, n_words: int | None) -> SentenceCorpus:

@@ -3,7 +3,7 @@
 import pytest
 from estimators import PAIRED, SUPERVISED, TRAINED_CLASSES, corpus, make
 
-from skembed.evaluation._methods import DEFAULT_METHODS, METHODS, learn
+from skembed.evaluation._methods import DEFAULT_METHODS, METHODS, fit_to_corpus
 
 MORE_THAN_TEXT = [*PAIRED, *SUPERVISED]
 
@@ -39,6 +39,6 @@ def test_method_that_needs_targets_is_in_no_table(name):
 def test_tfidf_of_the_compared_sentences_is_in_the_tables_of_similarity(name):
     pytest.importorskip("snowballstemmer")
     assert name in DEFAULT_METHODS and METHODS[name].tables == ("sts", "sick", "training")
-    model = learn(METHODS[name].make(corpus(), 0, 1), corpus())
+    model = fit_to_corpus(METHODS[name].make(corpus(), 0, 1), corpus())
     rows = model.transform(["unseen words here", "an unseen word"]).toarray()
     assert rows.shape == (2, 4 if "stems" in name else 5) and rows[0] @ rows[1] > 0.1

@@ -19,7 +19,7 @@ import skembed._text.sources as sentences_module
 import skembed._text.strings as strings_module
 from skembed._corpus.corpus import SentenceCorpus
 from skembed._corpus.storage import HEADER, Arrays
-from skembed._text.batches import _N_CHARACTERS, PADDING, Text, lowered_characters
+from skembed._text.batches import _N_CHARACTERS, PADDING, Buffer, Text, lowered_characters
 from skembed._text.known_words import KnownTokens
 from skembed._text.scanner import KnownWords, Scanner, pack_words, table_of, words_of
 from skembed._text.strings import encode_strings, join_strings
@@ -328,7 +328,7 @@ def test_words_of_a_vocabulary_are_found():
 
 @pytest.mark.kernel
 def test_line_feeds():
-    (data, _), _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70])
+    (data, _), _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70], Buffer())
     ends = np.empty(3, np.int64)
     n_lines = line_feeds(data, len(data) - len(PADDING), ends)
     assert n_lines == bytes(data).count(b"\n") - len(PADDING)
@@ -347,6 +347,10 @@ class Odd(str):
         return "other"
 
 
+def join_in_new_buffer(sentences):
+    return join_strings(sentences, Buffer())
+
+
 @pytest.mark.kernel
 @pytest.mark.parametrize(
     "sentences",
@@ -360,7 +364,7 @@ class Odd(str):
         ["a", np.str_("of a derived type é"), Odd("abc"), Odd("a\nb")],
     ],
 )
-@pytest.mark.parametrize("join", [join_strings, encode_strings])
+@pytest.mark.parametrize("join", [join_in_new_buffer, encode_strings])
 def test_strings_are_joined(sentences, join):
     (data, _), ends = join(sentences)
     pieces = [str.encode(sentence, "utf-8", "surrogatepass") + b"\n" for sentence in sentences]
@@ -374,13 +378,13 @@ def test_strings_whose_utf8_python_keeps_are_joined():
     sentences = ["\u00e9t\u00e9", "\u20ac\u03a9", "\U0001f600", sys.intern("interned \u00e9")]
     for sentence in sentences:
         assert ctypes.pythonapi.PyUnicode_AsUTF8(ctypes.py_object(sentence))
-    (data, _), _ = join_strings(sentences)
+    (data, _), _ = join_in_new_buffer(sentences)
     assert bytes(data) == "\n".join([*sentences, ""]).encode() + PADDING
 
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("wrong", [None, 1, b"bytes", ["x"]])
-@pytest.mark.parametrize("join", [join_strings, encode_strings])
+@pytest.mark.parametrize("join", [join_in_new_buffer, encode_strings])
 def test_only_strings_are_joined(wrong, join):
     with pytest.raises(TypeError):
         join(["a", wrong])
@@ -408,12 +412,12 @@ def test_strings_are_not_copied_on_other_interpreters(name, value, monkeypatch):
     assert not strings_module.is_tested()
 
 
-def wrong_copy(sentences):
+def wrong_copy(sentences, buffer):
     (data, _), ends = encode_strings(sentences)
     return Text(np.roll(data, 1)), ends
 
 
-def failing_copy(sentences):
+def failing_copy(sentences, buffer):
     raise SystemError("no string")
 
 
