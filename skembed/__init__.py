@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 # Name -> file. The methods are loaded at first use, so that `import skembed` stays quick: files with compiled kernels
 # import numba.
 _HOMES = {
+    "ApproximateIndex": "_search.approximate",
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",
     "CPhraseVectorizer": "_methods.cphrase",
@@ -42,6 +43,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ApproximateIndex",
     "BOWPCA",
     "CBOSVectorizer",
     "CPhraseVectorizer",
@@ -101,6 +103,7 @@ if TYPE_CHECKING:
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._saving.folder import load as load
     from ._saving.folder import save as save
+    from ._search.approximate import ApproximateIndex as ApproximateIndex
     from ._search.communities import communities as communities
     from ._search.near_duplicates import near_duplicates as near_duplicates
     from ._search.nearest import nearest as nearest

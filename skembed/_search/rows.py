@@ -62,19 +62,19 @@ class DenseRows:
 
     def queries(self, rows: range) -> Queries:
         """Rows as a block of queries."""
-        block = self._block(rows)
+        block = self.block(rows)
         return Queries(panels_of(block), None, np.isnan(block[:, 0]))
 
     def tiles(self, queries: Queries, rows: range) -> Iterator[Tile]:
         """Scores of rows for a block of queries."""
         buffer = np.empty((_tile_rows(queries.n_columns + self.shape[1]), queries.n_columns), np.float32)
         for first in range(rows.start, rows.stop, len(buffer)):
-            block = self._block(range(first, min(first + len(buffer), rows.stop)))
+            block = self.block(range(first, min(first + len(buffer), rows.stop)))
             scores = buffer[: len(block)]
             multiply(block, queries.columns, scores)
             yield Tile(first, scores)
 
-    def _block(self, rows: range) -> np.ndarray:
+    def block(self, rows: range) -> np.ndarray:
         """Rows as the kernels take them: of length one for cosines, NaN where all numbers are zero.
 
         Raises
