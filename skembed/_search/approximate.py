@@ -65,8 +65,8 @@ class ApproximateIndex:
     Examples
     --------
     >>> from skembed import ApproximateIndex
-    >>> index = ApproximateIndex([[1.0, 0.0], [0.6, 0.8], [0.0, 0.0]])  # doctest: +SKIP
-    >>> index.search([[2.0, 0.1], [0.0, 0.0]], k=2)[0]  # doctest: +SKIP
+    >>> index = ApproximateIndex([[1.0, 0.0], [0.6, 0.8], [0.0, 0.0]])
+    >>> index.search([[2.0, 0.1], [0.0, 0.0]], k=2)[0]
     array([[ 0,  1],
            [-1, -1]])
     """
