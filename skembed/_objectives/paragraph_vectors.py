@@ -117,7 +117,7 @@ def draw_noise(s, half, options, seed, target_weights, target):
 
 
 @njit(**INLINE)
-def draw_words(s, text, options, seed, target_weights, target):
+def list_kept_words(s, text, options, seed, target_weights, target):
     """List the known words of a sentence that are not left out, as entries behind the noise; returns their number."""
     n_known, first = np.int64(0), s.target + options.n_noise
     e = first
@@ -290,7 +290,7 @@ def train_paragraphs(text, sentence_rows, source_rows, target_rows, options, wor
                 continue
             prefetch_row(sentence_rows.weights, sentence)
             s = Paragraph(sentence, i, a, e, t, team.thread)
-            n = draw_words(s, text, options, plan.seed, target_rows.weights, target)
+            n = list_kept_words(s, text, options, plan.seed, target_rows.weights, target)
             if n == 0:
                 continue
             half = half_of_words(options.negatives, plan.seed, block, i)
