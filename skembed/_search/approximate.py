@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,7 @@ class ApproximateIndex:
         return indices, cosines
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to a file of usearch, in place of one that is there.
+        """Write the index to a file of usearch. A file that is there is replaced in one step.
 
         Parameters
         ----------
@@ -136,11 +137,17 @@ class ApproximateIndex:
 
         Raises
         ------
-        FileNotFoundError
-            If the folder does not exist.
+        OSError
+            If the file cannot be written.
         """
-        Path(path).parent.stat()  # usearch says less clearly that a folder is missing
-        self._index.save(os.fspath(path))
+        target = Path(path)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
+            written = Path(folder, "index")
+            try:
+                self._index.save(os.fspath(written))
+            except RuntimeError as error:
+                raise OSError(f"{os.fspath(path)!r} cannot be written: {error}.") from None
+            os.replace(written, target)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ApproximateIndex:
@@ -168,15 +175,21 @@ class ApproximateIndex:
         Path(path).stat()
         usearch = _usearch()
         try:
-            found = usearch.Index.metadata(os.fspath(path)) or {}
+            found = usearch.Index.restore(os.fspath(path))
         except (RuntimeError, ValueError):
-            found = {}
-        if found.get("kind_metric") != usearch.MetricKind.Cos:
-            raise ValueError(f"{os.fspath(path)!r} is no index that ApproximateIndex.save wrote.")
+            found = None
+        if found is None or found.metric_kind != usearch.MetricKind.Cos:
+            raise ValueError(f"{os.fspath(path)!r} is no index that ApproximateIndex.save wrote, or damaged.")
         index = cls.__new__(cls)
-        index._index = usearch.Index.restore(os.fspath(path))
-        index.n_features = index._index.ndim
+        index._index, index.n_features = found, found.ndim
         return index
+
+    def __getstate__(self) -> bytes:
+        return bytes(self._index.save())
+
+    def __setstate__(self, content: bytes) -> None:
+        self._index = _usearch().Index.restore(content)
+        self.n_features = self._index.ndim
 
 
 def _dense_rows(values: Any, name: str) -> DenseRows:

@@ -1,5 +1,7 @@
 """An index of usearch, with the conventions of `nearest`."""
 
+import copy
+import pickle
 import sys
 
 import numpy as np
@@ -60,9 +62,21 @@ def test_saved_and_opened(index, tmp_path):
         index.save(tmp_path / "missing" / "index")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         ApproximateIndex.load(tmp_path / "nowhere")
-    (tmp_path / "text").write_text("no index " * 100)
-    with pytest.raises(ValueError, match="no index that ApproximateIndex.save wrote"):
-        ApproximateIndex.load(tmp_path / "text")
+    with pytest.raises(OSError, match="tmp"):
+        index.save(tmp_path)
+    content = (tmp_path / "index").read_bytes()
+    for damaged in (b"", b"no index " * 100, content[:5000], content[:-100]):
+        (tmp_path / "damaged").write_bytes(damaged)
+        with pytest.raises(ValueError, match="no index that ApproximateIndex.save wrote"):
+            ApproximateIndex.load(tmp_path / "damaged")
+    index.save(tmp_path / "damaged")  # replaces it
+    assert (tmp_path / "damaged").read_bytes() == content
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["damaged", "index"]
+
+
+def test_copies_and_pickles(index):
+    for other in (copy.deepcopy(index), pickle.loads(pickle.dumps(index))):
+        np.testing.assert_array_equal(other.search(ROWS[:50])[0], index.search(ROWS[:50])[0])
 
 
 @pytest.mark.parametrize(
