@@ -286,7 +286,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
             ids = check_rows((vocabulary.get(word, -1) for word in words), len(words), len(vocabulary))
             tokens = tokens.copy()
-            renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32))
+            renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32), tokens)
             tokens.flags.writeable = False
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
         return split_long_sentences(text, self.max_sentence_length)

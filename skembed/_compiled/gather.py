@@ -13,10 +13,13 @@ def gather_slices(data, starts, gathered, ptr):
 
 
 @lean_kernel
-def renumber(ids, remap):
-    """Replace each id by its entry of ``remap`` (n_words,) int32; returns whether one is below zero."""
+def renumber(ids, remap, new_ids):
+    """Write the entry of ``remap`` (n_words,) int32 for each id; returns whether one is below zero.
+
+    ``ids`` and ``new_ids`` (n,) int32 may be the same array
+    """
     dropped = False
     for i in range(ids.shape[0]):
-        ids[i] = remap[ids[i]]
-        dropped |= ids[i] < 0
+        new_ids[i] = remap[ids[i]]
+        dropped |= new_ids[i] < 0
     return dropped

@@ -72,6 +72,7 @@ class GrowingArray:
         self._dtype = DTYPES[name]
         self._size = 0
         self._pieces: list[np.ndarray] = []  # in memory
+        self._ends: list[int] = []  # of all pieces
         self._file = None if folder is None else io.BufferedRandom(_NamedFile(folder / f"{name}.npy", "w+"))
         self._start = self._write_header()
 
@@ -81,6 +82,7 @@ class GrowingArray:
     def append(self, values: np.ndarray) -> None:
         """Add values at the end; they are not copied at once."""
         self._size += len(values)
+        self._ends.append(self._size)
         if self._file is None:
             self._pieces.append(values)
         else:
@@ -94,6 +96,14 @@ class GrowingArray:
             return self._pieces[0]
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
+
+    def rewrite(self) -> tuple[list[np.ndarray], np.ndarray]:
+        """Return the pieces that were added, and the array itself, which the caller fills: in a folder they are one."""
+        if self._file is not None:
+            array = self.array()
+            return np.split(array, self._ends[:-1]), array
+        pieces, self._pieces = self._pieces, [np.empty(self._size, self._dtype)]
+        return pieces, self._pieces[0]
 
     def finish(self, size: int | None = None) -> np.ndarray:
         """Return the first `size` values, or all, as the final array. Nothing may use :meth:`array` any more."""

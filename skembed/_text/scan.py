@@ -11,7 +11,19 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE, LEAN, lean_kernel
-from .utf8 import CONTEXT, ENDS, bit_count, encode_character, load_bytes, lowest_bit, next_lowered, utf8, word_mask
+from .utf8 import (
+    COMPRESSES,
+    CONTEXT,
+    ENDS,
+    bit_count,
+    encode_character,
+    load_bytes,
+    lowest_bit,
+    next_lowered,
+    store_positions,
+    utf8,
+    word_mask,
+)
 from .word_table import (
     ARENA_PADDING,
     FAULTS,
@@ -90,8 +102,12 @@ def _find_runs(text, ends, scanned, piece):
             stops[n_stops] = (n_borders + bit_count(before)) >> _U1
             n_stops += 1
             next_end = ends[sentence + n_stops] if sentence + n_stops < n_sentences else last_end + 64
-        _note_bits(borders, n_borders, change, block)
-        n_borders += bit_count(change)
+        n_more = bit_count(change)
+        if COMPRESSES and n_more <= 32:
+            store_positions(borders, n_borders, change, block)
+        else:
+            _note_bits(borders, n_borders, change, block)
+        n_borders += n_more
     progress[IN_RUN] = np.int64(inside)
     return n_borders, n_stops
 
@@ -146,28 +162,31 @@ def _list_words(text, lowered, known, table, piece, n_borders, n_stops):
     """List the words of a piece of text and prefetch their slots; a run that needs the arena is listed as a whole."""
     borders, words, stops = piece
     stops[n_stops] = n_borders >> _U1
-    run = n_words = _U0
-    for stop in range(n_stops + 1):
-        while run < np.uint64(stops[stop]):
-            start, end = borders[run + run], borders[run + run + _U1]
-            run += _U1
-            n = end - start
-            a = (load_bytes(text, start) | _LOWER) & first_bytes(n)
-            b = (load_bytes(text, start + 8) | _LOWER) & first_bytes(n - 8)
-            has_others = (a | b) & _HIGH != _U0
-            if n <= SHORT and not has_others:
-                _list_word(known, table, words, n_words, a, b, n)
-                n_words += _U1
-                continue
-            listed = _U0
-            if has_others and n <= _LOWERED:
-                listed = _list_lowered(text, start, end, lowered, known, table, words, n_words)
-            if listed == _U0:
-                at = n_words << _U2
-                words[at], words[at + _U1], words[at + _U3] = start, end, SHORT + 1
-                listed = n_words + _U1
-            n_words = listed
-        stops[stop] = n_words
+    n_words = _U0
+    for run in range(n_borders >> _U1):
+        at = np.uint64(run) << _U1
+        start, end = borders[at], borders[at + _U1]
+        n = end - start
+        mask_a, mask_b = first_bytes(n)
+        a = (load_bytes(text, start) | _LOWER) & mask_a
+        b = (load_bytes(text, start + 8) | _LOWER) & mask_b
+        has_others = (a | b) & _HIGH != _U0
+        if n <= SHORT and not has_others:
+            _list_word(known, table, words, n_words, a, b, n)
+            n_words += _U1
+            continue
+        listed = _U0
+        if has_others and n <= _LOWERED:
+            listed = _list_lowered(text, start, end, lowered, known, table, words, n_words)
+        if listed == _U0:
+            at = n_words << _U2
+            words[at], words[at + _U1], words[at + _U3] = start, end, SHORT + 1
+            listed = n_words + _U1
+        if listed != n_words + _U1:
+            for stop in range(n_stops + 1):
+                if np.uint64(stops[stop]) > n_words:
+                    stops[stop] += listed - n_words - _U1
+        n_words = listed
 
 
 @njit(**LEAN)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._compiled.threads import Threads
 from .batches import (
     PADDING,
     Batch,
@@ -38,6 +39,7 @@ from .word_table import (
 )
 
 _LINE_FEED = ord("\n")
+_MERGED_AT_ONCE = 1 << 12  # words
 _MANY = 64  # new words after which a new table takes less time than to remove them one by one, and less memory
 _MANY_BYTES = 1 << 16  # of new words, after which a table is not kept
 _LONG_RUN = 1 << 16  # words that a run may have; it has far fewer, as its letters would be single
@@ -118,28 +120,35 @@ class PackedWords(NamedTuple):
     counts: np.ndarray  # (n_words,) int64: how often each occurred
 
 
-def pack_words(scanners: Sequence[Scanner]) -> tuple[PackedWords, list[np.ndarray]]:
+def pack_words(scanners: Sequence[Scanner], threads: Threads) -> tuple[PackedWords, list[np.ndarray]]:
     """Return the words that some scanners found, each once; the table of the first one receives those of the others.
 
     Also returns, for each scanner, the index in these words of each id of its table.
     """
-    counts_of = [scanner.counts() for scanner in scanners]
+    counts_of = list(threads.in_order(Scanner.counts, scanners, least=2))
     table = scanners[0].words
     indices = [np.arange(len(counts_of[0]), dtype=np.int32)]
     for scanner, its_counts in zip(scanners[1:], counts_of[1:]):
         n_bytes = int(scanner.words.state[N_BYTES])
+        ptr = _starts(scanner.words.arena[:n_bytes])
         indices.append(np.empty(len(its_counts), np.int32))
-        table = with_capacity(table, len(its_counts), n_bytes)
-        merge_words(
-            scanner.words.arena, np.flatnonzero(scanner.words.arena[:n_bytes] == _LINE_FEED), table, indices[-1]
-        )
+        for first in range(0, len(its_counts), _MERGED_AT_ONCE):  # since the table has most of them, it seldom grows
+            ids = indices[-1][first : first + _MERGED_AT_ONCE]
+            its_ptr = ptr[first : first + len(ids) + 1]
+            table = with_capacity(table, len(ids), int(its_ptr[-1] - its_ptr[0]))
+            merge_words(scanner.words.arena, its_ptr, table, ids)
     counts = np.zeros(int(table.state[N_WORDS]), np.int64)
     for index, its_counts in zip(indices, counts_of):
         counts[index] += its_counts
     text = table.arena[: int(table.state[N_BYTES])].copy()
-    ends = np.flatnonzero(text == _LINE_FEED)
+    ptr = _starts(text)
     text[text == 0x7F] = ord("_")
-    return PackedWords(text, np.append(0, ends + 1)[:-1], ends, counts), indices
+    return PackedWords(text, ptr[:-1], ptr[1:] - 1, counts), indices
+
+
+def _starts(text: np.ndarray) -> np.ndarray:
+    """Return where each of some words begins that are followed by a line feed, and where the next one would."""
+    return np.append(0, np.flatnonzero(text == _LINE_FEED) + 1)
 
 
 class KnownWords:
@@ -186,7 +195,7 @@ def table_of(words: Sequence[str]) -> Words:
     text = "\n".join([*words, ""]).replace("_", "\x7f").encode("utf-8", "surrogatepass")
     table = with_capacity(new_words(2, 0), len(words), len(text))
     source = np.frombuffer(text + bytes(ARENA_PADDING), np.uint8)
-    merge_words(source, np.flatnonzero(source == _LINE_FEED), table, np.empty(len(words), np.int32))
+    merge_words(source, _starts(source), table, np.empty(len(words), np.int32))
     return table
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._compiled.threads import Threads
 from .._validation.messages import brief
 from .batches import decode_words, encode_words, offsets
 
@@ -83,6 +84,7 @@ class Vocabulary:
         counts: ArrayLike,
         min_count: int = 1,
         max_features: int | None = None,
+        threads: Threads | None = None,
     ) -> tuple[Vocabulary, np.ndarray]:
         """Order words by falling count and keep the frequent ones.
 
@@ -97,7 +99,7 @@ class Vocabulary:
         from .._compiled.gather import gather_slices  # numba takes a while to import
 
         given = np.asarray(counts, dtype=np.int64)
-        order = _by_count(text, starts, ends, given)
+        order = _by_count(text, starts, ends, given, threads or Threads(1))
         falling = given[order]
         n_kept = _n_kept(falling, min_count, max_features)
         kept = order[:n_kept]
@@ -158,26 +160,32 @@ class Vocabulary:
         return f"Vocabulary(n_words={len(self)}, n_tokens={int(self.counts.sum())})"
 
 
-def _by_count(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _by_count(
+    text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray, threads: Threads
+) -> np.ndarray:
     """Return the order of words by falling count, and then by the bytes of UTF-8, which is that of code points."""
-    if not len(counts):
-        return np.zeros(0, np.int64)
-    padded = np.append(text, np.zeros(_KEY_BYTES, np.uint8))
-    eight_bytes = np.ndarray(len(text) + 1, ">u8", padded, strides=(1,))  # those from each offset on
-    first_bytes = eight_bytes[starts].astype(np.uint64) & _OF_WORD[np.minimum(ends - starts, _KEY_BYTES)]
-    # A key of two bytes for the count and of the first six of the word orders most words; larger counts are ties.
-    keys = (0xFFFF - np.minimum(counts, 0xFFFF)).astype(np.uint64) << np.uint64(48) | first_bytes >> np.uint64(16)
-    keys[counts >= 0xFFFF] = 0
-    order = np.arange(len(keys))
-    for digits in keys.astype("<u8").view(np.uint16).reshape(-1, 4).T:  # from the lowest on; numpy sorts them by radix
-        order = order[np.argsort(digits[order], kind="stable")]
-    is_tie = np.diff(keys[order]) == 0
-    ties = np.flatnonzero(np.append(is_tie, False) | np.append(False, is_tie))
-    tied, data = order[ties], text.tobytes()
-    words = [data[start:end] for start, end in zip(starts[tied].tolist(), ends[tied].tolist())]
-    tied = tied[sorted(range(len(words)), key=words.__getitem__)]
-    order[ties] = tied[np.lexsort((-counts[tied], keys[tied]))]
-    return order
+    data = text.tobytes() + bytes(_KEY_BYTES)
+    eight_bytes = np.ndarray(len(text) + 1, ">u8", data, strides=(1,))  # those from each offset on
+
+    def sort(some: np.ndarray) -> np.ndarray:
+        begins = eight_bytes[starts[some]].astype("<u8") & _OF_WORD[np.minimum(ends[some] - starts[some], _KEY_BYTES)]
+        capped = np.minimum(counts[some], 0xFFFF).astype(np.uint16)
+        order = np.arange(len(some))
+        for digits in [*begins.view(np.uint16).reshape(-1, 4).T, 0xFFFF - capped]:
+            order = order[np.argsort(digits[order], kind="stable")]  # numpy sorts 16 bits by radix
+        # What is left are words that begin alike, and counts that do not fit into 16 bits.
+        begins, capped, order = begins[order], capped[order], some[order]
+        is_tie = (capped[1:] == capped[:-1]) & ((begins[1:] == begins[:-1]) | (capped[1:] == 0xFFFF))
+        ties = np.flatnonzero(np.append(is_tie, False) | np.append(False, is_tie))
+        tied = order[ties]
+        words = [data[start:end] for start, end in zip(starts[tied].tolist(), ends[tied].tolist())]
+        tied = tied[sorted(range(len(words)), key=words.__getitem__)]
+        order[ties] = tied[np.argsort(-counts[tied], kind="stable")]
+        return order
+
+    is_rare = counts <= 1  # about half of the words of a text
+    parts = np.flatnonzero(~is_rare), np.flatnonzero(is_rare)
+    return np.concatenate(list(threads.in_order(sort, parts, least=2)))
 
 
 def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | None]:

@@ -24,9 +24,12 @@ SHORT = 16  # bytes of a word that fit into its slot
 N_WORDS, N_BYTES, FAULTS, MORE_WORDS, MORE_BYTES = range(5)  # `state` of a table
 
 _LINE_FEED = 10
+_AHEAD = 16  # words: so far ahead are the slots that are prefetched
 _U0, _U1, _U2, _U3, _U32 = (np.uint64(n) for n in (0, 1, 2, 3, 32))
 _STRIDE = np.uint64(STRIDE)
-_FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
+# Masks of the first n bytes of a uint64, and of those of the next one, for n from 0 to SHORT.
+_MASKS_A = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(SHORT + 1)], np.uint64)
+_MASKS_B = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(SHORT + 1)], np.uint64)
 # Marks the offset of a longer word. 0xFF is in no UTF-8, so the last bytes of a short word never look like that.
 _IS_LONG = np.uint64(0xFF00000000000000)
 _MIX_A, _MIX_B = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
@@ -55,8 +58,9 @@ def has_capacity(n_words, slots):
 
 @njit(**INLINE)
 def first_bytes(n):
-    """A mask of the lowest ``n`` bytes of a uint64: none if it is below zero, all from eight on."""
-    return _FIRST_BYTES[np.uint64(max(min(n, 8), 0))]
+    """Masks of the first ``n`` bytes of two uint64 that follow each other."""
+    i = np.uint64(min(n, SHORT))
+    return _MASKS_A[i], _MASKS_B[i]
 
 
 @njit(**INLINE)
@@ -79,8 +83,8 @@ def _slot_contents(source, start, n):
     if n > SHORT:
         key = _hash_bytes(source, start, n)
         return key, _IS_LONG, key
-    a = load_bytes(source, start) & first_bytes(n)
-    b = load_bytes(source, start + 8) & first_bytes(n - 8)
+    mask_a, mask_b = first_bytes(n)
+    a, b = load_bytes(source, start) & mask_a, load_bytes(source, start + 8) & mask_b
     return a, b, hash_of(a, b)
 
 
@@ -224,19 +228,21 @@ def move_slots(slots, larger):
 
 
 @lean_kernel
-def merge_words(source, ends, table, ids):
+def merge_words(source, ptr, table, ids):
     """Add words to a table with enough capacity; ``ids`` (n_words,) int32 receives their ids in it.
 
     ``source`` (n_bytes + ARENA_PADDING,) uint8 has the bytes of the words, each followed by one more
-    ``ends`` (n_words,) int64, where they end in it
+    ``ptr`` (n_words + 1,) int64, where they begin in it
     """
-    start = 0
-    for word in range(ends.shape[0]):
-        n = ends[word] - start
+    for word in range(ids.shape[0]):
+        ahead = word + _AHEAD
+        if ahead < ids.shape[0]:
+            _, _, key = _slot_contents(source, ptr[ahead], ptr[ahead + 1] - ptr[ahead] - 1)
+            prefetch_slot(table.slots, key)
+        start, n = ptr[word], ptr[word + 1] - ptr[word] - 1
         for i in range(0, n, 8):
             store_bytes(table.arena, table.state[N_BYTES] + i, load_bytes(source, start + i))
         ids[word] = id_of_last(None, table, n)
-        start = ends[word] + 1
 
 
 @lean_kernel

@@ -15,16 +15,20 @@ from numba import config
 from sklearn.feature_extraction.text import CountVectorizer
 
 import skembed._text.files as text_files_module
+import skembed._text.scanner as scanner_module
 import skembed._text.sources as sentences_module
 import skembed._text.strings as strings_module
+from skembed._compiled.compile import lean_kernel
+from skembed._compiled.threads import Threads
 from skembed._corpus.corpus import SentenceCorpus
 from skembed._corpus.storage import HEADER, Arrays
 from skembed._text.batches import _N_CHARACTERS, PADDING, Buffer, Text, lowered_characters
 from skembed._text.known_words import KnownTokens
+from skembed._text.scan import _note_bits
 from skembed._text.scanner import KnownWords, Scanner, pack_words, table_of, words_of
 from skembed._text.strings import encode_strings, join_strings
 from skembed._text.tokenizer import TOKEN_PATTERN, Tokenizer
-from skembed._text.utf8 import line_feeds
+from skembed._text.utf8 import COMPRESSES, line_feeds, store_positions
 from skembed._text.word_table import new_words
 
 # Without JIT, NumPy says so where integers wrap.
@@ -449,18 +453,37 @@ def test_scanner_keeps_its_words():
 
 
 @pytest.mark.kernel
-def test_words_of_several_tables_are_packed_once():
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_words_of_several_tables_are_packed_once(n_threads, monkeypatch):
+    monkeypatch.setattr(scanner_module, "_MERGED_AT_ONCE", 50)
     rng = np.random.default_rng(0)
     words = [f"{'eightbyt' * (i % 4)}_{i}" for i in range(400)]
     scanners, found = [Scanner() for _ in range(3)], []
     for scanner in scanners:
         drawn = rng.choice(words, 1000).tolist()
         found.append((drawn, scanner.scan([" ".join(drawn)]).ids))
-    (text, starts, ends, counts), indices = pack_words(scanners)
+    (text, starts, ends, counts), indices = pack_words(scanners, Threads(n_threads))
     packed = [text[start:end].tobytes().decode() for start, end in zip(starts, ends)]
     assert dict(zip(packed, counts.tolist())) == Counter(word for drawn, _ in found for word in drawn)
     for (drawn, ids), index in zip(found, indices):
         assert [packed[i] for i in index[ids].tolist()] == drawn
+
+
+@lean_kernel
+def store_both_ways(bits, first, stored, noted):
+    store_positions(stored, np.uint64(1), bits, first)
+    _note_bits(noted, np.uint64(1), bits, first)
+
+
+@pytest.mark.kernel
+@pytest.mark.skipif(not COMPRESSES and not config.DISABLE_JIT, reason="the processor has no such instruction")
+def test_positions_of_bits_by_one_instruction():
+    rng = np.random.default_rng(0)
+    for n in range(33):
+        positions = np.sort(rng.choice(64, n, replace=False))
+        stored, noted = np.zeros((2, 80), np.int64)
+        store_both_ways(np.uint64(sum(1 << int(i) for i in positions)), 2**40, stored, noted)
+        assert stored[1 : n + 1].tolist() == noted[1 : n + 1].tolist() == (positions + 2**40).tolist()
 
 
 @pytest.mark.kernel

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skembed._compiled.threads import Threads
 from skembed._text.vocabulary import Vocabulary, check_limits, decode_words, encode_words
 
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)
@@ -38,8 +39,8 @@ def test_order_and_limits(counts, min_count, max_features):
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("n_words", [1, 40, 3000])
-def test_order_of_words_that_begin_alike(n_words):
+@pytest.mark.parametrize(("n_words", "n_threads"), [(1, 1), (1, 2), (40, 1), (3000, 1), (3000, 2)])
+def test_order_of_words_that_begin_alike(n_words, n_threads):
     rng = np.random.default_rng(n_words)
     stems = [
         "a",
@@ -56,7 +57,7 @@ def test_order_of_words_that_begin_alike(n_words):
     words = list({"".join(rng.choice(stems, rng.integers(0, 9), p=[0.1] * 10)) for _ in range(n_words)})
     counts = rng.choice([0, 1, 2, 65534, 65535, 65536, 10**12], len(words)).tolist()
     counts[0] = 1
-    vocabulary, remap = from_counts(words, counts)
+    vocabulary, remap = from_counts(words, counts, threads=Threads(n_threads))
     expected = sorted(((word, n) for word, n in zip(words, counts) if n), key=lambda pair: (-pair[1], pair[0]))
     assert list(zip(vocabulary.words, vocabulary.counts.tolist())) == expected
     assert [i < 0 or vocabulary.words[i] == word for i, word in zip(remap.tolist(), words)] == [True] * len(words)
