@@ -154,6 +154,33 @@ def dots(out, o, a, i, rows, index, first, n):
 
 
 @njit(**INLINE)
+def dots_of_two(outs, pair, rows, index, first, n):
+    """`dots` of two rows with the same rows, each of which is loaded once: loads are what takes the time.
+
+    ``outs = (out, o, p)`` and ``pair = (a, i, j)``: of ``a[i]`` into ``out[o]``, of ``a[j]`` into ``out[p]``.
+    """
+    (out, o, p), (a, i, j) = outs, pair
+    width = a.shape[1]
+    if width < WIDTH:
+        dots(out, o, a, i, rows, index, first, n)
+        dots(out, p, a, j, rows, index, first, n)
+        return
+    for k in range(0, n, 4):
+        r0, r1, r2, r3 = _next_four(index, first, k, n)
+        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
+        for c0 in range(0, width, WIDTH):
+            c = min(c0, width - WIDTH)  # of the last vector only what no vector before it had
+            x, y = zero_first(load(a, i, c), c0 - c), zero_first(load(a, j, c), c0 - c)
+            z0, z1, z2, z3 = load(rows, r0, c), load(rows, r1, c), load(rows, r2, c), load(rows, r3, c)
+            s0, t0 = multiply_add(x, z0, s0), multiply_add(y, z0, t0)
+            s1, t1 = multiply_add(x, z1, s1), multiply_add(y, z1, t1)
+            s2, t2 = multiply_add(x, z2, s2), multiply_add(y, z2, t2)
+            s3, t3 = multiply_add(x, z3, s3), multiply_add(y, z3, t3)
+        out[o, k], out[o, k + 1], out[o, k + 2], out[o, k + 3] = total(s0), total(s1), total(s2), total(s3)
+        out[p, k], out[p, k + 1], out[p, k + 2], out[p, k + 3] = total(t0), total(t1), total(t2), total(t3)
+
+
+@njit(**INLINE)
 def combine(out, i, scale, s, rows, index, first, n):
     """``out[i] = sum_k scale[s + k] * rows[index[first + k]]`` for k below ``n``; returns its mean square.
 
@@ -194,6 +221,48 @@ def combine_strided(out, i, scales, rows, index, first, n):
         s2, s3 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(s3, c + 3 * WIDTH - c3)
         q = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, q))))
     return total(q) / np.float32(width)
+
+
+@njit(**INLINE)
+def combine_two(outs, scales, rows, index, first, n):
+    """`combine` for two sums of the same rows, each of which is loaded once; returns both mean squares.
+
+    ``outs = (out, i, j)`` and ``scales = (scale, s, t, stride)``: ``out[i]`` has the scales ``scale[s + k * stride]``,
+    ``out[j]`` those from ``t`` on; i and j may be one.
+    """
+    (out, i, j), (scale, s, t, stride) = outs, scales
+    width = out.shape[1]
+    last = width - WIDTH
+    if last < 0:
+        q = combine_strided(out, i, (scale, s, stride), rows, index, first, n)
+        return q, combine_strided(out, j, (scale, t, stride), rows, index, first, n)
+    p = q = splat(np.float32(0.0))
+    for c in range(0, width, 4 * WIDTH):
+        c0, c1 = min(c, last), min(c + WIDTH, last)
+        c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
+        s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
+        for k in range(n):
+            w, v, r = splat(scale[s + k * stride]), splat(scale[t + k * stride]), index[first + k]
+            x0, x1, x2, x3 = load(rows, r, c0), load(rows, r, c1), load(rows, r, c2), load(rows, r, c3)
+            s0, t0 = multiply_add(w, x0, s0), multiply_add(v, x0, t0)
+            s1, t1 = multiply_add(w, x1, s1), multiply_add(v, x1, t1)
+            s2, t2 = multiply_add(w, x2, s2), multiply_add(v, x2, t2)
+            s3, t3 = multiply_add(w, x3, s3), multiply_add(v, x3, t3)
+        store(out, i, c0, s0)
+        store(out, i, c1, s1)
+        store(out, i, c2, s2)
+        store(out, i, c3, s3)
+        store(out, j, c0, t0)
+        store(out, j, c1, t1)
+        store(out, j, c2, t2)
+        store(out, j, c3, t3)
+        s0, t0 = zero_first(s0, c - c0), zero_first(t0, c - c0)
+        s1, t1 = zero_first(s1, c + WIDTH - c1), zero_first(t1, c + WIDTH - c1)
+        s2, t2 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(t2, c + 2 * WIDTH - c2)
+        s3, t3 = zero_first(s3, c + 3 * WIDTH - c3), zero_first(t3, c + 3 * WIDTH - c3)
+        p = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, p))))
+        q = multiply_add(t0, t0, multiply_add(t1, t1, multiply_add(t2, t2, multiply_add(t3, t3, q))))
+    return total(p) / np.float32(width), total(q) / np.float32(width)
 
 
 _LOG2_E = np.float32(1.44269504)

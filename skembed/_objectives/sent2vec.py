@@ -20,11 +20,12 @@ from .._compiled.compile import INLINE, PASTE, lean_kernel
 from .._compiled.random import random_bits, uniform
 from .._compiled.rows import (
     ONE,
+    ONE_APART,
     add_scaled,
     blend,
     combine,
-    combine_strided,
-    dots,
+    combine_two,
+    dots_of_two,
     logistic,
     mean_square,
     padded,
@@ -78,9 +79,9 @@ class TargetWords(NamedTuple):
     own: np.ndarray  # (n_tokens + n_sentences, n_components) float32, gradient of each target's v_{S without w_t}
     own_of: np.ndarray  # (n_tokens,) int32, the index of each word's gradient in `own`, -1 if it is no target
     inverse: np.ndarray  # (n_tokens + n_sentences,) float32, 1 / |R(S without w_t)|, or 1 if a sentence is a sum
-    error: np.ndarray  # (n_tokens, more than negative + 1) float32, of each target's word and negatives
+    error: np.ndarray  # (n_tokens, more than negative + 2) float32, of each target's word and negatives
     error_flat: np.ndarray  # the same memory as one dimension
-    candidates: np.ndarray  # (n_threads, more than negative) int32, a target and the negatives of its sentence
+    candidates: np.ndarray  # (n_threads, more than negative + 1) int32, a target, the negatives, another target
     candidates_flat: np.ndarray  # the same memory as one dimension
     arange: np.ndarray  # 0, 1, 2, ... as int32
 
@@ -164,10 +165,16 @@ def score_words(s, n_targets, target_weights, options, work):
     loaded at once.
     """
     target, error, first = work.target, work.error, s.target + options.negative
-    candidates, n_scores = s.thread * work.candidates.shape[1], options.negative + 1
-    for i in range(n_targets):
-        work.candidates[s.thread, 0] = target.row[first + i]
-        dots(error, s.a + i, target.vectors, first + i, target_weights, work.candidates_flat, candidates, n_scores)
+    candidates, n_scores = s.thread * work.candidates.shape[1], options.negative + 2
+    for i in range(0, n_targets, 2):  # two at a time, since they have the same negatives
+        j = min(i + 1, n_targets - 1)
+        work.candidates[s.thread, 0], work.candidates[s.thread, n_scores - 1] = (
+            target.row[first + i],
+            target.row[first + j],
+        )
+        outs, pair = (error, s.a + i, s.a + j), (target.vectors, first + i, first + j)
+        dots_of_two(outs, pair, target_weights, work.candidates_flat, candidates, n_scores)
+        error[s.a + j, 0] = error[s.a + j, n_scores - 1]
     for i in range(n_targets):
         # The word's score with a minus, so that its error and loss are those of the negatives.
         error[s.a + i, 0] *= -ONE
@@ -187,13 +194,18 @@ def gather_word_gradients(s, n_targets, target_weights, options, work):
     """Gradients of each v_{S without w_t}, of the negatives, and of what all features get from all targets."""
     source, target, own, first = work.source, work.target, s.a + s.i, s.target + options.negative
     width = work.error.shape[1]
+    for i in range(0, n_targets, 2):
+        j = min(i + 1, n_targets - 1)
+        scales = work.error_flat, (s.a + i) * width + 1, (s.a + j) * width + 1, ONE_APART
+        combine_two((work.own, own + i, own + j), scales, target_weights, target.row, s.target, options.negative)
     for i in range(n_targets):
-        errors = (s.a + i) * width + 1
-        combine(work.own, own + i, work.error_flat, errors, target_weights, target.row, s.target, options.negative)
         add_scaled(work.own, own + i, work.error[s.a + i, 0], target_weights, np.int64(target.row[first + i]))
-    for j in range(options.negative):
-        e, errors = s.target + j, (work.error_flat, s.a * width + 1 + j, width)
-        target.square[e] = combine_strided(target.vectors, e, errors, target.vectors, work.arange, first, n_targets)
+    for i in range(0, options.negative, 2):
+        e, f = s.target + i, s.target + min(i + 1, options.negative - 1)
+        scales = work.error_flat, s.a * width + 1 + i, s.a * width + 1 + f - s.target, width
+        target.square[e], target.square[f] = combine_two(
+            (target.vectors, e, f), scales, target.vectors, work.arange, first, n_targets
+        )
     shared = source.capacity + s.i
     source.square[shared] = combine(source.vectors, shared, work.inverse, own, work.own, work.arange, own, n_targets)
 
@@ -343,8 +355,8 @@ class Sent2VecObjective:
         # No n-gram is longer than its sentence.
         negative, max_order = self.options.negative, min(self.options.max_order, longest_sentence(text))
         n_source, n_target, l1 = n_tokens * max_order, n_tokens + n_sentences * negative, self.penalty > 0
-        error = make.zeros((n_tokens, padded(1 + negative)), np.float32)
-        candidates = make.zeros((n_threads, unshared_width(1 + negative)), np.int32)
+        error = make.zeros((n_tokens, padded(2 + negative)), np.float32)
+        candidates = make.zeros((n_threads, unshared_width(2 + negative)), np.int32)
         sources = make.zeros((n_source + n_sentences, n_components), np.float32)
         targets = make.zeros((n_target, n_components), np.float32)
         return TargetWords(

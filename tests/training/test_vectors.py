@@ -10,8 +10,10 @@ from skembed._compiled.rows import (
     blend,
     combine,
     combine_strided,
+    combine_two,
     copy_scaled,
     dots,
+    dots_of_two,
     logistic,
     mean_square,
     padded,
@@ -20,7 +22,8 @@ from skembed._compiled.rows import (
 )
 
 add_scaled, copy_scaled, blend, mean_square = map(for_python, (add_scaled, copy_scaled, blend, mean_square))
-combine, combine_strided, dots = map(for_python, (combine, combine_strided, dots))
+combine, combine_strided, combine_two = map(for_python, (combine, combine_strided, combine_two))
+dots, dots_of_two = map(for_python, (dots, dots_of_two))
 softmax, logistic = map(for_python, (softmax, logistic))
 prefetch_row = for_python(prefetch_row)
 
@@ -61,6 +64,23 @@ def test_combination_with_scales_that_are_not_adjacent(length, n):
     square = combine_strided(result, 1, (scale, 2, 3), rows, index, 2, n)
     assert square == combine(wanted, 1, scale[2::3].copy(), 0, rows, index, 2, n)
     np.testing.assert_array_equal(result, wanted)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize("second", [1, 2])
+def test_two_rows_at_a_time_are_the_same_as_one_by_one(length, n, second):
+    a, rows, rng = random_rows(4, length), random_rows(6, length, seed=1), np.random.default_rng(n)
+    index, scale = rng.integers(0, 6, n + 2).astype(np.int32), rng.normal(size=3 + 3 * n).astype(np.float32)
+    scores, wanted_scores = np.full((2, 4, n + 5), 7, np.float32)
+    dots_of_two((scores, 1, second), (a, 1, second), rows, index, 2, n)
+    sums, wanted = np.full((2, 4, length), 7, np.float32)
+    squares = combine_two((sums, 1, second), (scale, 0, second - 1, 3), rows, index, 2, n)
+    for i in (1, second):
+        dots(wanted_scores, i, a, i, rows, index, 2, n)
+        assert squares[i - 1] == combine_strided(wanted, i, (scale, i - 1, 3), rows, index, 2, n)
+    np.testing.assert_array_equal(scores, wanted_scores)
+    np.testing.assert_array_equal(sums, wanted)
 
 
 @pytest.mark.parametrize("length", LENGTHS)
