@@ -1,15 +1,6 @@
-"""Compiled copies of slices, and replacement of ids in place."""
+"""Compiled replacement of ids."""
 
 from .compile import lean_kernel
-
-
-@lean_kernel
-def gather_slices(data, starts, gathered, ptr):
-    """Copy slices of ``data``, the i-th from ``starts[i]`` on, to ``gathered[ptr[i] : ptr[i + 1]]``."""
-    for i in range(starts.shape[0]):
-        shift = starts[i] - ptr[i]
-        for j in range(ptr[i], ptr[i + 1]):
-            gathered[j] = data[j + shift]
 
 
 @lean_kernel

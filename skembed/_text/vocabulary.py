@@ -96,7 +96,7 @@ class Vocabulary:
         ValueError
             If no word is left.
         """
-        from .._compiled.gather import gather_slices  # numba takes a while to import
+        from .utf8 import gather_words  # numba takes a while to import
 
         given = np.asarray(counts, dtype=np.int64)
         order = _by_count(text, starts, ends, given, threads or Threads(1))
@@ -105,9 +105,9 @@ class Vocabulary:
         kept = order[:n_kept]
         remap = np.full(len(order), -1, np.int32)
         remap[kept] = np.arange(n_kept, dtype=np.int32)
-        ptr = offsets(ends[kept] - starts[kept])
+        ptr = offsets((ends - starts)[kept])
         packed = np.empty(ptr[-1], np.uint8)
-        gather_slices(text, starts[kept], packed, ptr)
+        gather_words(text, starts[kept], packed, ptr)
         return cls.from_packed(packed, ptr, falling[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
