@@ -39,6 +39,9 @@ class Engine(Protocol):
     def share(self, text: EncodedText) -> EncodedText | None:
         """The text in a form that workers read where it lies; None if each has to be sent what it learns from."""
 
+    def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """The rows as they are now, in a form that workers read where they lie until the next call, if there is one."""
+
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """Merge the results of all tasks, at most `n_tasks`, in the tree of `reduce_in_tree`; None if there is none.
 
@@ -53,6 +56,10 @@ class Inline:
         """See `Engine`."""
         return text
 
+    def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """See `Engine`."""
+        return fitted
+
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
         return reduce_in_tree(merge, work(common, make_tasks()))
@@ -63,8 +70,8 @@ class Processes:
 
     def __init__(self, n_processes: int | None) -> None:
         self.n_processes = n_processes
-        # A text, the same in files, and what removes these.
-        self._shared: tuple[EncodedText, EncodedText, Callable[[], Any]] | None = None
+        self._folder: Path | None = None  # of all that processes read where it lies
+        self._shared: tuple[EncodedText, EncodedText] | None = None  # a text, and the same in files
 
     def share(self, text: EncodedText) -> EncodedText | None:
         """See `Engine`. Files are mapped; arrays in memory are written to files once."""
@@ -73,23 +80,44 @@ class Processes:
         if joblib.effective_n_jobs(self.n_processes) == 1:
             return text
         if self._shared is None or self._shared[0] is not text:
-            if self._shared is not None:
-                self._shared[2]()
-            folder = tempfile.mkdtemp(prefix="skembed-")
-            remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
             def mapped(name: str, array: np.ndarray) -> np.ndarray:
                 if array.nbytes < _LARGE or _is_mapped(array):
                     return array
-                path = Path(folder, name)
+                path = self._path(name)
                 with _full_disk_is_named(f"The text cannot be written to {path}, where processes read it"):
                     joblib.dump(array, path)
                 return joblib.load(path, mmap_mode="r")
 
             of_sentences = tuple(mapped(str(index), values) for index, values in enumerate(text.annotations))
             arrays = {name: mapped(name, array) for name, array in text._asdict().items() if name != "annotations"}
-            self._shared = text, EncodedText(**arrays, annotations=of_sentences), remove
+            self._shared = text, EncodedText(**arrays, annotations=of_sentences)
         return self._shared[1]
+
+    def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """See `Engine`. The files are written anew, so that no round takes new memory for them."""
+        import joblib
+
+        if joblib.effective_n_jobs(self.n_processes) == 1:
+            return fitted
+        shared = dict(fitted)
+        for name, array in fitted.items():
+            if not isinstance(array, np.ndarray) or array.nbytes < _LARGE:
+                continue
+            path = self._path(name)
+            with _full_disk_is_named(f"What is learned cannot be written to {path}, where processes read it"):
+                # Never cut short: a process may still have it mapped.
+                with path.open("r+b" if path.exists() else "wb") as file:
+                    file.write(np.ascontiguousarray(array).data)
+            shared[name] = np.memmap(path, array.dtype, "r", shape=array.shape)
+        return shared
+
+    def _path(self, name: str) -> Path:
+        """A file that is removed with this engine."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="skembed-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return self._folder / name
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
@@ -164,6 +192,10 @@ class Dask:
     def share(self, text: EncodedText) -> EncodedText | None:
         """See `Engine`. Other machines need not have the files of this one."""
         return None
+
+    def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """See `Engine`."""
+        return fitted
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""

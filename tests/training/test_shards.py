@@ -3,6 +3,7 @@
 import os
 import pickle
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +31,9 @@ class Shuffled:
 
     def share(self, text):
         return None if self.n_workers % 2 else text
+
+    def share_rows(self, fitted):
+        return fitted
 
     def reduce(self, work, merge, common, make_tasks, n_tasks):
         common = pickle.dumps(common)
@@ -127,6 +131,28 @@ def test_full_disk_of_a_process(monkeypatch):
     finally:
         get_reusable_executor().shutdown()  # its processes have the limit
     assert not hasattr(estimator, "vocabulary_")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file on a full disk")
+def test_a_full_disk_of_the_rows_that_processes_read(monkeypatch):
+    monkeypatch.setattr(Processes, "_path", lambda self, name: Path("/dev/full"))
+    with pytest.raises(OSError, match=r"What is learned cannot be written to /dev/full.*: No space left"):
+        Processes(2).share_rows({"word_vectors_": np.zeros(1 << 18)})
+
+
+def test_rows_that_processes_read_are_those_of_the_last_call():
+    engine, rows = Processes(2), {"large": np.arange(1 << 18), "small": np.arange(3)}
+    shared = engine.share_rows(rows)
+    assert isinstance(shared["large"], np.memmap) and shared["small"] is rows["small"]
+    rows["large"][5] = -1
+    again = engine.share_rows(rows)
+    assert again["large"].filename == shared["large"].filename
+    np.testing.assert_array_equal(again["large"], rows["large"])
+    folder = Path(shared["large"].filename).parent
+    del engine
+    assert not folder.exists()
+    alone = Processes(1)
+    assert alone.share_rows(rows) is rows
 
 
 @pytest.mark.skipif(os.name != "posix", reason="/dev/null as a folder")
