@@ -28,8 +28,7 @@ class ShardedVectorizer(TrainedVectorizer):
     _parameter_constraints: dict[str, Any] = {"n_shards": [integers(1, 65_536), None]}
     n_shards: int | None = None
     _fewest_rounds = 16  # of a pass; measured, see doc/tasks/more_text.rst
-    # Of a shard in a pass; with fewer, a method may lose more than 0.7 points of STS. A method whose own figures say so
-    # has more or less.
+    # Of a shard in a pass; with fewer, some methods lose more than 0.7 points of STS.
     _least_words = 1_000_000
 
     @fit_context
