@@ -229,7 +229,7 @@ def line_feeds(text, n_bytes, ends):
 
 
 @lean_kernel
-def gather_words(text, starts, gathered, ptr):
+def copy_words(text, starts, gathered, ptr):
     """Copy words, the i-th from ``text[starts[i]]`` on, to ``gathered[ptr[i] : ptr[i + 1]]``.
 
     Eight bytes at a time where there is room: what is written past the end of a word is overwritten by the next one.

@@ -96,7 +96,7 @@ class Vocabulary:
         ValueError
             If no word is left.
         """
-        from .utf8 import gather_words  # numba takes a while to import
+        from .utf8 import copy_words  # numba takes a while to import
 
         given = np.asarray(counts, dtype=np.int64)
         order = _by_count(text, starts, ends, given, threads or Threads(1))
@@ -107,7 +107,7 @@ class Vocabulary:
         remap[kept] = np.arange(n_kept, dtype=np.int32)
         ptr = offsets((ends - starts)[kept])
         packed = np.empty(ptr[-1], np.uint8)
-        gather_words(text, starts[kept], packed, ptr)
+        copy_words(text, starts[kept], packed, ptr)
         return cls.from_packed(packed, ptr, falling[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
