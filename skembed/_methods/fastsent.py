@@ -203,7 +203,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "max_sentence_length": [integers(2, INT64_MAX), None],
     }
     _needs_order = True
-    _fewest_rounds = 64  # measured, see doc/tasks/more_text.rst
+    _fewest_rounds = 128  # measured, see doc/tasks/more_text.rst
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 

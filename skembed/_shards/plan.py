@@ -18,7 +18,7 @@ from .._training.encoded_text import EncodedText
 # Extents of a shard, so that each shard is a sample of the text, and the most sentences of one.
 _EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024
 # The most tokens that a shard learns from in one round, and the fewest if there are more than four rounds.
-_TOKENS_OF_ROUND, _LEAST_OF_ROUND = 20_000_000, 10_000
+_TOKENS_OF_ROUND, _LEAST_OF_ROUND = 20_000_000, 15_625
 # One trainer begins a model with this fraction of the tokens, at most as many as in a round.
 _WARM_UP = 0.02
 
