@@ -130,7 +130,7 @@ class Encoder:
         from .scanner import pack_words, words_of
 
         if self._tokenizer.is_plain:
-            words, indices = pack_words(self._scanners, self._threads)
+            words, indices = pack_words(self._scanners)
             vocabulary, remap = Vocabulary.from_bytes(*words, *limits, self._threads)
             return vocabulary, [remap[index] for index in indices]
         ids = self._word_ids.of([word for scanner in self._scanners for word in words_of(scanner.words)])

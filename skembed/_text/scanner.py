@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._compiled.threads import Threads
 from .batches import (
     PADDING,
     Batch,
@@ -120,12 +119,12 @@ class PackedWords(NamedTuple):
     counts: np.ndarray  # (n_words,) int64: how often each occurred
 
 
-def pack_words(scanners: Sequence[Scanner], threads: Threads) -> tuple[PackedWords, list[np.ndarray]]:
+def pack_words(scanners: Sequence[Scanner]) -> tuple[PackedWords, list[np.ndarray]]:
     """Return the words that some scanners found, each once; the table of the first one receives those of the others.
 
     Also returns, for each scanner, the index in these words of each id of its table.
     """
-    counts_of = list(threads.in_order(Scanner.counts, scanners, least=2))
+    counts_of = [scanner.counts() for scanner in scanners]
     table = scanners[0].words
     indices = [np.arange(len(counts_of[0]), dtype=np.int32)]
     for scanner, its_counts in zip(scanners[1:], counts_of[1:]):

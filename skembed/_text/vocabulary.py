@@ -15,6 +15,7 @@ from .._validation.messages import brief
 from .batches import decode_words, encode_words, offsets
 
 _KEY_BYTES = 8
+_MANY = 20_000  # words, from which on it takes longer to order them than to start a thread
 _OF_WORD = np.array([2**64 - 2 ** (64 - 8 * n) for n in range(_KEY_BYTES + 1)], np.uint64)  # masks of the first n bytes
 
 
@@ -99,7 +100,7 @@ class Vocabulary:
         from .utf8 import copy_words  # numba takes a while to import
 
         given = np.asarray(counts, dtype=np.int64)
-        order = _by_count(text, starts, ends, given, threads or Threads(1))
+        order = _by_count(text, starts, ends, given, threads if threads and len(given) > _MANY else Threads(1))
         falling = given[order]
         n_kept = _n_kept(falling, min_count, max_features)
         kept = order[:n_kept]

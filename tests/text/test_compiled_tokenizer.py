@@ -19,7 +19,6 @@ import skembed._text.scanner as scanner_module
 import skembed._text.sources as sentences_module
 import skembed._text.strings as strings_module
 from skembed._compiled.compile import lean_kernel
-from skembed._compiled.threads import Threads
 from skembed._corpus.corpus import SentenceCorpus
 from skembed._corpus.storage import HEADER, Arrays
 from skembed._text.batches import _N_CHARACTERS, PADDING, Buffer, Text, lowered_characters
@@ -453,8 +452,7 @@ def test_scanner_keeps_its_words():
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_words_of_several_tables_are_packed_once(n_threads, monkeypatch):
+def test_words_of_several_tables_are_packed_once(monkeypatch):
     monkeypatch.setattr(scanner_module, "_MERGED_AT_ONCE", 50)
     rng = np.random.default_rng(0)
     words = [f"{'eightbyt' * (i % 4)}_{i}" for i in range(400)]
@@ -462,7 +460,7 @@ def test_words_of_several_tables_are_packed_once(n_threads, monkeypatch):
     for scanner in scanners:
         drawn = rng.choice(words, 1000).tolist()
         found.append((drawn, scanner.scan([" ".join(drawn)]).ids))
-    (text, starts, ends, counts), indices = pack_words(scanners, Threads(n_threads))
+    (text, starts, ends, counts), indices = pack_words(scanners)
     packed = [text[start:end].tobytes().decode() for start, end in zip(starts, ends)]
     assert dict(zip(packed, counts.tolist())) == Counter(word for drawn, _ in found for word in drawn)
     for (drawn, ids), index in zip(found, indices):
