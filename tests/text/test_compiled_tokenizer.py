@@ -485,6 +485,13 @@ def test_positions_of_bits_by_one_instruction():
 
 
 @pytest.mark.kernel
+def test_runs_without_words_between_sentences():
+    sentences = ["a \u2014 b", "\u2014", "c\u2019d \u2014", "", "\u2014 \u2014 e"]
+    found = Scanner().scan(sentences)
+    assert np.diff(found.ptr).tolist() == [2, 0, 2, 0, 1] and found.ids.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.kernel
 def test_ids_outlive_the_next_text():
     scanner = Scanner()
     found = [scanner.scan(["a b", "b c"]).ids for _ in range(3)] + [scanner.scan(["c"]).ids]
