@@ -182,9 +182,7 @@ def _list_words(text, lowered, known, table, piece, n_borders, n_stops):
             at = n_words << _U2
             words[at], words[at + _U1], words[at + _U3] = start, end, SHORT + 1
             listed = n_words + _U1
-        more = (
-            np.int64(listed) - np.int64(n_words) - 1
-        )  # than the one that a stop counts for a run; -1 if it has no word
+        more = np.int64(listed) - np.int64(n_words) - 1  # than the one word that a stop counts for a run; -1 if none
         if more != 0:
             for stop in range(n_stops + 1):
                 if stops[stop] > np.int64(n_words):
