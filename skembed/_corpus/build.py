@@ -93,7 +93,7 @@ def encode_batches(
         if may_be_empty and not len(tokens):
             return Content(tokens.finish(), sent_ptr.finish(), doc_ptr.finish(), Vocabulary([], []))
         vocabulary, remaps = encoder.order_words(min_count, max_features)
-        size = _write_final_ids(read, remaps, *tokens.rewrite(), sent_ptr.array(), threads)
+        size = _write_final_ids(read, remaps, tokens.array(), sent_ptr.array(), threads)
         return Content(tokens.finish(size), sent_ptr.finish(), doc_ptr.finish(), vocabulary)
 
 
@@ -110,7 +110,6 @@ class _Batch(NamedTuple):
 def _write_final_ids(
     batches: list[_Batch],
     remaps: list[np.ndarray],
-    pieces: list[np.ndarray],
     tokens: np.ndarray,
     sent_ptr: np.ndarray,
     threads: Threads,
@@ -118,11 +117,11 @@ def _write_final_ids(
     """Write the final ids of all pieces, and correct the offsets if words are dropped; returns the number of tokens."""
     from .._compiled.gather import renumber  # numba takes a while to import
 
-    def replace(one: tuple[_Batch, np.ndarray]) -> bool:
-        batch, ids = one
-        return renumber(ids, remaps[batch.table], tokens[batch.first_token : batch.last_token])
+    def replace(batch: _Batch) -> bool:
+        ids = tokens[batch.first_token : batch.last_token]
+        return renumber(ids, remaps[batch.table], ids)
 
-    if not any(list(threads.in_order(replace, zip(batches, pieces), LEAST_BATCHES))):
+    if not any(list(threads.in_order(replace, batches, LEAST_BATCHES))):
         return len(tokens)
     n_tokens = 0
     for first_token, last_token, first_row, last_row, _ in batches:
@@ -140,4 +139,4 @@ def write_final_ids(tokens: np.ndarray, sent_ptr: np.ndarray, remap: np.ndarray)
     """Replace the ids of a piece of a corpus, and correct its offsets if words are dropped; returns what is left."""
     whole = _Batch(0, len(tokens), 0, len(sent_ptr) - 1, 0)
     with Threads(1) as threads:
-        return _write_final_ids([whole], [remap], [tokens], tokens, sent_ptr, threads)
+        return _write_final_ids([whole], [remap], tokens, sent_ptr, threads)

@@ -57,6 +57,9 @@ def corpus_digest(arrays: Arrays, settings: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
+_LEAST = 1 << 16  # entries that a growing array has memory for
+
+
 class _NamedFile(io.FileIO):
     """A file that names itself in errors."""
 
@@ -71,8 +74,7 @@ class GrowingArray:
     def __init__(self, name: str, folder: Path | None) -> None:
         self._dtype = DTYPES[name]
         self._size = 0
-        self._pieces: list[np.ndarray] = []  # in memory
-        self._ends: list[int] = []  # of all pieces
+        self._memory = np.empty(0, self._dtype)  # if there is no folder
         self._file = None if folder is None else io.BufferedRandom(_NamedFile(folder / f"{name}.npy", "w+"))
         self._start = self._write_header()
 
@@ -80,38 +82,30 @@ class GrowingArray:
         return self._size
 
     def append(self, values: np.ndarray) -> None:
-        """Add values at the end; they are not copied at once."""
-        self._size += len(values)
-        self._ends.append(self._size)
-        if self._file is None:
-            self._pieces.append(values)
-        else:
+        """Add values at the end."""
+        start, self._size = self._size, self._size + len(values)
+        if self._file is not None:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
+            return
+        if self._size > len(self._memory):
+            larger = np.empty(max(2 * self._size, _LEAST), self._dtype)
+            larger[:start] = self._memory[:start]
+            self._memory = larger
+        self._memory[start : self._size] = values
 
     def array(self) -> np.ndarray:
         """Return the array itself: writing to it changes this one."""
         if self._file is None:
-            if len(self._pieces) != 1:
-                self._pieces = [np.concatenate([np.zeros(0, self._dtype), *self._pieces])]
-            return self._pieces[0]
+            return self._memory[: self._size]
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
 
-    def rewrite(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return the pieces that were added, and the array itself, which the caller fills: in a folder they are one."""
-        if self._file is not None:
-            array = self.array()
-            return np.split(array, self._ends[:-1]), array
-        pieces, self._pieces = self._pieces, [np.empty(self._size, self._dtype)]
-        return pieces, self._pieces[0]
-
     def finish(self, size: int | None = None) -> np.ndarray:
         """Return the first `size` values, or all, as the final array. Nothing may use :meth:`array` any more."""
-        if self._file is None:
-            array = self.array()
-            array.resize(self._size if size is None else size, refcheck=False)
-            return array
         self._size = self._size if size is None else size
+        if self._file is None:
+            self._memory.resize(self._size, refcheck=False)
+            return self._memory
         self._file.seek(0)
         self._write_header()
         self._file.truncate(self._start + self._size * self._dtype.itemsize)

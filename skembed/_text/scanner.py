@@ -30,7 +30,6 @@ from .word_table import (
     N_WORDS,
     STRIDE,
     Words,
-    forget_words,
     merge_words,
     move_slots,
     new_words,
@@ -39,8 +38,6 @@ from .word_table import (
 
 _LINE_FEED = ord("\n")
 _MERGED_AT_ONCE = 1 << 12  # words
-_MANY = 64  # new words after which a new table takes less time than to remove them one by one, and less memory
-_MANY_BYTES = 1 << 16  # of new words, after which a table is not kept
 _LONG_RUN = 1 << 16  # words that a run may have; it has far fewer, as its letters would be single
 
 
@@ -165,10 +162,8 @@ class KnownWords:
             scanner = Scanner()
         ids, ptr, _ = scanner.scan(batch, self._table)
         new = words_of(scanner.words) if scanner.n_words else []
-        if len(new) > _MANY or scanner.words.state[N_BYTES] > _MANY_BYTES:
+        if new:
             scanner.words = new_words()
-        elif new:
-            forget_words(scanner.words)
         self._idle.append(scanner)
         return ids, ptr, new
 

@@ -197,24 +197,6 @@ def id_of_last(known, table, n):
 
 
 @lean_kernel
-def forget_words(table):
-    """Remove all words of a table: faster than a new one where they are few."""
-    slots, arena, state = table
-    start = np.int64(0)
-    for at in range(state[N_BYTES]):
-        if arena[at] != _LINE_FEED:
-            continue
-        _, _, key = _slot_contents(arena, start, at - start)
-        # The words in the slots after this one go as well, so no search for them has a gap.
-        slot = _first_slot(slots, key)
-        while slots[slot + _U2] != _U0:
-            slots[slot] = slots[slot + _U1] = slots[slot + _U2] = slots[slot + _U3] = _U0
-            slot = _next_slot(slots, slot)
-        start = at + 1
-    state[N_WORDS] = state[N_BYTES] = 0
-
-
-@lean_kernel
 def move_slots(slots, larger):
     """Fill ``larger``, an empty table, with the words of another."""
     for old in range(0, slots.shape[0], STRIDE):

@@ -17,9 +17,8 @@ import skembed._text.sources as sentences_module
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 from skembed._base.sharing import side_state
 from skembed._text.known_words import KnownTokens
-from skembed._text.scanner import KnownWords, table_of
+from skembed._text.scanner import KnownWords
 from skembed._text.tokenizer import Tokenizer
-from skembed._text.word_table import forget_words
 
 hashes = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of uint64, as in compiled code
 WAYS = {
@@ -187,16 +186,6 @@ def test_a_stemmer_that_gives_no_word_later(stemmer):
     for _ in range(2):
         with pytest.raises(TypeError, match="stemmer must return a string, got (None|7) for the word 'cat'"):
             model.transform(["cat"])
-
-
-@pytest.mark.kernel
-@hashes
-@pytest.mark.parametrize("n_words", [0, 1, 640])
-def test_a_table_that_forgot_its_words_is_as_new(n_words):
-    words = [f"{'eightbyt' * (i % 4)}{i}" for i in range(n_words)]
-    table = table_of(words)
-    forget_words(table)
-    assert not table.slots.any() and table.state[:2].tolist() == [0, 0]
 
 
 @pytest.mark.kernel
