@@ -272,3 +272,27 @@ def command():
 
 if __name__ == "__main__":
     serve(sys.argv[1], sys.argv[2], json.loads(sys.argv[3]))
+
+
+@contextlib.contextmanager
+def dask_cluster(n_workers, *options):
+    """A client, and the ids of the processes of the scheduler and of the workers, which get the options."""
+    from distributed import Client
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        file = f"{folder}/scheduler.json"
+
+        def start(module, *options):
+            command = [sys.executable, "-m", f"distributed.cli.{module}", "--scheduler-file", file, *options]
+            process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.DEVNULL))
+            stack.callback(process.terminate)
+            return process.pid
+
+        local = "--port", "0", "--dashboard-address", ":0", "--host", "127.0.0.1"
+        pids = {"scheduler": start("dask_scheduler", *local)}
+        for _ in range(n_workers):
+            start("dask_worker", "--nthreads", "1", "--no-dashboard", "--local-directory", folder, *options)
+        with Client(scheduler_file=file) as client:
+            client.wait_for_workers(n_workers)
+            found = client.run(os.getpid).values()
+            yield client, pids | {f"worker {index}": pid for index, pid in enumerate(found, 1)}

@@ -1,14 +1,12 @@
 """How much memory does a corpus from a Dask bag take on the workers, the scheduler and the client?
 
-    python benchmarks/speed/partitions.py --data DATA
+    python benchmarks/speed/partitions.py --data DATA [--out OUT]
 
 A text of 70 million words in 64 files, one partition each, is encoded by two worker processes with a memory limit. The
-text is Simple English Wikipedia and books, repeated. Measured is the largest resident memory of each process, sampled
-every 20 ms, beside that before the run. The digest must be that of ``from_file``. Resident memory counts libraries and
-mapped files too. Needs Linux, whose /proc it reads.
+text is Simple English Wikipedia and books, repeated. Sampled every 20 ms: what each process owns (anonymous memory),
+and what of that and of mapped files and libraries is resident. Needs Linux, whose /proc it reads.
 """
 
-import argparse
 import gzip
 import os
 import sys
@@ -19,7 +17,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import Peaks
+from measuring import Peaks, arguments, dask_cluster
+from reporting import report
+
+from skembed import SentenceCorpus
 
 
 def write_files(data, folder, n_words, n_files):
@@ -52,21 +53,15 @@ def read_lines(path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, help="folder with corpora/")
-    parser.add_argument("--words", type=int, default=70_000_000)
-    parser.add_argument("--partitions", type=int, default=64)
-    parser.add_argument("--limit", default="1GiB", help="memory limit of a worker")
-    options = parser.parse_args()
+    """Measure and report."""
+    words = {"type": int, "default": 70_000_000}
+    partitions, limit = {"type": int, "default": 64}, {"default": "1GiB", "help": "memory limit of a worker"}
+    options = arguments(__doc__, words=words, partitions=partitions, limit=limit)
 
     import dask
     import dask.bag
-    from distributed import LocalCluster
 
-    from skembed import SentenceCorpus
-
-    scheduler_in_client = os.getpid()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, dask_cluster(2, "--memory-limit", options.limit) as (client, pids):
         folder = Path(name)
         (folder / "text").mkdir()
         n_words = write_files(options.data, folder / "text", options.words, options.partitions)
@@ -74,25 +69,27 @@ def main():
         parts = [dask.delayed(read_lines)(str(file)) for file in files]
         sentences = dask.bag.from_delayed([part[0] for part in parts])
         groups = dask.bag.from_delayed([part[1] for part in parts])
-        limits = {"memory_limit": options.limit, "local_directory": name}
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", **limits) as cluster:
-            with cluster.get_client() as client:
-                SentenceCorpus.from_dask(  # compiles and imports
-                    dask.bag.from_sequence(["a b", "c"], npartitions=2), to=folder / "small", client=client
-                )
-                pids = client.run(os.getpid)
-                names = {f"worker {i}": pid for i, pid in enumerate(pids.values())}
-                with Peaks({**names, "scheduler and client": scheduler_in_client}) as peaks:
-                    start = time.perf_counter()
-                    corpus = SentenceCorpus.from_dask(sentences, groups, to=folder / "corpus", client=client)
-                    seconds = time.perf_counter() - start
-                restarted = set(client.run(os.getpid).values()) != set(pids.values())
+        small = dask.bag.from_sequence(["a b", "c"], npartitions=2)
+        SentenceCorpus.from_dask(small, to=folder / "small", client=client)  # compiles and imports
+        with Peaks({**pids, "this process": os.getpid()}) as peaks:
+            start = time.perf_counter()
+            corpus = SentenceCorpus.from_dask(sentences, groups, to=folder / "corpus", client=client)
+            seconds = time.perf_counter() - start
+        lost = set(pids.values()) - set(client.run(os.getpid).values()) - {pids["scheduler"]}
+        is_equal = SentenceCorpus.from_file(folder / "text").digest == corpus.digest
         n_bytes = sum(file.stat().st_size for file in files)
-        print(f"{n_words:,} words, {n_bytes / 2**20:.0f} MiB of text, {options.partitions} partitions: {corpus}")
-        print(f"{seconds:.1f} s; workers of {options.limit}" + (", RESTARTED" if restarted else ", none restarted"))
-        for process, most in peaks.most.items():
-            print(f"{process}: {peaks.before[process]['VmRSS']:.0f} MiB before, at most {most['VmRSS']:.0f} MiB")
-        print("equal to from_file:", SentenceCorpus.from_file(folder / "text").digest == corpus.digest)
+    rows = []
+    for process, most in peaks.most.items():
+        row = {"process": process}
+        for kind, title in (("RssAnon", "own"), ("VmRSS", "resident")):
+            row |= {f"{title}, before (MiB)": round(peaks.before[process][kind])}
+            row |= {f"{title}, at most (MiB)": round(most[kind])}
+        rows.append(row)
+    title = f"Memory of each process: {n_words / 1e6:.0f} million words in {options.partitions} partitions"
+    equal = "The corpus is that of ``from_file``, bit for bit." if is_equal else "The corpus is NOT that of from_file."
+    restarted = f"{len(lost) or 'none'} was restarted"
+    notes = f"{n_bytes / 2**20:.0f} MiB of text in {seconds:.0f} s, by workers of {options.limit}; {restarted}. {equal}"
+    report(options, "partitions", title, rows, notes=notes)
 
 
 if __name__ == "__main__":

@@ -10,15 +10,13 @@ Sampled every 20 ms: what each of them owns (anonymous memory), and what of that
 
 import contextlib
 import os
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 import numpy as np
-from measuring import Peaks, arguments, children_of, resident_mebibytes, saved_corpus, workers
+from measuring import Peaks, arguments, children_of, dask_cluster, resident_mebibytes, saved_corpus, workers
 from reporting import report
 
 from skembed import SentenceCorpus
@@ -26,29 +24,6 @@ from skembed import SentenceCorpus
 TEXTS, TIMES = ("simplewiki", "books_small"), 4
 ENGINES = "this process", "processes", "dask"
 N_SHARDS, N_WORKERS = 16, 2
-
-
-@contextlib.contextmanager
-def cluster():
-    """A client, and the ids of the scheduler and of the workers."""
-    from distributed import Client
-
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        file = f"{folder}/scheduler.json"
-        started = {}
-
-        def start(name, module, *options):
-            command = [sys.executable, "-m", f"distributed.cli.{module}", "--scheduler-file", file, *options]
-            started[name] = stack.enter_context(subprocess.Popen(command, stdout=subprocess.DEVNULL))
-            stack.callback(started[name].terminate)
-
-        start("scheduler", "dask_scheduler", "--port", "0", "--dashboard-address", ":0", "--host", "127.0.0.1")
-        for index in range(N_WORKERS):
-            options = "--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", folder
-            start(f"worker {index + 1}", "dask_worker", *options)
-        with Client(scheduler_file=file) as client:
-            client.wait_for_workers(N_WORKERS)
-            yield client, {name: process.pid for name, process in started.items()}
 
 
 def prepare(corpus, engine):
@@ -65,7 +40,7 @@ def prepare(corpus, engine):
         with contextlib.ExitStack() as stack:
             given, others = {"this process": None, "processes": "processes"}.get(engine), {}
             if engine == "dask":
-                given, others = stack.enter_context(cluster())
+                given, others = stack.enter_context(dask_cluster(N_WORKERS))
             before = set(children_of(os.getpid()))
             model.fit(text[:2000], engine=given)
             if engine == "processes":

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from itertools import islice
@@ -18,6 +16,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.sources import advising
 from .._text.tokenizer import Tokenizer
+from .._validation.messages import warn_at_user
 from .sharing import of_one_state
 
 _FEW = 1 / 3  # warn at fit if a smaller fraction of the tokens has a given vector
@@ -25,7 +24,6 @@ LEAST_SENTENCES, _LEAST_TOKENS = 5, 30  # in a shorter text, few words may be kn
 _SAMPLE = 1000  # tokens that are counted in a piece of text
 _MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, compared to find the reason
 
-_CALLERS = "skembed", "sklearn", "joblib"  # a pipeline calls `fit` by joblib
 
 _OTHERWISE = (
     "Both must be of one language and prepared alike (lowercase, stemmer, analyzer). The method coverage returns the "
@@ -211,11 +209,3 @@ def _reason(keys: Collection[str], words: Sequence[str], counts: np.ndarray, tok
 
 def _examples(words: Iterable[str]) -> str:
     return ", ".join(f"{word[:20]!r}" for word in islice(words, 4))
-
-
-def warn_at_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn with the line of the user's code, outside of skembed and of what calls it in a pipeline."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _CALLERS:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)

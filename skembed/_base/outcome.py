@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._training.stopping import is_sound, largest_of
-from .coverage import warn_at_user
+from .._validation.messages import warn_at_user
 
 
 def check_finite(estimator: Any, weights: list[np.ndarray], loss: float, epoch: int) -> None:

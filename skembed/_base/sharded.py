@@ -11,8 +11,8 @@ from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.trainer import BlockLoop
 from .._validation.limits import integers
+from .._validation.messages import warn_at_user
 from .._validation.paths import PathLike
-from .coverage import warn_at_user
 from .scikit_learn import fit_context
 from .trained import TrainedVectorizer
 
@@ -93,6 +93,7 @@ class ShardedVectorizer(TrainedVectorizer):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 
     def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> BlockLoop | RoundTrainer:
+        chosen = engine_of(engine, self.n_jobs)
         if self.n_shards in (None, 1):
             if engine is not None:
                 warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
@@ -112,7 +113,7 @@ class ShardedVectorizer(TrainedVectorizer):
         shown = {name: fitted[name] for name in (*_SHOWN, *words) if name in fitted}
         make_trainer = MakesTrainer(self, None if engine is None else 1)
         job = Job(make_trainer, shown, words[::2], of_text[::2], int(self.n_shards), self._fewest_rounds)
-        return RoundTrainer(job, fitted, self._make_trainer(fitted), engine_of(engine, self.n_jobs))
+        return RoundTrainer(job, fitted, self._make_trainer(fitted), chosen)
 
 
 class MakesTrainer:

@@ -20,8 +20,8 @@ from .._text.known_words import EncodedSentences, KnownTokens
 from .._text.sources import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices, length_of
 from .._text.tokenizer import Tokenizer, same_option
 from .._validation.limits import INT64_MAX, integers
-from .._validation.messages import brief
-from .coverage import Coverage, warn_at_user
+from .._validation.messages import brief, warn_at_user
+from .coverage import Coverage
 from .parameters import CORPUS, WORDS, validate_parameters
 from .saving import Saved
 from .scikit_learn import Transformer

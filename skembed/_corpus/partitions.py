@@ -66,6 +66,10 @@ def build_from_dask(
         ) from error
     partitions = _partitions(texts, groups)
     settings = make_settings(tokenizer, min_count, max_features)
+    if client is not None and not hasattr(client, "get"):
+        raise TypeError(
+            f"client must be None or a client of dask.distributed, such as Client(address). Got {brief(client)}."
+        )
     options = {} if client is None else {"scheduler": client}
 
     def encode(folder: Path) -> Content:
@@ -169,8 +173,9 @@ def _write(shared: str, arrays: dict[str, np.ndarray]) -> str:
         ) from None
     for name, array in arrays.items():
         file = folder / f"{name}.npy"
-        with naming(file):
-            np.save(file, array)
+        with naming(file), file.open("xb") as opened:  # np.save would hide the reason if the disk is full
+            np.lib.format.write_array_header_1_0(opened, np.lib.format.header_data_from_array_1_0(array))
+            opened.write(np.ascontiguousarray(array).data)
     return str(folder)
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from sklearn.base import BaseEstimator
 
-from .._base.coverage import warn_at_user
 from .._methods.word2vec import Word2VecVectorizer
 from .._training.learned_arrays import FOR_INFERENCE
+from .._validation.messages import warn_at_user
 from .._word_vectors.sources import is_list
 from .meta_embedding import MetaEmbeddingVectorizer
 

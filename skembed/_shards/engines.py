@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from .._training.encoded_text import EncodedText
-from .._validation.messages import brief
+from .._validation.messages import brief, warn_at_user
 
 # Of what the tasks have in common, and of tasks; the results of these, one after the other.
 Work = Callable[[Any, Iterable[Any]], Iterable[Any]]
@@ -187,7 +187,10 @@ class Dask:
     """Computes tasks, and merges of their results, on the workers of a Dask cluster."""
 
     def __init__(self, client: Any) -> None:
+        if getattr(client, "status", "running") in ("closing", "closed"):
+            raise ValueError("engine is a client that is closed. Connect a new one, Client(cluster).")
         self.client = client
+        self._is_compared = False
 
     def share(self, text: EncodedText) -> EncodedText | None:
         """See `Engine`. Other machines need not have the files of this one."""
@@ -206,12 +209,27 @@ class Dask:
 
         for attempt in range(_ATTEMPTS):
             try:
+                self._compare_workers()
                 return self._reduce(work, merge, common, make_tasks, n_tasks)
             # A lost worker held what was sent to it, or was lost while that was sent.
             except (CancelledError, KilledWorker, CommClosedError, TimeoutError) as error:
                 if attempt == _ATTEMPTS - 1:
                     raise _lost("workers of the cluster") from error
                 time.sleep(_PAUSE)
+
+    def _compare_workers(self) -> None:
+        """Warn if workers may compute other bits than this process; once."""
+        if self._is_compared:
+            return
+        own = _what_decides_bits()
+        others = {worker: found for worker, found in self.client.run(_what_decides_bits).items() if found != own}
+        self._is_compared = True
+        for worker, found in others.items():
+            warn_at_user(
+                f"{len(others)} workers of the cluster may compute other bits than this process. {worker} has {found}, "
+                f"this process {own}. Install the same versions on all machines."
+            )
+            break
 
     def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         client = self.client
@@ -237,6 +255,17 @@ class Dask:
             odd = level[len(level) // 2 * 2 :]
             level = [client.submit(merge, one, other, pure=False) for one, other in pairs] + odd
         return level[0].result() if level else None
+
+
+def _what_decides_bits() -> dict[str, Any]:
+    """Versions of what compiles the kernels, and whether the processor has fused multiply-add."""
+    import numba
+    from llvmlite.binding import get_host_cpu_features
+
+    from .. import __version__
+
+    fused = get_host_cpu_features().get("fma", True)  # not listed where all processors have it
+    return {"skembed": __version__, "numba": numba.__version__, "fused multiply-add": fused}
 
 
 def engine_of(engine: Any, n_jobs: int | None) -> Engine:

@@ -1,12 +1,15 @@
-"""Short text of any value for a message: at most one line."""
+"""Messages: short text of any value, and warnings with the line of the user's code."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from itertools import islice
 from typing import Any
 
 _LENGTH = 80  # characters of a value in a message
 _FEW = 6  # items of a collection that are shown
+_CALLERS = "skembed", "sklearn", "joblib"  # a pipeline calls `fit` by joblib
 _BRACKETS: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
 
 
@@ -44,3 +47,11 @@ def _show(value: Any, *, inside: bool = False) -> str:
         comma = "," if type(value) is tuple and n_items == 1 else ""
         return brackets[0] + ", ".join(items) + comma + brackets[1] if n_items else repr(value)
     return f"{kind} of length {n_items}: {brackets[0]}{', '.join(items)}, ...{brackets[1]}"
+
+
+def warn_at_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn with the line of the user's code, outside of skembed and of what calls it in a pipeline."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _CALLERS:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from .._base.coverage import check_given, known_fraction, warn_at_user
+from .._base.coverage import check_given, known_fraction
 from .._base.ngrams import NgramVectorizer
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
@@ -20,6 +20,7 @@ from .._encoders.bag import hash_vectors
 from .._text.tokenizer import Tokenizer
 from .._training import learned_arrays
 from .._training.learned_arrays import moving
+from .._validation.messages import warn_at_user
 from .join import counts_of
 from .read import is_table, read_source
 from .sources import is_unfitted

@@ -1,6 +1,5 @@
 """Corpora from Dask series and bags: the same bits for any partitions and whatever runs the tasks."""
 
-import errno
 import os
 import time
 
@@ -204,13 +203,20 @@ def test_a_folder_that_workers_do_not_see(folder, monkeypatch):
     refused(as_bag(TEXT, [20]), None, message, OSError, folder)
 
 
-def test_a_full_disk(folder, monkeypatch):
-    def save(file, array):
-        raise OSError(errno.ENOSPC, "No space left on device")
+def test_a_file_that_cannot_be_written(folder):
+    resource = pytest.importorskip("resource", reason="of Unix alone")
+    text = ["word " * 1000] * 20
+    known = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, known[1]))  # of bytes of a file, as if the disk were full
+    try:
+        refused(as_bag(text, [20]), None, "The corpus cannot be saved to .*corpus: File too large", OSError, folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, known)
 
-    monkeypatch.setattr(partitions_module.np, "save", save)
-    message = "The corpus cannot be saved to .*corpus: No space left on device"
-    refused(as_bag(TEXT, [20]), None, message, OSError, folder)
+
+def test_a_client_that_is_none(folder):
+    with pytest.raises(TypeError, match=r"client must be None or a client of dask.distributed.* Got 'tcp://"):
+        SentenceCorpus.from_dask(as_bag(TEXT, [20]), to=folder, client="tcp://127.0.0.1:8786")
 
 
 def test_libraries_that_are_missing(folder, monkeypatch):

@@ -5,7 +5,7 @@ import os
 import pytest
 from estimators import GROUPS, TEXT, learned, make
 
-from skembed._shards import rounds
+from skembed._shards import engines, rounds
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
@@ -30,3 +30,25 @@ def test_a_killed_worker_costs_no_bit(client, tmp_path, monkeypatch):
     monkeypatch.setattr(rounds, "learn", killed_once)
     assert learned(make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS, engine=client)) == expected
     assert os.path.exists(flag)
+
+
+def test_workers_that_may_compute_other_bits_are_named_once(client, monkeypatch):
+    import numba
+
+    monkeypatch.setattr(numba, "__version__", "0.0")  # of this process alone
+    engine = engines.engine_of(client, None)
+    with pytest.warns(
+        UserWarning, match="of the cluster may compute other bits .* this process .*'numba': '0.0'"
+    ) as found:
+        for _ in range(2):
+            engine._compare_workers()
+    assert len(found) == 1
+
+
+def test_a_client_that_is_closed(cluster):
+    from distributed import Client
+
+    closed = Client(cluster)
+    closed.close()
+    with pytest.raises(ValueError, match="engine is a client that is closed"):
+        make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS, engine=closed)

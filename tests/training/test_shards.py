@@ -348,7 +348,8 @@ def test_too_many_shards_for_the_text():
 
 
 def test_wrong_engine():
-    with pytest.raises(ValueError, match="engine must be None, 'processes' or a client"):
-        make("CBOSVectorizer", n_shards=2).fit(corpus(), engine="threads")
+    for n_shards in (None, 1, 2):
+        with pytest.raises(ValueError, match="engine must be None, 'processes' or a client"):
+            make("CBOSVectorizer", n_shards=n_shards).fit(corpus(), engine="threads")
     with pytest.warns(UserWarning, match="n_shards=None leaves nothing to an engine"):
         make("CBOSVectorizer").fit(corpus(), engine="processes")
