@@ -43,7 +43,7 @@ def tfidf(**options):
 
 
 def line(vectorizer):
-    """The line of the README."""
+    """A vectorizer before a linear support vector machine, both with their defaults."""
     return make_pipeline(vectorizer, LinearSVC())
 
 

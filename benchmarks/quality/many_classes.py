@@ -34,7 +34,7 @@ N_TEST, WORDS = 30, range(5, 41)  # of each class; words of a sentence that coun
 
 
 def scaled(vectorizer):
-    """The line of the README, with rows of length one."""
+    """The same with rows of length one."""
     return line(make_pipeline(vectorizer, Normalizer()))
 
 
