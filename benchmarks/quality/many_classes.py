@@ -106,7 +106,8 @@ def main():
         target(f"{task}: within a point of tf-idf", best["method"], best[task], rows[0][task] - 1, unit="%")
         for task in tasks
     ]
-    notes = f"Mean over {options.rounds} seeds (tf-idf: one); CPU s: learning, embedding and classifying one task."
+    seeds = "One seed" if options.rounds == 1 else f"Mean over {options.rounds} seeds (tf-idf: one)"
+    notes = f"{seeds}; CPU s: learning, embedding and classifying one task."
     title = "Many classes: accuracy in per cent of a linear classifier on vectors learned from labels"
     report(options, "many_classes", title, rows, notes=notes, targets=targets)
 
