@@ -187,7 +187,7 @@ def targets_of(means):
     """Similarity over the 14 sets: of the best row and of the recommended one, and CBOS ahead of tf-idf on words."""
     score = {row["method"]: row["14 sets"] for row in means}
     best = max(score, key=score.get)
-    asked, both = "both texts without pairs, mean of the 14 sets", dict.fromkeys([best, RECIPE])
+    asked, both = "similarity, both texts without pairs, mean of the 14 sets", dict.fromkeys([best, RECIPE])
     lead = round(score["CBOS"] - score["tf-idf"], 1)
     return [
         *(target(asked, name, score[name], 68.0) for name in both),

@@ -118,9 +118,9 @@ def targets_of(rows, means):
     rows = {row["method"]: row for row in rows if row["labels of a class"] == "all"}
     best = max((name for name in means if name in BEST_OF), key=means.get)
     least = min(round(rows[best][task] - rows["tf-idf"][task], 1) for task in (*SPLIT, *HELD_OUT))
-    asked = "with bigrams, at most 300 dimensions"
+    asked = "classes, with bigrams, at most 300 dimensions"
     return [
-        target("the line of the README, 100 dimensions", "CBOS", means["CBOS"], 82.7, unit="%"),
+        target("classes, the line of the README, 100 dimensions", "CBOS", means["CBOS"], 82.7, unit="%"),
         target(asked, best, means[best], 84.2, unit="%"),
         target(f"{asked} (stretch)", best, means[best], 85, unit="%"),
         target(f"{asked}, the worst task beside tf-idf on words", best, least, -2, unit="points"),

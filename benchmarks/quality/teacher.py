@@ -89,7 +89,7 @@ def sentences_per_second(model, sentences, n_rounds):
 
 def targets_of(scores):
     gain = scores[STUDENT] - scores[START]
-    return [target("points of STS over the same encoder without teacher", STUDENT, gain, 3)]
+    return [target("similarity, ahead of the same encoder without teacher", STUDENT, gain, 3, unit="points")]
 
 
 def main():
