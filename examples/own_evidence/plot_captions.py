@@ -52,8 +52,7 @@ def describe(color, shape, place):
 
 
 kinds = [(c, s, p) for c in COLORS for s in SHAPES for p in PLACES]
-order = rng.permutation(len(kinds))
-new, known = order[:12], order[12:]
+new, known = np.split(rng.permutation(len(kinds)), [12])
 of_picture = rng.choice(known, 1000)
 pictures = np.array([draw(*kinds[k]) for k in of_picture])
 captions = [describe(*kinds[k]) for k in of_picture]
@@ -113,29 +112,23 @@ for ax, i in zip(axes.flat, new):
 plt.show()
 
 # %%
-# The title is the caption that the model finds best; orange ones are wrong. Combinations that the model saw all get
-# the right caption, the new ones mostly: words of a colour, a shape and a place add up. These are toys, with few words.
-# A photograph needs features of a vision model, and many more captions.
+# The title is the caption that the model finds best; orange ones are wrong. Known combinations get the right caption
+# nearly always, new ones in most cases: the words of a colour, a shape and a place add up. Most errors are of the colour.
+# These are toys, with few words. A photograph needs the features of a vision model, and many more captions.
 #
 # Words that look alike
 # ---------------------
-# No caption has two words for one colour, so words beside it do not tell what "crimson" means, but the pictures do.
-
-from sklearn.feature_extraction.text import TfidfVectorizer
+# No caption has two words for one colour, so the text beside it does not tell what "crimson" is, but the pictures do.
 
 words = sum(COLORS.values(), [])
-tfidf = TfidfVectorizer().fit(captions).transform(words)
 learned = model.predict(words)
-tables = {"tf-idf": (tfidf @ tfidf.T).toarray(), "captions": learned @ learned.T}
-figure, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
-for ax, (name, table) in zip(axes, tables.items()):
-    image = ax.imshow(table, vmin=-1, vmax=1, cmap="RdBu_r")
-    ax.set(title=name, yticks=range(len(words)), yticklabels=words)
-    ax.set_xticks(range(len(words)), words, rotation=90)
-figure.colorbar(image, ax=axes, label="cosine")
+figure, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+image = ax.imshow(learned @ learned.T, vmin=-1, vmax=1, cmap="RdBu_r")
+ax.set_xticks(range(len(words)), words, rotation=90)
+ax.set_yticks(range(len(words)), words)
+figure.colorbar(image, label="cosine of what the model predicts")
 plt.show()
 
 # %%
-# To tf-idf every two words are equally different. The model has learned that "crimson", "red" and "scarlet" are one
-# colour. The cosines between different colours mean little: they come from how often a colour occurs and where. Reds
-# that the pictures do not tell apart, the model cannot tell apart either.
+# The model has learned that "red", "crimson" and "scarlet" are one colour: the dark red blocks. With tf-idf, the cosine of
+# any two of these words is 0. The cosines between different colours come from these few pictures and mean little.

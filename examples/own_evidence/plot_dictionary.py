@@ -121,8 +121,8 @@ axes[0].legend()
 plt.show()
 
 # %%
-# Left: a word is found far sooner once the model knows other definitions of it; one in five comes first, where the
-# mean of the word vectors finds one in fifty. Definitions of one name are often worded alike, and this is learned.
+# Left: a word is found far sooner once the model knows other definitions of it. About one in five comes first, with the
+# mean of word vectors only a few in a hundred. Definitions of one name are often worded alike, and this is learned.
 #
-# Right: for a word without any definition, nothing is gained over the mean of word vectors. A thousand definitions are
-# too few to learn how definitions are written; the paper has several hundred thousand, of dictionaries.
+# Right: for a word without a known definition, nothing is gained over the mean of word vectors. The model learns here
+# from less than a thousand definitions; the paper's model has far more, from dictionaries.
