@@ -23,11 +23,9 @@ COLORS = {
     (0.95, 0.85, 0.1): ["yellow", "golden", "lemon"],
 }
 SHAPES = {"disc": ["disc", "circle"], "square": ["square", "box"], "cross": ["cross"]}
-PLACES = {
-    (row, column): [f"{high} {side}" for high in heights]
-    for row, heights in {8: ["top", "upper"], 24: ["bottom", "lower"]}.items()
-    for column, side in {8: "left", 24: "right"}.items()
-}
+PLACES = {(8, 8): ["top left", "upper left"], (8, 24): ["top right", "upper right"]}
+PLACES[24, 8] = ["bottom left", "lower left"]
+PLACES[24, 24] = ["bottom right", "lower right"]
 FORMS = ["the {} {} at the {}", "this {} {} is in the {} corner", "{} {}, {}"]
 rng = np.random.default_rng(0)
 
@@ -47,8 +45,8 @@ def draw(color, shape, place):
 
 def describe(color, shape, place):
     """A caption in one of the wordings."""
-    words = map(rng.choice, (COLORS[color], SHAPES[shape], PLACES[place]))
-    return rng.choice(FORMS).format(*words)
+    words = COLORS[color], SHAPES[shape], PLACES[place]
+    return rng.choice(FORMS).format(*map(rng.choice, words))
 
 
 kinds = [(c, s, p) for c in COLORS for s in SHAPES for p in PLACES]
@@ -100,8 +98,7 @@ of_others = normalize(pca.transform(numbers_of(others)))
 cosines = of_others @ model.predict(other_captions).T
 best = cosines.argmax(axis=1)
 is_right = best == np.arange(len(kinds))
-print(f"right captions: {is_right[known].sum()} of 36 known combinations", end=", ")
-print(f"{is_right[new].sum()} of 12 new ones")
+print(f"right: {is_right[known].sum()} of 36 known, {is_right[new].sum()} of 12 new")
 
 figure, axes = plt.subplots(2, 6, figsize=(9, 4), layout="constrained")
 for ax, i in zip(axes.flat, new):
@@ -112,9 +109,9 @@ for ax, i in zip(axes.flat, new):
 plt.show()
 
 # %%
-# The title is the caption that the model finds best; orange ones are wrong. Known combinations get the right caption
-# nearly always, new ones in most cases: the words of a colour, a shape and a place add up. Most errors are of the colour.
-# These are toys, with few words. A photograph needs the features of a vision model, and many more captions.
+# The title is the caption that the model finds best; orange ones are wrong, mostly in the colour. Known combinations get
+# the right caption nearly always, new ones in most cases: the words of a colour, a shape and a place add up. These are
+# toys, with few words. A photograph needs the features of a vision model, and many more captions.
 #
 # Words that look alike
 # ---------------------
@@ -124,11 +121,11 @@ words = sum(COLORS.values(), [])
 learned = model.predict(words)
 figure, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 image = ax.imshow(learned @ learned.T, vmin=-1, vmax=1, cmap="RdBu_r")
-ax.set_xticks(range(len(words)), words, rotation=90)
-ax.set_yticks(range(len(words)), words)
+ax.set_xticks(range(12), words, rotation=90)
+ax.set_yticks(range(12), words)
 figure.colorbar(image, label="cosine of what the model predicts")
 plt.show()
 
 # %%
-# The model has learned that "red", "crimson" and "scarlet" are one colour: the dark red blocks. With tf-idf, the cosine of
-# any two of these words is 0. The cosines between different colours come from these few pictures and mean little.
+# The dark red blocks are words of one colour: "red", "crimson" and "scarlet". With tf-idf, the cosine of any two of these
+# words is 0. The cosines between different colours come from these few pictures and mean little.

@@ -124,5 +124,5 @@ plt.show()
 # Left: a word is found far sooner once the model knows other definitions of it. About one in five comes first, with the
 # mean of word vectors only a few in a hundred. Definitions of one name are often worded alike, and this is learned.
 #
-# Right: for a word without a known definition, nothing is gained over the mean of word vectors. The model learns here
-# from less than a thousand definitions; the paper's model has far more, from dictionaries.
+# Right: for a word without a known definition, nothing is gained over the mean of word vectors, and with other versions
+# of the documentation it is worse. The model learns here from less than a thousand definitions; the paper's has far more.
