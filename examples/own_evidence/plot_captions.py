@@ -109,7 +109,7 @@ for ax, i in zip(axes.flat, new):
 plt.show()
 
 # %%
-# The title is the caption that the model finds best; orange ones are wrong, mostly in the colour. Known combinations get
+# The title is the caption that the model finds best; orange is wrong, mostly in the colour. Known combinations get
 # the right caption nearly always, new ones in most cases: the words of a colour, a shape and a place add up. These are
 # toys, with few words. A photograph needs the features of a vision model, and many more captions.
 #
@@ -117,8 +117,7 @@ plt.show()
 # ---------------------
 # No caption has two words for one colour, so the text beside it does not tell what "crimson" is, but the pictures do.
 
-words = sum(COLORS.values(), [])
-learned = model.predict(words)
+learned = model.predict(words := sum(COLORS.values(), []))
 figure, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 image = ax.imshow(learned @ learned.T, vmin=-1, vmax=1, cmap="RdBu_r")
 ax.set_xticks(range(12), words, rotation=90)
@@ -127,5 +126,5 @@ figure.colorbar(image, label="cosine of what the model predicts")
 plt.show()
 
 # %%
-# The dark red blocks are words of one colour: "red", "crimson" and "scarlet". With tf-idf, the cosine of any two of these
+# The dark red blocks are one colour: "red", "crimson" and "scarlet". With tf-idf, the cosine of any two of these
 # words is 0. The cosines between different colours come from these few pictures and mean little.

@@ -125,4 +125,4 @@ plt.show()
 # mean of word vectors only a few in a hundred. Definitions of one name are often worded alike, and this is learned.
 #
 # Right: for a word without a known definition, nothing is gained over the mean of word vectors, and with other versions
-# of the documentation it is worse. The model learns here from less than a thousand definitions; the paper's has far more.
+# of the documentation it is worse. The model learns from less than a thousand definitions; the paper has more.
