@@ -256,7 +256,7 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
             )
 
     def _fresh_encoder(self, random: np.random.RandomState) -> Any:
-        encoder = ParaphraseVectorizer() if self.encoder is None else clone(self.encoder)
+        encoder: Any = ParaphraseVectorizer() if self.encoder is None else clone(self.encoder)
         if self.encoder is not None and not is_unfitted(self.encoder):
             encoder.set_params(init=self.encoder)
         if encoder.random_state is None:  # not that of its init, which clones share
