@@ -86,6 +86,8 @@ class ContextVectorizer(NgramVectorizer):
             )
         if kind in ("binary", "multiclass"):
             classes = LabelEncoder().fit_transform(np.asarray(y).ravel())[:, None]
+        elif self.context == "auto" and kind.startswith("continuous"):
+            return None
         elif kind == "multilabel-indicator" or kind.endswith("-multioutput") and _holds_numbers(y):
             classes = _listed(sparse.csr_matrix(y))
         elif self.context == "auto":

@@ -172,7 +172,6 @@ def test_partial_fit_and_warm_start_go_on_with_labels(cls):
         ({}, np.tile([[1, 1, 0], [1, 0, 1], [0, 1, 1]], (30, 1)), "y gives every two sentences a common class"),
         ({}, np.where(INDICATORS, 1, -1), "Row 0 of y has -1 in column .*Pass y > 0 if larger numbers mark a class"),
         ({}, sparse.csr_matrix(INDICATORS * 2), "Row 0 of y has 2 in column"),
-        ({}, INDICATORS - 0.5 * (np.arange(90) == 7)[:, None], r"Row 7 of y has -?0\.5 in column 0, but a matrix"),
         ({"context": "labels"}, INDICATORS * 0.5, r"Row 0 of y has 0\.5 in column"),
         ({}, TOPIC[:-1], "y has 89 values, but the text has 90 sentences"),
         ({}, np.where(TOPIC == 1, np.nan, TOPIC), r"y has no label in row \d+ \(nan\). Leave such rows out"),
@@ -217,6 +216,12 @@ def test_whole_numbers_that_all_differ_are_the_target_of_a_regression(cls):
         pytest.warns(UserWarning, match="Every class of y has one sentence, so context='auto' learns from the order"),
     ):
         assert learned(cls(**SMALL).fit(TEXT, np.arange(90))) == learned(cls(**SMALL).fit(TEXT))
+
+
+@every
+def test_targets_of_a_regression_in_several_columns_are_order(cls):
+    with pytest.warns(UserWarning, match="neighbouring"):
+        assert learned(cls(**SMALL).fit(TEXT, INDICATORS * 0.5)) == learned(cls(**SMALL).fit(TEXT))
 
 
 @every
