@@ -17,7 +17,7 @@ from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._validation.columns import as_labels
 from .._validation.limits import INT64_MAX, integers
-from .coverage import warn_at_user
+from .._validation.messages import warn_at_user
 from .ngrams import NgramVectorizer
 
 
