@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -29,7 +30,7 @@ def embedder(
     column : str
         Name of the column with the sentences.
     name : str, default="vector"
-        Name of the new column, of type ``list<float32>``.
+        Name of the new column, of type ``list<float32>``. No column of the batches may have it.
     token_pattern : str or None, default=None
         The special pattern that the model was fitted with, as for :func:`skembed.load`.
 
@@ -43,10 +44,10 @@ def embedder(
     FileNotFoundError
         If there is no model at the path; when called, if a worker does not see it.
     ValueError
-        If the model has sparse rows; when called, if a batch has no such column, or another model was saved to the
-        folder meanwhile.
+        If the model has sparse rows, or `name` is `column`; when called, if a batch has no such column, or several, or
+        has a column `name` already, or another model was saved to the folder meanwhile.
     TypeError
-        When called, if a sentence is missing or is not a string (names the row).
+        If the model is not a path; when called, if a sentence is missing or is not a string (names the row).
 
     Examples
     --------
@@ -60,6 +61,13 @@ def embedder(
     >>> found[0].schema.names, len(found[0]["vector"][0])
     (['text', 'vector'], 8)
     """
+    if not isinstance(model, (str, os.PathLike)):
+        raise TypeError(
+            f"model must be the path of a folder that all processes see, got {brief(model)}. Save the model there "
+            "first: skembed.save(model, path, inference_only=True)."
+        )
+    if name == column:
+        raise ValueError(f"column and name are both {brief(name)}. The new column needs a name of its own.")
     saved = SavedModel.of(model, None, token_pattern)
     saved.check_dense()
     return partial(_with_vectors, saved, column, name)
@@ -70,15 +78,17 @@ def _with_vectors(saved: SavedModel, column: str, name: str, batches: Iterable[A
 
     n_rows = 0
     for batch in batches:
-        index = batch.schema.get_field_index(column)
-        if index < 0:
-            names = ", ".join(batch.schema.names)
-            raise ValueError(f"There is no column {brief(column)}. The columns are {names:.500}.")
+        names = batch.schema.names
+        if names.count(column) != 1:
+            found = "There are several columns" if column in names else "There is no column"
+            raise ValueError(f"{found} {brief(column)}. The columns are {', '.join(names):.500}.")
+        if name in names:
+            raise ValueError(f"There is a column {brief(name)} already. Pass another name for the vectors, name=.")
         try:
-            vectors = saved.vectors(batch.column(index))
+            vectors = saved.vectors(batch.column(column))
         except TypeError as error:
             raise TypeError(f"In the batch that begins at row {n_rows}: {error}") from error
         offsets = vectors.shape[1] * np.arange(len(batch) + 1, dtype=np.int32)
         lists = pyarrow.ListArray.from_arrays(offsets, vectors.ravel())
-        yield pyarrow.RecordBatch.from_arrays([*batch.columns, lists], [*batch.schema.names, name])
+        yield pyarrow.RecordBatch.from_arrays([*batch.columns, lists], [*names, name])
         n_rows += len(batch)

@@ -155,7 +155,7 @@ class Readers:
             Name of the column with the sentences, in reading order.
         groups : str or None, default=None
             Name of the column with the document id of each sentence. A new document begins where the id changes, also
-            if that is in another file. None means one document.
+            if that is in another file. None means one document. The key of a folder such as ``year=2024`` is no column.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
             As in :meth:`from_sentences`. With a callable `analyzer`, the column may be of any type.
 
@@ -171,9 +171,9 @@ class Readers:
         ImportError
             If pyarrow is missing, or, for a URL, fsspec.
         ValueError
-            If a file has no such column (names those that it has), or one that is not of strings, or is damaged (names
-            the row group), or has a row that is null or not UTF-8 (names row group and row). The columns of all files
-            are checked before the first one is read.
+            If a file has no such column (names those that it has), or two of that name, or one that is not of strings,
+            or is damaged (names the row group), or has a row that is null or not UTF-8 (names row group and row). The
+            columns of all files are checked before the first one is read.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer

@@ -93,7 +93,7 @@ class ApproximateIndex:
         queries : array-like or data frame of shape (n_queries, n_features)
             Vectors to search for.
         k : int, default=10
-            How many to find for each query.
+            How many to find for each query. More than there are vectors cost memory, as in :func:`nearest`.
         n_jobs : int or None, default=None
             Number of threads; -1 for one per core. It does not change the result.
 

@@ -42,7 +42,8 @@ def nearest(
     vectors : array-like, data frame or sparse matrix of shape (n_vectors, n_features)
         Vectors to search in. Arrays of float32 and float16 are read as they are; others are converted block by block.
     k : int, default=10
-        How many to find for each query.
+        How many to find for each query. Where `vectors` has fewer rows, the further columns of the result are padding,
+        which takes memory too: 12 bytes for each query and column.
     metric : {"cosine", "dot"}, default="cosine"
         Cosine of the angle, or dot product.
     exclude : "self", array-like of int of shape (n_queries,) or None, default=None
@@ -65,6 +66,8 @@ def nearest(
         If a matrix does not hold numbers.
     ValueError
         If a number is NaN or infinite, the numbers of columns differ, or a parameter is invalid.
+    MemoryError
+        If the result does not fit into memory, before the search begins.
 
     See Also
     --------
@@ -102,6 +105,7 @@ def nearest(
     (n_queries, _), (n_vectors, _) = asked.shape, searched.shape
     excluded = _as_excluded(exclude, n_queries, n_vectors)
     largest = np.float32(1.0 if is_cosine else np.inf)
+    n_best = min(k, n_vectors)
 
     blocks = ranges(n_queries, searched.block_size)
     n_spans = min(-(-n_threads // max(1, len(blocks))), n_vectors // _LEAST_ROWS)
@@ -115,10 +119,10 @@ def nearest(
     indices, scores = np.full((n_queries, k), -1), np.full((n_queries, k), np.nan, np.float32)
     for block in blocks if spans else ():
         rows, best = (np.hstack(arrays) for arrays in zip(*(next(found) for _ in spans)))
-        order = np.lexsort((rows, -best))[:, :k]
-        indices[block.start : block.stop] = np.take_along_axis(rows, order, 1)
-        scores[block.start : block.stop] = np.take_along_axis(best, order, 1)
-    scores[indices < 0] = np.nan
+        order = np.lexsort((rows, -best))[:, :n_best]
+        indices[block.start : block.stop, :n_best] = np.take_along_axis(rows, order, 1)
+        scores[block.start : block.stop, :n_best] = np.take_along_axis(best, order, 1)
+    scores[:, :n_best][indices[:, :n_best] < 0] = np.nan
     return indices, scores
 
 
@@ -127,6 +131,7 @@ def _best_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Indices and scores of the k best rows of a span for each query of a block, in any order."""
     queries = asked.queries(block)
+    k = min(k, len(span))
     floors = np.full((1, queries.n_columns), np.inf, np.float32)  # no score exceeds it
     floors[0, : len(block)][~queries.is_zero] = -np.inf
     rows, scores = np.full((len(block), k), -1), np.full((len(block), k), -np.inf, np.float32)

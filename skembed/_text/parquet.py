@@ -79,7 +79,8 @@ def _iter_columns(file: _File, names: list[str], needs_text: bool) -> Iterator[t
                 columns = [_plain_column(batch.column(batch.schema.get_field_index(name))) for name in names]
                 for name, array in zip(names, columns):
                     if needs_text or name != names[0]:
-                        _check_rows(array, name, f"{file.name}, row group {row_group}, row", row)
+                        substitute = "an empty string" if name == names[0] else "a document id"
+                        _check_rows(array, name, substitute, f"{file.name}, row group {row_group}, row", row)
                 row += len(batch)
                 yield columns[0], columns[1] if len(columns) > 1 else None
 
@@ -112,8 +113,20 @@ def _check_schema(file: str, schema: Any, names: list[str], needs_text: bool) ->
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"column and groups are names of columns, strings; got {brief(name)}.")
-        if name not in schema.names:
-            raise ValueError(f"{file} has no column {brief(name)}. Its columns are {', '.join(schema.names):.500}.")
+        n_columns = schema.names.count(name)
+        if n_columns > 1:
+            raise ValueError(
+                f"{file} has {n_columns} columns named {brief(name)}. Write the file with a name for each."
+            )
+        if not n_columns:
+            folders = [folder for folder in re.split(r"[/\\]", file) if folder.startswith(f"{name}=")]
+            advice = f"Its columns are {', '.join(schema.names):.500}."
+            if folders:
+                advice = (
+                    f"It is part of the name of a folder, {folders[0]}. Read the folders with pandas or Dask, whose "
+                    "read_parquet makes a column of it, and pass the columns to from_sentences or from_dask."
+                )
+            raise ValueError(f"{file} has no column {brief(name)}. {advice}")
     kind = schema.field(names[0]).type
     if pyarrow.types.is_dictionary(kind):
         kind = kind.value_type
@@ -123,15 +136,15 @@ def _check_schema(file: str, schema: Any, names: list[str], needs_text: bool) ->
         raise ValueError(f"{file}: the column {brief(names[0])} is of type {kind}, not of strings. {advice}")
 
 
-def _check_rows(array: Any, name: str, where: str, first_row: int) -> None:
+def _check_rows(array: Any, name: str, substitute: str, where: str, first_row: int) -> None:
     """Raise an error that names the first row that is missing or is not UTF-8."""
     import pyarrow
 
     if array.null_count:
         row = first_row + array.is_valid().to_pylist().index(False)
         raise ValueError(
-            f"{where} {row}: the column {brief(name)} is null there. Write the file without such rows, or with an "
-            "empty string in their place."
+            f"{where} {row}: the column {brief(name)} is null there. Write the file without such rows, or with "
+            f"{substitute} in their place."
         )
     try:
         array.validate(full=True)

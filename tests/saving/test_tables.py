@@ -1,6 +1,8 @@
 """Vectors for columns of Dask tables and Arrow batches: the bits of `transform`, a model that is loaded once."""
 
 import pickle
+import shutil
+import sys
 
 import dask
 import dask.dataframe as dd
@@ -121,6 +123,10 @@ def test_what_is_refused(model, folder, tmp_path):
         skembed.dask.transform(hybrid, series_of(TEXT, []), folder=tmp_path / "h")
     with pytest.raises(ValueError, match="HybridVectorizer.* has sparse rows"):
         skembed.arrow.embedder(tmp_path / "h", column="text")
+    with pytest.raises(TypeError, match=r"path of a folder .*, got CBOSVectorizer. Save .* skembed\.save"):
+        skembed.arrow.embedder(model, column="text")
+    with pytest.raises(ValueError, match="column and name are both 'text'"):
+        skembed.arrow.embedder(folder, column="text", name="text")
     wrong = series_of([*TEXT[:9], None, *TEXT[9:]], [7])
     message = "In the partition with the index 107 to 140: Row 2 is missing"
     with pytest.raises(TypeError, match=message):
@@ -138,6 +144,11 @@ def test_arrow_batches(model, folder, loads):
     assert found.drop_columns(["v"]) == table and len(loads) == 1
     with pytest.raises(ValueError, match="There is no column 'x'. The columns are n, text"):
         list(skembed.arrow.embedder(folder, column="x")(batches))
+    with pytest.raises(ValueError, match="There is a column 'n' already. Pass another name"):
+        list(skembed.arrow.embedder(folder, column="text", name="n")(batches))
+    twice = pa.RecordBatch.from_arrays([pa.array(["a"])] * 2, ["text", "text"])
+    with pytest.raises(ValueError, match="There are several columns 'text'"):
+        list(embed([twice]))
     wrong = pa.RecordBatch.from_pydict({"text": ["a", None]})
     with pytest.raises(TypeError, match="In the batch that begins at row 2: Row 1 is missing"):
         list(skembed.arrow.embedder(folder, column="text")([wrong.slice(0, 1), wrong.slice(0, 1), wrong]))
@@ -150,6 +161,30 @@ def test_another_container_set_in_scikit_learn(model, folder):
         (embedded,) = skembed.arrow.embedder(folder, column="text", name="v")([batch])
     assert np.array_equal(found, model.transform(TEXT))
     assert np.array_equal(np.array(embedded["v"].to_pylist(), np.float32), found)
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+def test_spark(model, folder, monkeypatch):
+    """The recipe of the documentation, in the processes of a local session."""
+    sql = pytest.importorskip("pyspark.sql")
+    if not shutil.which("java"):
+        pytest.skip("Spark needs Java.")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    session = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        table = session.createDataFrame(list(enumerate(TEXT)), "id long, text string").repartition(3)
+        embed = skembed.arrow.embedder(folder, column="text")
+        vectors = table.mapInArrow(embed, schema="id long, text string, vector array<float>")
+        rows = sorted(vectors.collect())
+        assert [row["text"] for row in rows] == TEXT
+        assert np.array_equal(np.array([row["vector"] for row in rows], np.float32), model.transform(TEXT))
+        missing = session.createDataFrame([(0, None)], "id long, text string")
+        with pytest.raises(Exception, match="In the batch that begins at row 0: Row 0 is missing"):
+            missing.mapInArrow(embed, schema="id long, text string, vector array<float>").collect()
+    finally:
+        session.stop()
 
 
 @pytest.mark.cluster

@@ -1,6 +1,7 @@
 """Exact search: the same rows and bits as a slow search, for any blocks and threads; zero rows match nothing."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,28 @@ def test_directions_of_extreme_numbers_are_found():
     assert_allclose(nearest(small, small, 3)[1], expected[1], atol=1e-5)
     found = nearest(csr_array(rows * 1e300), csr_array(rows), 3)
     assert_allclose(found[1], expected[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_more_rows_asked_for_than_there_are_take_no_memory_beyond_the_result(form):
+    queries, vectors, k = form(some_rows(30, seed=1)), form(some_rows(20)), 30_000
+    nearest(queries, vectors)  # compiles
+    tracemalloc.start()
+    indices, scores = nearest(queries, vectors, k)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert indices.shape == scores.shape == (30, k)
+    assert peak < 1.1 * (indices.nbytes + scores.nbytes)
+    expected = nearest(queries, vectors, 20)
+    assert_array_equal(indices[:, :20], expected[0])
+    assert_array_equal(scores[:, :20], expected[1])
+    assert (indices[:, 20:] == -1).all() and np.isnan(scores[:, 20:]).all()
+
+
+def test_a_result_larger_than_memory_is_an_error_before_the_search(monkeypatch):
+    monkeypatch.setattr("skembed._search.nearest.keep_best", None)
+    with pytest.raises(MemoryError, match="Unable to allocate"):
+        nearest(some_rows(9000), some_rows(5), 2**31 - 1)
 
 
 def test_empty_tables():
