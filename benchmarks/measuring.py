@@ -258,9 +258,9 @@ def versions():
 
 def command():
     """The command line as it can be repeated, without the folders of this machine."""
-    files = dict.fromkeys(["--points", "--start", "--models", "--log"], "FILE")
+    files = dict.fromkeys(["--points", "--start", "--models", "--log", "--csv"], "FILE")
     folders = {f"--{name}": name.upper() for name in ("data", "corpus", "pairs", "wordnet")}
-    names = {**folders, **files, "--sent2vec-bin": "NAME=PATH"}
+    names = {**folders, **files, "--aside": "PUBLISHED", "--sent2vec-bin": "NAME=PATH"}
     if any(before == "--out" and Path(word).is_absolute() for before, word in zip(sys.argv, sys.argv[1:])):
         names["--out"] = "OUT"
     words = [names.get(before, word) for before, word in zip(["", *sys.argv], sys.argv)]

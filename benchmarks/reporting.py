@@ -11,11 +11,24 @@ from measuring import command, machine, versions
 
 def target(asked, of, measured, limit, *, at_most=False, unit=""):
     """A target and its row; `measured` None means that it could not be measured here."""
-    row = {"asked": asked, "of": of, "target": f"{'at most' if at_most else 'at least'} {limit:,g} {unit}".strip()}
+    wanted = f"{limit:,.0f}" if limit >= 1000 else f"{limit:g}"
+    row = {"asked": asked, "of": of, "target": f"{'at most' if at_most else 'at least'} {wanted} {unit}".strip()}
     if measured is None:
         return row | {"measured": "not measured", "met": ""}
     met = measured <= limit if at_most else measured >= limit
     return row | {"measured": f"{measured:,.{0 if measured >= 1000 else 2}f}", "met": "yes" if met else "no"}
+
+
+def measured():
+    """On what, how and when it is measured."""
+    return {"machine": machine(), "versions": versions(), "command": command(), "date": time.strftime("%Y-%m-%d")}
+
+
+def write_json(folder, name, title, rows, about, *, notes="", targets=(), raw=None):
+    """Write NAME.json: the rows, their targets, and on what they were measured."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"title": title, **about, "notes": notes, "rows": rows, "targets": list(targets), "raw": raw}
+    (folder / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf8")
 
 
 def report(options, name, title, rows, *, notes="", targets=(), raw=None, draw=None):
@@ -24,15 +37,13 @@ def report(options, name, title, rows, *, notes="", targets=(), raw=None, draw=N
     print(f"\n{title}\n\n{table.to_string(index=False, na_rep='')}\n")
     if notes:
         print(notes)
-    about = {"machine": machine(), "versions": versions(), "command": command(), "date": time.strftime("%Y-%m-%d")}
+    about = measured()
     print("\n".join(f"{key}: {value}" for key, value in about.items()))
     if targets:
         print("\n" + pd.DataFrame(targets).to_string(index=False))
     if options.out is None:
         return
-    options.out.mkdir(parents=True, exist_ok=True)
-    content = {"title": title, **about, "notes": notes, "rows": rows, "targets": list(targets), "raw": raw}
-    (options.out / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf8")
+    write_json(options.out, name, title, rows, about, notes=notes, targets=targets, raw=raw)
     (options.out / f"{name}.inc").write_text(as_rst(title, table, notes, about), encoding="utf8")
     if draw is not None:
         save_figure(options.out / f"{name}.png", draw)

@@ -240,6 +240,9 @@ class TwoByTwo:
             y = np.arange(X.n_sentences) // 2 if X.n_documents == 1 else None
         return super()._evidence(X, y, groups)
 
+    def _learns_pairs(self, X, y, groups):
+        return self.corpus is not None and super()._learns_pairs(X, y, groups)
+
 
 class LettersAsTargets:
     """A method that learns from targets: where a test gives none, or labels, a sentence's first letters are its."""

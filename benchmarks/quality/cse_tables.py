@@ -1,11 +1,13 @@
 """The tables of the paper on the convolutional sentence encoder (CSE), beside what the estimators reach.
 
-    python benchmarks/quality/cse_tables.py --data DATA --pairs PAIRS [--quick] [--out doc/_results/quality]
+    python benchmarks/quality/cse_tables.py --data DATA --pairs PAIRS [--start FILE] [--aside PUBLISHED] [--quick]
+        [--out doc/_results/quality]
 
 The paper learns from the phrase pairs of PPDB XL, then from 167,689 pairs of Simple and English Wikipedia, and starts
 from the Paragram vectors. Here the word pairs of PPDB XL stand for the phrases, 40 thousand pairs of Simple and English
 Wikipedia for its sentences, and the start are vectors that learned from the text in DATA. So compare rows of the same
-side with each other. STS 2015 and 2016 are not computed: their sentences are kept aside.
+side with each other. STS 2015 and 2016 are kept aside: with --aside they are reported, from the published files in
+PUBLISHED/sts2015 and sts2016, and nothing is chosen by them.
 """
 
 import gzip
@@ -17,33 +19,47 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 import numpy as np
+from beat_tfidf import read_published
 from measuring import arguments
 from pairs_sts import START, read_lexicon, start_of
 from reporting import report
 from yardsticks import TFIDF, pearson, tfidf_of_stems
 
 from skembed import CSEVectorizer, PairCorpus, ParaphraseVectorizer
+from skembed.evaluation import published_results, sts_scores, sts_similarities
+from skembed.evaluation._papers import JIAO, STS_SETS
 
-# File -> PP and CSE from phrases (table 1), CSE from sentences after phrases (table 2).
-PAPER = {
-    "2012/MSRpar": (42.6, 51.6, 48.6),
-    "2012/MSRvid": (74.5, 79.8, 86.0),
-    "2012/SMTeuroparl": (47.3, 50.7, 49.8),
-    "2012/OnWN": (70.6, 69.9, 72.6),
-    "2012/SMTnews": (58.4, 64.4, 57.8),
-    "2013/headlines": (72.4, 74.0, 76.3),
-    "2013/OnWN": (67.7, 72.1, 78.5),
-    "2013/FNWN": (43.9, 29.8, 51.5),
-    "2014/deft-forum": (48.7, 56.1, 58.1),
-    "2014/deft-news": (73.1, 70.0, 77.1),
-    "2014/headlines": (69.7, 70.9, 74.6),
-    "2014/images": (78.5, 81.6, 86.2),
-    "2014/OnWN": (78.8, 79.2, 84.2),
-    "2014/tweet-news": (76.4, 74.6, 77.7),
-    "sick/test": (71.6, 71.9, 73.0),
+SICK = "SICK test"
+YEARS = ("2012", "2013", "2014")  # those that are measured without --aside
+SETS = {year: [f"{year}/{name}" for name in names if name != "SMT"] for year, names in STS_SETS.items()}
+MEASURED = [name for year in YEARS for name in SETS[year]]
+TOTAL = "mean of all above"
+HERE = ("PP, the paper's setting", "CSE, the paper's setting", "PP", "CSE, linear", "CSE, tanh")
+# File -> title, years, systems of the paper, pairs that the models here learn from.
+TABLES = {
+    "cse_phrases": (
+        "Table 1 of the paper: learned from phrases, here from words",
+        [*YEARS, "2015"],
+        ["PP (PPDB)", "CSE (PPDB)"],
+        "words",
+    ),
+    "cse_sentences": (
+        "Table 2 of the paper: learned from phrases, here from words, then from sentences",
+        list(SETS),
+        ["GRAN (SimpWiki)", "ATT-CCG (SimpWiki)", "CSE (SimpWiki)"],
+        "words, then sentences",
+    ),
 }
-# The means of table 4: CSE from phrases, from sentences, from both.
-PAPER_MEANS = {"2012": (63.3, 62.0, 63.0), "2013": (58.6, 67.3, 68.8), "2014": (72.1, 75.0, 76.3)}
+NOTES = (
+    "Means are of the figures above them. What is empty is not in the paper, or was not measured: the sets of 2015 and "
+    "2016 are kept aside, and their files are not with the others."
+)
+# What CSE of table 4 learned from.
+PAPER_MEANS = {
+    "CSE (PPDB)": "phrases",
+    "CSE (sentences)": "sentences",
+    "CSE (SimpWiki)": "phrases, then sentences",
+}
 LINEAR = {"activation": "identity"}
 # A rate and passes at which pairs of each kind do not undo what the start knew.
 WORDS = {"learn": "directions", "learning_rate": 3e-4, "max_iter": 12}
@@ -56,16 +72,62 @@ def paper_of(cls, name):
     return {key: value for key, value in cls._paper_settings[name].items() if key != "n_components"}
 
 
-def scores_of(model, data):
-    return {name: pearson(model, data / "eval" / "sts" / f"{name}.tsv") for name in PAPER}
+def scores_of(model, data, aside):
+    """Set -> Pearson x 100, of the sets kept aside too."""
+    scores = {name: pearson(model, data / "eval" / "sts" / f"{name}.tsv") for name in MEASURED}
+    scores[SICK] = pearson(model, data / "eval" / "sts" / "sick" / "test.tsv")
+    rows = sts_scores(sts_similarities(model, aside)) if aside else []
+    return scores | {f"{row['year']}/{row['set']}": 100 * row["pearson"] for row in rows}
 
 
-def means_of(scores):
-    years = {
-        year: float(np.mean([score for name, score in scores.items() if name.startswith(year)])) for year in PAPER_MEANS
+def published():
+    """System -> set -> Pearson x 100, as the paper prints them."""
+    scores = {}
+    for row in [*published_results("sts"), *published_results("sick")]:
+        if (row["source"], row["metric"]) == (JIAO, "pearson"):
+            name = SICK if row["table"] == "sick" else row["set"]
+            scores.setdefault(row["method"], {})[name] = row["value"]
+    return scores
+
+
+def with_means(scores, years):
+    """The scores, and the means of the years, of the 14 sets and of all, as far as each of their sets is there."""
+    groups = {f"{year} mean": SETS[year] for year in years}
+    groups |= {"14 sets": MEASURED, TOTAL: [*(name for year in years for name in SETS[year]), SICK]}
+    means = {
+        name: float(np.mean([scores[one] for one in sets]))
+        for name, sets in groups.items()
+        if scores.keys() >= set(sets)
     }
-    sets = [score for name, score in scores.items() if not name.startswith("sick")]
-    return years | {"14 sets": float(np.mean(sets)), "sick/test": scores["sick/test"]}
+    return means | scores
+
+
+def by_set(found, years, systems, pairs):
+    """A row for each set and mean: the paper's systems, and models here; what is not measured is empty."""
+    columns = {f"paper: {name.split(' (')[0]}": with_means(published()[name], years) for name in systems}
+    columns |= {f"here: {name}": with_means(found[f"{name}: {pairs}"], years) for name in HERE}
+    names = [name for year in years for name in (*SETS[year], f"{year} mean")] + [SICK, TOTAL, "14 sets"]
+    return [{"set": name, **{title: cell(scores.get(name)) for title, scores in columns.items()}} for name in names]
+
+
+def cell(score):
+    return "" if score is None else f"{score:.1f}"
+
+
+def by_model(found, seconds):
+    """A row for each model here and in table 4 of the paper: means of the years."""
+    years = [*YEARS, "2015"]
+    means = {name: with_means(scores, years) for name, scores in found.items()}
+    means |= {f"CSE in the paper: {pairs}": with_means(published()[name], years) for name, pairs in PAPER_MEANS.items()}
+    columns = {year: f"{year} mean" for year in years} | {"14 sets": "14 sets", SICK: SICK}
+    return [
+        {
+            "model": name,
+            **{title: cell(scores.get(column)) for title, column in columns.items()},
+            "CPU s": seconds.get(name, ""),
+        }
+        for name, scores in means.items()
+    ]
 
 
 def models(start, words, sentences):
@@ -84,6 +146,7 @@ def models(start, words, sentences):
     for name, cls in (("PP", ParaphraseVectorizer), ("CSE", CSEVectorizer)):
         setting = {"init": start, **paper_of(cls, name), **COMMON}
         yield f"{name}, the paper's setting: words", cls(**setting), words
+        yield f"{name}, the paper's setting: sentences", cls(**setting), sentences
         yield f"{name}, the paper's setting: words, then sentences", cls(**setting), [words, sentences]
 
 
@@ -92,6 +155,7 @@ def main():
         __doc__,
         pairs={"type": Path, "required": True, "help": "folder with the pairs"},
         start=START,
+        aside={"type": Path, "metavar": "PUBLISHED", "help": "folder with sts2015 and sts2016, to report them too"},
     )
     start = start_of(options)
     n_pairs = 3000 if options.quick else None
@@ -99,33 +163,20 @@ def main():
     words = PairCorpus.from_pairs(read_lexicon(options.pairs / "ppdb_xl_lexical.tsv.gz")[:n_pairs], **tokens)
     wiki = [pair for name in ("simpwiki", "altlex") for pair in read_wiki(options.pairs, name)]
     sentences = PairCorpus.from_pairs(wiki[:n_pairs], **tokens)
-    found, rows = {}, []
+    aside = read_published(options.aside) if options.aside else {}
+    found, used = {}, {}
     for name, model, pairs in models(start, words, sentences):
         began = time.process_time()
         if pairs is not None:
             model.fit(pairs)
-        found[name] = scores_of(model, options.data)
-        seconds = time.process_time() - began
-        rows.append({"model": name, **{key: f"{score:.1f}" for key, score in means_of(found[name]).items()}})
-        rows[-1]["CPU s"] = f"{seconds:.0f}"
-        print(rows[-1], flush=True)
-    for index, pairs in enumerate(("phrases", "sentences", "phrases, then sentences")):
-        means = {year: f"{of_pairs[index]:.1f}" for year, of_pairs in PAPER_MEANS.items()}
-        rows.append({"model": f"CSE in the paper: {pairs}", **means})
+        found[name] = scores_of(model, options.data, aside)
+        used[name] = f"{time.process_time() - began:.0f}"
+        print(by_model({name: found[name]}, used)[0], flush=True)
     notes = f"{len(words):,} pairs of words, {len(sentences):,} of sentences."
-    report(options, "cse_means", "Means of the years, and SICK", rows, notes=notes, raw=found)
-    shown = ("PP: words", "CSE, linear: words", "CSE, tanh: words", "CSE, tanh: words, then sentences")
-    sets = [
-        {
-            "set": name,
-            "paper: PP, phrases": paper[0],
-            "CSE, phrases": paper[1],
-            "CSE, then sentences": paper[2],
-            **{f"here: {model}": f"{found[model][name]:.1f}" for model in shown},
-        }
-        for name, paper in PAPER.items()
-    ]
-    report(options, "cse_sets", "Every set", sets)
+    title = "Table 4 of the paper, by what was learned from: means of the years, and SICK"
+    report(options, "cse_means", title, by_model(found, used), notes=notes, raw=found)
+    for name, (title, *columns) in TABLES.items():
+        report(options, name, title, by_set(found, *columns), notes=NOTES)
 
 
 def read_wiki(folder, name):

@@ -34,6 +34,7 @@ from yardsticks import read_labelled
 SPLIT, HELD_OUT, MANY = ("TREC", "SST2"), ("MR", "CR", "SUBJ", "MPQA"), "opinosis_topics"
 LABELS = (10, 50, None)  # of each class; None is all
 BIGRAMS = {"ngram_range": (1, 2)}
+BEST_OF = ("CBOS, bigrams", "Siamese CBOW, bigrams")
 
 
 def tfidf(**options):
@@ -43,7 +44,7 @@ def tfidf(**options):
 
 
 def line(vectorizer):
-    """The line of the README."""
+    """A vectorizer before a linear support vector machine, both with their defaults."""
     return make_pipeline(vectorizer, LinearSVC())
 
 
@@ -112,6 +113,20 @@ def few(X, y, n, seed):
     return [X[i] for i in chosen], [y[i] for i in chosen]
 
 
+def targets_of(rows, means):
+    """Of the rows with all labels, whose means are in `means` as they were before they were rounded."""
+    rows = {row["method"]: row for row in rows if row["labels of a class"] == "all"}
+    best = max((name for name in means if name in BEST_OF), key=means.get)
+    least = min(round(rows[best][task] - rows["tf-idf"][task], 1) for task in (*SPLIT, *HELD_OUT))
+    asked = "classes, with bigrams, at most 300 dimensions"
+    return [
+        target("classes, the line of the README, 100 dimensions", "CBOS", means["CBOS"], 82.7, unit="%"),
+        target(asked, best, means[best], 84.2, unit="%"),
+        target(f"{asked} (stretch)", best, means[best], 85, unit="%"),
+        target(f"{asked}, the worst task beside tf-idf on words", best, least, -2, unit="points"),
+    ]
+
+
 def main():
     options = arguments(__doc__, validate={"action": "store_true", "help": "score on a part of the training sentences"})
     tasks = read_tasks(options.data, options.validate)
@@ -130,11 +145,7 @@ def main():
             row |= {"mean": round(means[name, n], 1), "51 topics": round(many, 1), "CPU s": round(seconds, 2)}
             rows.append(row)
             print(row, flush=True)
-    best = max(means["CBOS, bigrams", None], means["Siamese CBOW, bigrams", None])
-    targets = [
-        target("the line of the README, 100 dimensions", "CBOS", means["CBOS", None], 82.7, unit="%"),
-        target("with bigrams, at most 300 dimensions", "CBOS or Siamese CBOW", best, 84.2, unit="%"),
-    ]
+    targets = targets_of(rows, {name: mean for (name, n), mean in means.items() if n is None})
     title = "Accuracy in per cent of a linear classifier on vectors learned from the labels of the task"
     notes = (
         f"Mean of {options.rounds} seeds; the mean over the tasks leaves the topics out. CPU s: learning, embedding "

@@ -33,7 +33,7 @@ from skembed.evaluation._compared import FittedOnCompared
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from reporting import as_csv_table, how_measured
+from reporting import as_csv_table, how_measured, measured, target, write_json
 from yardsticks import mean_score, tfidf_of_stems
 
 TEXTS = {"simplewiki": "wiki", "books_small": "books"}
@@ -194,12 +194,33 @@ def as_rst(rows):
     return "\n".join(tables)
 
 
+def targets_of(rows):
+    """The hybrid, the advice for own text, beside tf-idf: limits in points, by task and sentences of own text."""
+    topics = {20_000: 0, 160_000: 5}
+    limits = {"sts": {2_000: -1, 20_000: 0, 160_000: 1}, "next": topics, "document": topics}
+    asked = {"sts": "similarity", "next": "next sentence", "document": "same document, AUC"}
+    scores = {(row["text"], row["size"], row["method"]): row for row in rows}
+    return [
+        target(
+            f"{asked[task]}, ahead of tf-idf, {size:,} own sentences",
+            f"{HYBRID}, {TEXTS[text]}",
+            scores[text, size, HYBRID][task] - scores[text, size, TFIDF][task],
+            limit,
+            unit="points",
+        )
+        for task, of_size in limits.items()
+        for size, limit in of_size.items()
+        for text in TEXTS
+        if {(text, size, HYBRID), (text, size, TFIDF)} <= scores.keys()
+    ]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--csv", type=Path, default=Path("own_text.csv"))
-    parser.add_argument("--out", type=Path, help="folder for the tables, own_text.inc")
+    parser.add_argument("--out", type=Path, help="folder for own_text.json and the tables, own_text.inc")
     options = parser.parse_args()
     rows = read_rows(options.csv)
     for text in TEXTS:
@@ -209,6 +230,9 @@ def main():
     if options.out is not None:
         note = f"In bold what is not behind tf-idf. One seed. Measured {time.strftime('%Y-%m-%d')} on "
         note += how_measured("python benchmarks/quality/own_text.py --data DATA --out doc/_results/quality")
+        flat = [dict(zip(("text", "size", "method"), key)) | row for key, row in rows.items()]
+        title = "Own text of some thousand sentences, or of many"
+        write_json(options.out, "own_text", title, flat, measured(), notes="One seed.", targets=targets_of(flat))
         (options.out / "own_text.inc").write_text(f"{tables}\n{note}", encoding="utf8")
 
 

@@ -36,6 +36,7 @@ from skembed import (
 
 YEARS = ("2012", "2013", "2014")
 COLUMNS = ("14 sets", *YEARS, "SICK trial", "SICK test", "Opinosis k-means", "Opinosis Ward")
+NONE, BEST = "none: the start", "lexicon, then captions"
 JOINED = "the start, and lexicon, then captions, side by side"
 # start of the settings
 COMMON = {"binary": True, "batch_size": 128, "random_state": 0}
@@ -104,6 +105,24 @@ def row_of(model, data):
     return {column: round(float(score), 1) for column, score in zip(COLUMNS, scores)}
 
 
+def targets_of(rows):
+    """What was asked of learning from the lexicon, then from captions; the start is the first row that has no pairs."""
+    first, best = (next(row for row in rows if row["pairs"] == name) for name in (NONE, BEST))
+    asked, stretch = "similarity after pairs, mean of the 14 sets", "(stretch)"
+    level = {f"similarity after pairs, {year}": year for year in YEARS}
+    level |= {f"clusters after pairs, {column}": column for column in COLUMNS[-2:]}
+    return [
+        target(asked, BEST, best["14 sets"], 71.5),
+        target(f"{asked} {stretch}", BEST, best["14 sets"], 73),
+        *(target(f"{name}, no worse than the start", BEST, best[of], first[of]) for name, of in level.items()),
+        target(f"similarity after pairs, 2014, the best CSE of its paper {stretch}", BEST, best["2014"], 76.3),
+        target("similarity after pairs, SICK test", BEST, best["SICK test"], 77),
+        target(
+            f"similarity after pairs, STS 2015 and 2016, ahead of the start {stretch}", BEST, None, 2, unit="points"
+        ),
+    ]
+
+
 def main():
     options = arguments(
         __doc__,
@@ -115,7 +134,7 @@ def main():
     captions, images = read_captions(options.pairs / "flickr30k_captions.tsv.gz")
     rows = [
         {"pairs": name, **row_of(model, options.data), "CPU s": None}
-        for name, model in ((TFIDF, tfidf_of_stems()), ("none: the start", start))
+        for name, model in ((TFIDF, tfidf_of_stems()), (NONE, start))
     ]
 
     def learn(name, init, settings, *pairs):
@@ -128,26 +147,18 @@ def main():
 
     learn("captions", start, SENTENCES, captions, images)
     words = learn("lexicon", start, WORDS, lexicon)
-    model = learn("lexicon, then captions", words, SENTENCES, captions, images)
-    first, best = rows[1], rows[-1]
+    model = learn(BEST, words, SENTENCES, captions, images)
     rows.append({"pairs": JOINED, **row_of(side_by_side(start, model), options.data), "CPU s": None})
     print(rows[-1], flush=True)
     near = {"interpolation": 0.3}
     words = learn("lexicon, 0.3 of the way", start, WORDS | near, lexicon)
     learn("lexicon, then captions, each 0.3 of the way", words, SENTENCES | near, captions, images)
-    targets = [
-        target("mean of the 14 sets", best["pairs"], best["14 sets"], 71.5),
-        *(target(f"{column}, no worse than the start", best["pairs"], best[column], first[column]) for column in YEARS),
-        target("SICK test", best["pairs"], best["SICK test"], 77),
-        *(
-            target(f"{column}, no worse than the start", best["pairs"], best[column], first[column])
-            for column in COLUMNS[-2:]
-        ),
-    ]
     notes = (
         "CPU s: learning from the pairs. One seed; the settings were chosen on the sets of 2012 to 2014 and SICK trial."
     )
-    report(options, "pairs_sts", "What pairs bring to similarity and clusters", rows, notes=notes, targets=targets)
+    report(
+        options, "pairs_sts", "What pairs bring to similarity and clusters", rows, notes=notes, targets=targets_of(rows)
+    )
 
 
 if __name__ == "__main__":

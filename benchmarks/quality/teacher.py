@@ -87,6 +87,11 @@ def sentences_per_second(model, sentences, n_rounds):
     return len(sentences) / median(seconds)
 
 
+def targets_of(scores):
+    gain = scores[STUDENT] - scores[START]
+    return [target("similarity, ahead of the same encoder without teacher", STUDENT, gain, 3, unit="points")]
+
+
 def main():
     options = arguments(__doc__, sentences={"type": int, "default": 200_000, "help": "default 200,000"})
     n_sentences = 20_000 if options.quick else options.sentences
@@ -116,14 +121,12 @@ def main():
     start = show(START, lambda: make_start(corpus))
     show(STUDENT, lambda: TargetVectorizer(init=start, random_state=0).fit(corpus, targets))
     show("student, from random", lambda: TargetVectorizer(300, random_state=0).fit(corpus, targets))
-    gain = scores[STUDENT] - scores[START]
     title = f"A student of a teacher: {n_sentences:,} sentences of simplewiki"
     notes = (
         f"The teacher took {embedding:.0f} CPU s to embed the sentences. One seed. Sentences/CPU s: one thread, from "
         f"strings, median of {options.rounds}."
     )
-    targets = [target("points of STS over the same encoder without teacher", STUDENT, gain, 3)]
-    report(options, "teacher", title, rows, notes=notes, targets=targets)
+    report(options, "teacher", title, rows, notes=notes, targets=targets_of(scores))
 
 
 if __name__ == "__main__":

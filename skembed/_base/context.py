@@ -17,6 +17,7 @@ from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._validation.columns import as_labels
 from .._validation.limits import INT64_MAX, integers
+from .coverage import warn_at_user
 from .ngrams import NgramVectorizer
 
 
@@ -85,7 +86,9 @@ class ContextVectorizer(NgramVectorizer):
             )
         if kind in ("binary", "multiclass"):
             classes = LabelEncoder().fit_transform(np.asarray(y).ravel())[:, None]
-        elif kind == "multilabel-indicator":
+        elif self.context == "auto" and kind.startswith("continuous"):
+            return None
+        elif kind == "multilabel-indicator" or kind.endswith("-multioutput") and _holds_numbers(y):
             classes = _listed(sparse.csr_matrix(y))
         elif self.context == "auto":
             return None
@@ -99,13 +102,20 @@ class ContextVectorizer(NgramVectorizer):
     def _checked_classes(self, classes: np.ndarray) -> np.ndarray | None:
         """Check that there are two classes, and two sentences in one of them; None means to learn from the order."""
         sizes = np.bincount(classes[classes != NO_CLASS])
-        if len(classes) and np.count_nonzero(sizes) < 2:
+        if len(classes) and _all_share(classes):
+            found = (
+                "holds one class only" if np.count_nonzero(sizes) < 2 else "gives every two sentences a common class"
+            )
             raise ValueError(
-                "y holds one class only, so there is nothing to tell apart. Pass sentences of two classes or more, or "
+                f"y {found}, so there is nothing to tell apart. Pass sentences of two classes or more, or "
                 "context='order' to learn from the order of the sentences."
             )
         if sizes.max(initial=0) < 2:  # targets of a regression: each value occurs once
             if self.context == "auto":
+                warn_at_user(
+                    "Every class of y has one sentence, so context='auto' learns from the order of the sentences, as "
+                    "for the target of a regression. To learn from classes, pass several sentences of one class."
+                )
                 return None
             raise ValueError(
                 "context='labels' compares a sentence with others of its class, but every class of y has one sentence."
@@ -160,8 +170,32 @@ def _has_rows(y: Any) -> bool:
     return len(shape) == 2 and shape[1] != 1
 
 
+def _holds_numbers(y: Any) -> bool:
+    return sparse.issparse(y) or np.asarray(y).dtype.kind in "biuf"
+
+
+def _all_share(classes: np.ndarray) -> bool:
+    """Whether every two sentences have a class in common, so that none is a negative of another."""
+    rows = classes[(classes != NO_CLASS).any(axis=1)]
+    while len(rows):
+        first = rows[0]
+        if not np.isin(rows, first[first != NO_CLASS]).any(axis=1).all():
+            return False
+        rows = rows[(rows != first).any(axis=1)]
+    return True
+
+
 def _listed(indicators: sparse.csr_matrix) -> np.ndarray:
-    """The columns that are not zero in each row, padded with NO_CLASS."""
+    """The columns that are 1 in each row, padded with NO_CLASS; a ValueError if some are neither 0 nor 1."""
+    found = indicators.tocoo()
+    wrong = np.flatnonzero((found.data != 0) & (found.data != 1))
+    if len(wrong):
+        first = wrong[0]
+        raise ValueError(
+            f"Row {found.row[first]} of y has {found.data[first]:g} in column {found.col[first]}, but a matrix of "
+            "classes holds 0 and 1 only. Pass y > 0 if larger numbers mark a class, one column of classes, or "
+            "context='order' if y holds no classes."
+        )
     row, column = indicators.nonzero()
     n_of_each = np.bincount(row, minlength=indicators.shape[0])
     classes = np.full((indicators.shape[0], max(1, int(n_of_each.max(initial=0)))), NO_CLASS)

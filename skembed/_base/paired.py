@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus, joined, linked
@@ -20,6 +21,11 @@ from .text import tokenizer_options
 from .trained import TrainedVectorizer
 
 _NO_LABELS_OF_PAIRS = "y and groups must be None where X is pairs."
+_NO_ROWS_OF_PAIRS = (
+    "fit_transform embeds what it learns from, so it needs sentences with y, where equal values mean that they are "
+    "paraphrases. To learn from pairs, call fit(pairs), and then transform(sentences); in a pipeline, pass the pairs "
+    "as the parameter corpus."
+)
 
 
 def _is_evidence(corpus: Any) -> bool:
@@ -125,6 +131,32 @@ class PairedVectorizer(TrainedVectorizer):
         """
         return super().partial_fit(X, y, groups=groups, new_words=new_words)
 
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32] | Any:
+        """Learn from sentences with `y`, then embed them.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences. Pairs are refused: call `fit` with them, then `transform` with sentences.
+        y : array-like of shape (n_sentences,), default=None
+            As in `fit`.
+        **fit_params : dict
+            `groups` and others, as in `fit`.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_sentences, n_features_out)
+            The same as `fit(X, y).transform(X)`.
+
+        Raises
+        ------
+        TypeError, ValueError, MemoryError
+            As in `fit`; and a ValueError if `X` is pairs, before anything is learned.
+        """
+        if self._holds_pairs(X) or self.corpus is None and self._learns_pairs(X, y, fit_params.get("groups")):
+            raise ValueError(_NO_ROWS_OF_PAIRS)
+        return super().fit_transform(X, y, **fit_params)
+
     def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
 
@@ -159,13 +191,10 @@ class PairedVectorizer(TrainedVectorizer):
             if not isinstance(X, SentenceCorpus):
                 iter_sentences(X)  # X must be valid even if it is not used
             X, y, groups, name = self.corpus, None, None, "corpus"
-        sets = _sets_of(X)
-        if sets and not (y is None and groups is None):
+        if self._learns_pairs(X, y, groups):
+            return self._evidence_of_pairs(_sets_of(X) or [self._encoded_pairs(X)], name)
+        if self._holds_pairs(X):
             raise ValueError(_NO_LABELS_OF_PAIRS)
-        if not sets and y is None and groups is None and not isinstance(X, SentenceCorpus):
-            sets = [self._encoded_pairs(X)]
-        if sets:
-            return self._evidence_of_pairs(sets, name)
         if isinstance(X, SentenceCorpus) and groups is not None:
             raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
         sentences = X if isinstance(X, SentenceCorpus) else self._encoded(X, groups)
@@ -184,6 +213,16 @@ class PairedVectorizer(TrainedVectorizer):
             raise ValueError(f"{name}: no two sentences are of one group, so there is no pair to learn from.")
         return sentences, Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64)), None
 
+    def _learns_pairs(self, X: Any, y: Any, groups: Any) -> bool:
+        """Whether `fit` takes `X` for pairs; else for sentences, which must not be pairs."""
+        return y is None and groups is None and not isinstance(X, SentenceCorpus)
+
+    def _holds_pairs(self, X: Any) -> bool:
+        """Whether `X` is pairs, whatever is given beside it."""
+        if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], tuple) and isinstance(self.analyzer, str):
+            return True
+        return bool(_sets_of(X))
+
     def _encoded_pairs(self, X: Any) -> PairCorpus:
         if isinstance(X, (list, tuple, np.ndarray)) and len(X) and isinstance(X[0], str):
             raise ValueError(
@@ -193,8 +232,6 @@ class PairedVectorizer(TrainedVectorizer):
         return PairCorpus.from_pairs(X, n_jobs=self.n_jobs, **tokenizer_options(self._tokenizer_of_options()))
 
     def _encoded(self, X: Any, groups: Any = None) -> SentenceCorpus:
-        if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], tuple) and isinstance(self.analyzer, str):
-            raise ValueError(_NO_LABELS_OF_PAIRS)
         iter_sentences(X)  # checked here, so that errors call it X
         return self._encoded_with(self._tokenizer_of_options(), X, groups)
 

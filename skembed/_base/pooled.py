@@ -145,5 +145,4 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
 
     def _length_of_unknown(self, vectors: np.ndarray) -> np.float32:
         """Length of a hashed vector: the median length of a learned row, so that it counts about as much."""
-        chunks = (vectors[start : start + 10_000] for start in range(0, len(vectors), 10_000))  # norm makes a copy
-        return np.float32(np.median(np.concatenate([row_norms(chunk) for chunk in chunks])))
+        return np.float32(np.median(row_norms(vectors)))

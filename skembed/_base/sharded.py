@@ -75,9 +75,10 @@ class ShardedVectorizer(TrainedVectorizer):
         TypeError
             If an item is not a string; names the row.
         ValueError
-            If `X` is one string, a table or empty, if no word is left, if options contradict each other, or if the
-            weights diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit. If
-            `engine` is none of these.
+            If `X` is one string, a table or empty, if no word is left, if options contradict each other, if a matrix of
+            classes `y` holds other numbers than 0 and 1, if every two sentences share a class, or if the weights
+            diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit. If `engine`
+            is none of these.
         OSError
             If a checkpoint cannot be written; the one before is still there.
         MemoryError
@@ -86,9 +87,10 @@ class ShardedVectorizer(TrainedVectorizer):
         Warns
         -----
         UserWarning
-            If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If more than half
-            of the sentences are alone in their document. If there was nothing to predict. With `warm_start`, if few
-            words of `X` are known. If `n_shards` is more than the text bears.
+            If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If it learns from
+            them because every class of `y` has one sentence. If more than half of the sentences are alone in their
+            document. If there was nothing to predict. With `warm_start`, if few words of `X` are known. If `n_shards`
+            is more than the text bears.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+_STEP = 1000  # rows at a time, or their squares would take as much memory as all of them
 _SQUARABLE = {"float32": (1e-15, 1e15), "float64": (1e-140, 1e140)}  # range in which sums of squares are accurate
 
 
 def row_norms(rows: np.ndarray) -> np.ndarray:
     """Norm of each row, without overflow or underflow; equal to that of numpy where numpy has neither."""
+    if len(rows) > _STEP:
+        return np.concatenate([row_norms(rows[start : start + _STEP]) for start in range(0, len(rows), _STEP)])
     with np.errstate(over="ignore"):
         norms = np.linalg.norm(rows, axis=1)
     low, high = _SQUARABLE[rows.dtype.name]

@@ -9,23 +9,24 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._text.sources import iter_sentences
-from .._validation.columns import as_fields, as_list, check_same_length, columns_of, is_missing, listed
+from .._validation.columns import as_fields, as_list, check_same_length, column_name, columns_of, is_missing, listed
 from .._validation.messages import brief
 from .corpus import SentenceCorpus
 
 SENTENCE_COLUMNS = ("sentence1", "sentence2")  # of a table of pairs, as in published tables
+_NO_HALF_PAIR = "Leave such pairs out."
 
 
-def as_sentences(X: Any, name: str = "X") -> list[Any] | SentenceCorpus:
+def as_sentences(
+    X: Any, name: str = "X", *, advice: str = "Leave it out, or replace it by an empty string."
+) -> list[Any] | SentenceCorpus:
     """Return a corpus as it is, and any other collection of sentences as a list, none of them missing."""
     if isinstance(X, SentenceCorpus):
         return X
     sentences = list(iter_sentences(X, name=name))
     for row, item in enumerate(sentences):
         if not isinstance(item, str) and is_missing(item):
-            raise TypeError(
-                f"Row {row} of {name} is missing ({item!r}). Leave it out, or replace it by an empty string."
-            )
+            raise TypeError(f"Row {row} of {name} is missing ({item!r}). {advice}")
     return sentences
 
 
@@ -94,7 +95,8 @@ def as_pairs(data: Any, name: str) -> list[tuple[Any, Any]]:
             raise ValueError(
                 f"{name} must have two columns, of first and of second sentences; it has {listed(columns)}."
             )
-        sides = {f"{key!r} of {name}": as_sentences(column, f"{key!r} of {name}") for key, column in columns.items()}
+        named = {column_name(key, name): column for key, column in columns.items()}
+        sides = {side: as_sentences(column, side, advice=_NO_HALF_PAIR) for side, column in named.items()}
         check_same_length(sides)
         return list(zip(*(iter_texts(s) if isinstance(s, SentenceCorpus) else s for s in sides.values())))
     rows = data.tolist() if isinstance(data, np.ndarray) and data.ndim == 2 else as_list(data, name)
@@ -108,5 +110,5 @@ def _as_pair(item: Any, row: int, name: str) -> tuple[Any, Any]:
         raise ValueError(f"Row {row} of {name} is not a pair of sentences but {brief(item, 60)}.")
     first, second = values
     if is_missing(first) or is_missing(second):
-        raise ValueError(f"Row {row} of {name} lacks a sentence: {brief(item, 60)}. Leave such pairs out.")
+        raise ValueError(f"Row {row} of {name} lacks a sentence: {brief(item, 60)}. {_NO_HALF_PAIR}")
     return first, second

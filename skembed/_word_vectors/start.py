@@ -24,8 +24,6 @@ from .join import counts_of
 from .read import is_table, read_source
 from .sources import is_unfitted
 
-_STEP = 10_000  # rows at a time, or their norms would make a copy of all
-
 
 class Start(NamedTuple):
     """Words and vectors to start from."""
@@ -223,8 +221,7 @@ def _given(source: Any) -> Start:
 
 def median_length(vectors: np.ndarray) -> float:
     """Median length of the rows that are not zero; 0 where all are."""
-    chunks = (vectors[start : start + _STEP] for start in range(0, len(vectors), _STEP))
-    lengths = np.concatenate([row_norms(chunk) for chunk in chunks])
+    lengths = row_norms(vectors)
     return float(np.median(lengths[lengths > 0])) if lengths.any() else 0.0
 
 

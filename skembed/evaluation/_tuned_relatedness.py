@@ -76,7 +76,7 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
     batch_size : int, default=32
         Pairs of a step.
     random_state : int, RandomState instance or None, default=None
-        Seed of the first weights, the order of the pairs and what is dropped.
+        Seed of the first weights, the order of the pairs and what is dropped; and of the encoder, if its own is None.
 
     Attributes
     ----------
@@ -192,7 +192,8 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
             If `X` and `y` differ in length, a sentence has no word, a score is not finite or outside the grades, or
             the weights diverge; then the estimator is as it was before.
         """
-        encoder = self._fresh_encoder()
+        random = check_random_state(self.random_state)
+        encoder = self._fresh_encoder(random)
         pairs = X if isinstance(X, PairCorpus) else encoder._encoded_pairs(as_pairs(X, "X"))
         encoder._check_agreement(pairs.sentences, "X")
         y = as_scores(y, "y")
@@ -200,7 +201,6 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
         grades = self._find_grades(y)
         fitted = encoder._start(pairs.sentences, (), None) | {"_from_labels": False}
         text = encoder._encode_text(pairs.sentences, fitted)
-        random = check_random_state(self.random_state)
         with ONE_BLAS_THREAD, np.errstate(all="ignore"):  # checked after each pass
             training = _Training(self, encoder._make_encoder(fitted), text, sparse_targets(y, grades), random)
             weights = [fitted[array.name] for array in moving(encoder._learned_arrays(fitted))]
@@ -255,10 +255,12 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
                 f"{self.encoder_learning_rate}. Use smaller rates. Nothing of this fit was kept."
             )
 
-    def _fresh_encoder(self) -> Any:
-        encoder = ParaphraseVectorizer() if self.encoder is None else clone(self.encoder)
+    def _fresh_encoder(self, random: np.random.RandomState) -> Any:
+        encoder: Any = ParaphraseVectorizer() if self.encoder is None else clone(self.encoder)
         if self.encoder is not None and not is_unfitted(self.encoder):
             encoder.set_params(init=self.encoder)
+        if encoder.random_state is None:  # not that of its init, which clones share
+            encoder.set_params(random_state=random.randint(2**31 - 1))
         return encoder.set_params(word_dropout=0.0, interpolation=1.0)
 
 

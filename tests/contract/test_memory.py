@@ -8,10 +8,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from estimators import GROUPS, OTHER_TEXT, RECURRENT, TEXT, TRAINED, TRAINED_CLASSES, corpus, fitted, learned, make
+from estimators import (
+    GROUPS,
+    OTHER_TEXT,
+    RECURRENT,
+    TEXT,
+    TRAINED,
+    TRAINED_CLASSES,
+    corpus,
+    fitted,
+    learned,
+    make,
+    published,
+)
 from numba import config
+from sklearn.base import clone
 
-from skembed import CBOSVectorizer, SentenceCorpus
+from skembed import CBOSVectorizer, PairCorpus, SentenceCorpus
 from skembed._text.vocabulary import Vocabulary
 from skembed._training.dense import Chunk
 from skembed._training.learned_arrays import accumulator_bytes
@@ -128,6 +141,20 @@ def test_copies_are_counted():
     assert copies(warm) == memory["weights"] + memory["accumulators"]
     other = SentenceCorpus.from_sentences(OTHER_TEXT)
     assert copies(warm, other) == memory["weights"] + memory["accumulators"] + other.tokens.nbytes
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="a million numbers one by one")
+@pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if make(name)._learns_from == "pairs"])
+@pytest.mark.parametrize("interpolation", [1.0, 0.5])
+def test_no_copy_of_the_words_beside_those_that_are_counted(name, interpolation):
+    pairs = PairCorpus.from_pairs([(f"a{i} b{i}", f"a{i} c{i}") for i in range(3000)])
+    model = published(make(name, n_components=200, max_iter=1, interpolation=interpolation))
+    memory = model.fit(pairs).estimate_memory(pairs)
+    tracemalloc.start()
+    clone(model).fit(pairs)  # whose kernels are compiled
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < memory["total"] + memory["weights"] / 8  # the words, as they are and at the start, are the weights
 
 
 def test_contradicting_options_are_refused():

@@ -32,7 +32,8 @@ def scored(n, seed=0):
 
 def make(encoder="PP", **options):
     settings = {"n_hidden": 16, "dropout": 0.2, "encoder_learning_rate": 5e-3, "max_iter": 15, "random_state": 0}
-    return FineTunedRelatednessRegressor(ENCODERS[encoder], **settings | options)
+    encoder = ENCODERS[encoder] if isinstance(encoder, str) else encoder
+    return FineTunedRelatednessRegressor(encoder, **settings | options)
 
 
 def test_gradient_by_the_vectors():
@@ -128,6 +129,24 @@ def test_same_bits_again_and_others_with_another_seed():
     first, again, other = (make(random_state=seed, max_iter=2).fit(pairs, y).predict(pairs) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("encoder", [None, ParaphraseVectorizer(8), CSEVectorizer(8, n_filters=4)])
+def test_an_encoder_without_a_seed_takes_one_from_here(encoder):
+    pairs, y = scored(40)
+    first, again, other = (
+        make(encoder=encoder, random_state=seed, max_iter=2).fit(pairs, y) for seed in (0, 0, np.random.RandomState(1))
+    )
+    np.testing.assert_array_equal(first.predict(pairs), again.predict(pairs))
+    np.testing.assert_array_equal(first.encoder_.transform(SENTENCES), again.encoder_.transform(SENTENCES))
+    assert not np.array_equal(first.encoder_.transform(SENTENCES), other.encoder_.transform(SENTENCES))
+    assert encoder is None or encoder.random_state is None
+
+
+def test_an_encoder_keeps_its_seed_and_its_init():
+    start = CBOSVectorizer(24, min_count=1).fit(SENTENCES)
+    kept = make(encoder=ParaphraseVectorizer(init=start, random_state=7), max_iter=1).fit(*scored(40)).encoder_
+    assert kept.random_state == 7 and kept.init is start and start.random_state is None
 
 
 def test_forms_of_pairs():

@@ -3,12 +3,22 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 import reference
 from estimators import learned
 from kernel_cases import tiny_text
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 
-from skembed import CBOSVectorizer, CSEVectorizer, PairCorpus, ParaphraseVectorizer
+from skembed import (
+    CBOSVectorizer,
+    CSEVectorizer,
+    GRANVectorizer,
+    PairCorpus,
+    ParaphraseVectorizer,
+    SentenceCorpus,
+)
 from skembed._compiled import rows, simd
 from skembed._compiled.products import product_by_row
 from skembed._encoders import convolution
@@ -299,3 +309,30 @@ def test_divergence_changes_nothing():
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="diverged"):
         model.set_params(learning_rate=1e12, activation="tanh", temperature=1e-4).fit(PAIRS)
     assert learned(model) == before
+
+
+@pytest.mark.parametrize("cls", [CSEVectorizer, GRANVectorizer, ParaphraseVectorizer])
+@pytest.mark.parametrize("form", [list, np.array, iter, pd.DataFrame, PairCorpus.from_pairs])
+def test_pairs_have_no_rows(cls, form):
+    """Which is said before anything is learned."""
+    model = cls(8)
+    for learn in (model.fit_transform, make_pipeline(model, LinearSVC()).fit):
+        with pytest.raises(ValueError, match=r"call fit\(pairs\), and then transform\(sentences\)"):
+            learn(form(PAIRS))
+    with pytest.raises(ValueError, match="in a pipeline, pass the pairs as the parameter corpus"):
+        make_pipeline(model, LinearSVC()).fit(PAIRS, [i % 2 for i in range(len(PAIRS))])
+    assert not hasattr(model, "vocabulary_")
+
+
+def test_sentences_with_labels_have_rows():
+    sentences = [sentence for pair in PAIRS for sentence in pair]
+    meaning = np.arange(len(sentences)) // 2
+    model = CSEVectorizer(**FAST)
+    expected = model.fit(sentences, meaning).transform(sentences)
+    encoded = SentenceCorpus.from_sentences(sentences, meaning)
+    for X, more in [(sentences, {"y": meaning}), (sentences, {"groups": meaning}), (encoded, {})]:
+        np.testing.assert_array_equal(model.fit_transform(X, **more), expected)
+    model.set_params(corpus=PairCorpus.from_pairs(PAIRS))
+    np.testing.assert_array_equal(model.fit_transform(sentences), model.fit(PAIRS).transform(sentences))
+    with pytest.raises(ValueError, match="pass the pairs as the parameter corpus"):
+        model.fit_transform(PAIRS)

@@ -268,7 +268,16 @@ def test_in_a_pipeline():
         (SENTENCES, None, "X holds sentences, not pairs. Pass pairs"),
         ([*PAIRS[:2], ("alone",)], None, "Row 2 of X is not a pair"),
         ([*PAIRS[:2], ("alone", None)], None, "Row 2 of X lacks a sentence"),
-        (pd.DataFrame({"a": ["x", "y"], "b": ["z", np.nan]}), None, "Row 1 of 'b' of X is missing"),
+        (
+            pd.DataFrame({"a": ["x", "y"], "b": ["z", np.nan]}),
+            None,
+            r"Row 1 of 'b' of X is missing \(nan\). Leave such",
+        ),
+        (
+            pd.DataFrame([("x", "z"), ("y", None)]),
+            None,
+            r"Row 1 of column 1 of X is missing \((nan|None)\). Leave such pairs",
+        ),
         ([*PAIRS[:2], ("a word", "?!")], None, r"Pair 2 has no word in its second sentence: '\?!'. Leave"),
         ([*PAIRS[:2], ("", "a word")], None, "Pair 2 has no word in its first sentence"),
         ([*PAIRS[:2], ("a word", 3)], None, "Row 2 is 3 of type int, not a string"),

@@ -22,6 +22,7 @@ CONTEXT = [cls for cls in CLASSES if issubclass(cls, ContextVectorizer)]
 every = pytest.mark.parametrize("cls", CONTEXT, ids=lambda cls: cls.__name__)
 SMALL = {"n_components": 6, "max_iter": 3, "random_state": 0}
 TOPIC = np.array([int(group.split()[1]) % 4 for group in GROUPS])
+INDICATORS = (TOPIC[:, None] == np.arange(4)).astype(int)
 NAMES = np.array(["cats", "rain", "soup", "trains"])[TOPIC]
 
 
@@ -81,10 +82,11 @@ def test_names_and_numbers_of_classes_are_the_same(cls):
 
 @every
 def test_an_indicator_matrix_of_one_class_each_is_a_column_of_classes(cls):
-    indicators = (TOPIC[:, None] == np.arange(4)).astype(int)
+    indicators = INDICATORS.copy()
     column = cls(**SMALL).fit(TEXT, TOPIC)
     assert learned(cls(**SMALL).fit(TEXT, indicators)) == learned(column)
     assert learned(cls(**SMALL).fit(TEXT, sparse.csr_matrix(indicators))) == learned(column)
+    assert learned(cls(**SMALL).fit(TEXT, [[topic] for topic in TOPIC])) == learned(column)
     indicators[:20, 1] = 1
     indicators[40] = 0
     several = cls(**SMALL).fit(TEXT, indicators)
@@ -166,6 +168,11 @@ def test_partial_fit_and_warm_start_go_on_with_labels(cls):
         ({"context": "labels"}, TOPIC + 0.5, "but y is continuous. Pass a class for each sentence"),
         ({}, np.zeros(90, int), "y holds one class only, so there is nothing to tell apart"),
         ({}, np.zeros((90, 3), int), "y holds one class only"),
+        ({}, np.ones((90, 3), int), "y gives every two sentences a common class, so there is nothing to tell apart"),
+        ({}, np.tile([[1, 1, 0], [1, 0, 1], [0, 1, 1]], (30, 1)), "y gives every two sentences a common class"),
+        ({}, np.where(INDICATORS, 1, -1), "Row 0 of y has -1 in column .*Pass y > 0 if larger numbers mark a class"),
+        ({}, sparse.csr_matrix(INDICATORS * 2), "Row 0 of y has 2 in column"),
+        ({"context": "labels"}, INDICATORS * 0.5, r"Row 0 of y has 0\.5 in column"),
         ({}, TOPIC[:-1], "y has 89 values, but the text has 90 sentences"),
         ({}, np.where(TOPIC == 1, np.nan, TOPIC), r"y has no label in row \d+ \(nan\). Leave such rows out"),
         ({}, [None, *NAMES[1:]], r"y has no label in row 0 \(None\)"),
@@ -193,7 +200,7 @@ def test_labels_of_two_types(cls):
 @every
 def test_sentences_without_a_class_are_left_out(cls):
     """The first sentence too, of which the kernels are compiled; a pass may have no sentence at all."""
-    indicators = (TOPIC[:, None] == np.arange(4)).astype(int)
+    indicators = INDICATORS.copy()
     indicators[0] = 0
     assert np.isfinite(cls(**SMALL).fit(TEXT, indicators).word_vectors_).all()
     indicators[:72] = 0
@@ -204,8 +211,17 @@ def test_sentences_without_a_class_are_left_out(cls):
 
 @every
 def test_whole_numbers_that_all_differ_are_the_target_of_a_regression(cls):
-    with pytest.warns(UserWarning, match="neighbouring"):
+    with (
+        pytest.warns(UserWarning, match="neighbouring"),
+        pytest.warns(UserWarning, match="Every class of y has one sentence, so context='auto' learns from the order"),
+    ):
         assert learned(cls(**SMALL).fit(TEXT, np.arange(90))) == learned(cls(**SMALL).fit(TEXT))
+
+
+@every
+def test_targets_of_a_regression_in_several_columns_are_order(cls):
+    with pytest.warns(UserWarning, match="neighbouring"):
+        assert learned(cls(**SMALL).fit(TEXT, INDICATORS * 0.5)) == learned(cls(**SMALL).fit(TEXT))
 
 
 @every

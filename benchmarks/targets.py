@@ -1,28 +1,30 @@
 """All targets in two tables, a line for each question and a line for each row: the target and what was measured.
 
-    python benchmarks/speed/targets.py doc/_results/speed
+    python benchmarks/targets.py doc/_results/speed doc/_results/quality
 
 Reads the .json files that the other benchmarks wrote there and writes targets.inc and targets_by_row.inc beside them.
+The first ends with the commands that measure the rows again.
 """
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 import pandas as pd
-
-sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
-
 from reporting import as_csv_table
 
 
-def rows_of(folder):
+def rows_of(results):
     """A row for each target of each script that was run."""
-    for path in sorted(folder.glob("*.json")):
-        content = json.loads(path.read_text(encoding="utf8"))
+    for content in results:
         for row in content["targets"]:
             yield row | {"command": content["command"].split("benchmarks/")[1].split()[0]}
+
+
+def commands_of(results):
+    """The commands of the scripts that have targets, as a block."""
+    commands = dict.fromkeys(content["command"] for content in results if content["targets"])
+    return "\nTo repeat them::\n\n" + "".join(f"   {command}\n" for command in commands)
 
 
 def by_question(rows):
@@ -41,17 +43,18 @@ def by_question(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder of the .json files, and of the tables")
-    folder = parser.parse_args().folder
-    rows = pd.DataFrame(rows_of(folder))
-    tables = {
-        "targets": ("Targets", pd.DataFrame(by_question(rows))),
-        "targets_by_row": ("Targets, row by row", rows.rename(columns={"asked": "measurement"})),
-    }
-    for name, (title, table) in tables.items():
-        print(table.to_string(index=False))
-        text = as_csv_table(title, [table.columns, *table.to_numpy().tolist()])
-        (folder / f"{name}.inc").write_text(text, encoding="utf8")
+    parser.add_argument("folders", type=Path, nargs="+", help="folders of the .json files, and of the tables")
+    for folder in parser.parse_args().folders:
+        results = [json.loads(path.read_text(encoding="utf8")) for path in sorted(folder.glob("*.json"))]
+        rows = pd.DataFrame(rows_of(results))
+        tables = {
+            "targets": ("Targets", pd.DataFrame(by_question(rows)), commands_of(results)),
+            "targets_by_row": ("Targets, row by row", rows.rename(columns={"asked": "measurement"}), ""),
+        }
+        for name, (title, table, end) in tables.items():
+            print(table.to_string(index=False))
+            text = as_csv_table(title, [table.columns, *table.to_numpy().tolist()]) + end
+            (folder / f"{name}.inc").write_text(text, encoding="utf8")
 
 
 if __name__ == "__main__":
