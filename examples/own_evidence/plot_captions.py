@@ -111,7 +111,8 @@ plt.show()
 # %%
 # The title is the caption that the model finds best; orange is wrong, mostly in the colour. Known combinations get
 # the right caption nearly always, new ones in most cases: the words of a colour, a shape and a place add up. These are
-# toys, with few words. A photograph needs the features of a vision model, and many more captions.
+# toys, with few words, and the features and settings were chosen on these captions. A photograph needs the features of
+# a vision model, and many more captions.
 #
 # Words that look alike
 # ---------------------
