@@ -8,6 +8,7 @@ import copy
 from functools import cache
 
 import numpy as np
+import pytest
 from sklearn.base import BaseEstimator
 
 import skembed
@@ -300,6 +301,7 @@ _SETTINGS = {
     for variant, params in {"": {}, **VARIANTS.get(cls.__name__, {})}.items()
 }
 NAMES = list(_SETTINGS)
+_OPTIONS = {option for cls, _ in _SETTINGS.values() for option in default(cls).get_params()}
 # Those that learn by gradient descent, and the same with defaults only.
 TRAINED = [name for name, (cls, params) in _SETTINGS.items() if hasattr(default(cls), "learning_rate")]
 TRAINED_CLASSES = [name for name in TRAINED if "-" not in name]
@@ -323,10 +325,24 @@ PAIRED, SUPERVISED = (
 )
 
 
+def _skip_without(cls, options):
+    """Skip a test of options that some estimators have, and this one has not."""
+    lacking = options.keys() - default(cls).get_params().keys()
+    if lacking and lacking <= _OPTIONS:
+        pytest.skip(f"{cls.__name__} has no option {', '.join(sorted(lacking))}")
+
+
+def changed(estimator, **changes):
+    """The estimator itself, with some parameters changed."""
+    _skip_without(type(estimator), changes)
+    return estimator.set_params(**changes)
+
+
 def make(name, **changes):
     """Make one of NAMES, unfitted, with some parameters changed."""
     cls, params = _SETTINGS[name]
     known = default(cls).get_params()
+    _skip_without(cls, changes)
     return cls(**{key: value for key, value in {**FAST, **params, **changes}.items() if key in known or key in changes})
 
 

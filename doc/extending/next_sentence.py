@@ -135,7 +135,7 @@ class NextSentenceObjective:
     def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
         counts = fitted["word_counts_"].astype(np.float64)
         self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts)]
-        self.negative = vectorizer.negative
+        self.negative = int(vectorizer.negative)
         self.bag = Bag(mean=False)  # a sentence is the sum of its words
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Pairs:
@@ -224,7 +224,8 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         shape = len(fitted["word_counts_"]), self.n_components
-        return [LearnedArray("word_vectors_", shape, start_uniform(0.5 / self.n_components))]
+        start = start_uniform(0.5 / self.n_components)
+        return [LearnedArray("word_vectors_", shape, start, is_source=True)]
 
     def _make_objective(self, fitted: dict[str, Any]) -> NextSentenceObjective:
         return NextSentenceObjective(self, fitted)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from estimators import GROUPS, RECURRENT, TEXT, TRAINED, TRAINED_CLASSES, dense, learned, make
+from estimators import GROUPS, RECURRENT, TEXT, TRAINED, TRAINED_CLASSES, changed, dense, learned, make
 from safetensors.numpy import load_file
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -65,7 +65,7 @@ def test_a_killed_fit_ends_with_the_same_bits(name, tmp_path):
     with killed_after(2):
         fit(broken, checkpoint=tmp_path / "state")
     assert not hasattr(broken, "vocabulary_")
-    broken.set_params(n_jobs=2, verbose=0)
+    changed(broken, n_jobs=2, verbose=0)
     assert learned(fit(broken, checkpoint=tmp_path / "state")) == expected
     after = fit(clone(broken), checkpoint=tmp_path / "state")  # from a finished fit, the model
     assert learned(after) == expected

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from estimators import GROUPS, TEXT, TRAINED, TRAINED_CLASSES, bits, fitted, learned, make
+from estimators import GROUPS, TEXT, TRAINED, TRAINED_CLASSES, bits, changed, fitted, learned, make
 
 from skembed import CBOSVectorizer, Sent2VecVectorizer, SentenceCorpus
 
@@ -19,9 +19,7 @@ trained_classes = pytest.mark.parametrize("name", [name for name in GROWING if n
 
 
 def grown(name, text=MORE, **changes):
-    estimator = copy.deepcopy(fitted(name))
-    estimator.set_params(**changes)
-    return estimator.partial_fit(text)
+    return changed(copy.deepcopy(fitted(name)), **changes).partial_fit(text)
 
 
 @trained
