@@ -32,7 +32,7 @@ from .._validation.messages import brief
 
 # Chosen on the development sets: 10 and 30 steps are worse; 32 to 256 noise words are about as good.
 N_NOISE, N_STEPS, RIDGE = 64, 20, np.float32(0.1)
-# A vector found from half of the words is too sure of them: with a small ridge the loss of the others rises at first.
+# A vector found from half of the words overfits them: with a small ridge the loss of the others rises at first.
 HELD_OUT_RIDGE = np.float32(3.0)
 _STRIDE = 27  # without a common factor with N_NOISE, so that neighbours in the sample differ in frequency
 _POWERS = 20  # iterations for the largest eigenvalue

@@ -157,7 +157,7 @@ class DeprecatedLearning(BaseEstimator):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         else:
             learner = copy(self.word2vec_).set_params(**options)
-        _warn(self, f"method {method} for learning on", _fit_first(self, learner, method))
+        _warn(self, f"learning by {method}", _fit_first(self, learner, method))
         if method == "fit":
             learner.fit(corpus)
         else:

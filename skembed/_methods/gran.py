@@ -38,7 +38,7 @@ class GRANVectorizer(PairedSequences):
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors to start from: a fitted estimator of this package, as it sums its word vectors, its word weights and
         its tokenizer included; or what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are
-        kept. None starts at random. Cross-validation clones an estimator, which makes it forget: keep it in a
+        kept. None starts at random. Cross-validation clones an estimator, and the clone is not fitted: keep it in a
         :class:`~sklearn.frozen.FrozenEstimator`.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.

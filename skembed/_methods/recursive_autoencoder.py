@@ -50,7 +50,7 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Word vectors: those of a fitted estimator of this package, its tokenizer included; or what
         :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None draws them at random.
-        Cross-validation clones an estimator, which makes it forget: keep it in a
+        Cross-validation clones an estimator, and the clone is not fitted: keep it in a
         :class:`~sklearn.frozen.FrozenEstimator`.
     learn_words : bool, default=False
         Whether the word vectors are learned too. False keeps them as they are.

@@ -57,7 +57,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Word vectors to start from: those of a fitted estimator of this package, its tokenizer included; or what
         :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None, as in the paper, starts
-        at random. Cross-validation clones an estimator, which makes it forget: keep it in a
+        at random. Cross-validation clones an estimator, and the clone is not fitted: keep it in a
         :class:`~sklearn.frozen.FrozenEstimator`.
     learn_words : bool, default=True
         Whether the word vectors are learned, or stay as they start.
