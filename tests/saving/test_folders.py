@@ -113,7 +113,7 @@ def test_common_components_go_on_with_the_same_bits(name, tmp_path):
         back.partial_fit(TEXT)
 
 
-@pytest.mark.filterwarnings("ignore:The method partial_fit:FutureWarning")
+@pytest.mark.filterwarnings("ignore:The learning by partial_fit:FutureWarning")
 def test_learning_on_within_a_mean_has_the_same_bits(tmp_path):
     name = "MeanEmbeddingVectorizer-removed"
     back = skembed.load(saved(name, tmp_path / "model"))
