@@ -152,7 +152,7 @@ def test_common_tests_find_the_new_method(tmp_path):
     tests = [*QUICK, *folders, "tests/evaluation/test_evaluation_methods.py"]
     done = run_tests(tmp_path, [*tests, f"tests/methods/test_{FILE}.py", f"skembed/_methods/{FILE}.py"], RULES)
     assert done.returncode == 0, done.stdout[-5000:]
-    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 300
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 250
 
 
 @pytest.mark.slow

@@ -128,7 +128,7 @@ def test_wrong_values(old):
 
 # -- learning on -------------------------------------------------------------------------------------------------------
 
-LEARNING_ON = "method {} for learning on .*Write Word2VecVectorizer.*{}.X., then MeanEmbeddingVectorizer.word_vectors="
+LEARNING_ON = "learning by {} .*Write Word2VecVectorizer.*{}.X., then MeanEmbeddingVectorizer.word_vectors="
 
 
 def test_partial_fit_learns():
