@@ -177,6 +177,8 @@ def _holds_numbers(y: Any) -> bool:
 def _all_share(classes: np.ndarray) -> bool:
     """Whether every two sentences have a class in common, so that none is a negative of another."""
     rows = classes[(classes != NO_CLASS).any(axis=1)]
+    if np.bincount(rows[rows != NO_CLASS]).max(initial=0) == len(rows):
+        return True  # one class is that of all: the loop would take as long as there are pairs of sentences
     while len(rows):
         first = rows[0]
         if not np.isin(rows, first[first != NO_CLASS]).any(axis=1).all():

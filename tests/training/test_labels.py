@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
 from skembed import MetaEmbeddingVectorizer
-from skembed._base.context import ContextVectorizer
+from skembed._base.context import ContextVectorizer, _all_share
 from skembed._training.examples import NO_CLASS, by_class
 from skembed._training.stopping import hold_out
 
@@ -216,6 +216,14 @@ def test_whole_numbers_that_all_differ_are_the_target_of_a_regression(cls):
         pytest.warns(UserWarning, match="Every class of y has one sentence, so context='auto' learns from the order"),
     ):
         assert learned(cls(**SMALL).fit(TEXT, np.arange(90))) == learned(cls(**SMALL).fit(TEXT))
+
+
+def test_a_class_of_all_sentences_is_found_at_once():
+    generator = np.random.default_rng(0)
+    classes = np.column_stack([np.zeros(200_000, int), generator.integers(1, 150_000, (200_000, 2))])
+    assert _all_share(classes)
+    classes[-1] = 200_000, NO_CLASS, NO_CLASS
+    assert not _all_share(classes)
 
 
 @every
