@@ -228,8 +228,9 @@ def test_held_out_sentences_are_not_learned_from(name):
 def test_held_out_text_without_a_target_stops_nothing(name):
     options = {"early_stopping": True, "validation_fraction": 0.02, "n_iter_no_change": 1, "max_iter": 4}
     options["min_count"] = 2  # so that the words of the held-out text are unknown
+    estimator = make(name, **options)
     with pytest.warns(UserWarning, match="nothing to predict in the held-out text.*validation_fraction"):
-        estimator = make(name, **options).fit([*TEXT[:88], "qqq", "zzz"])
+        estimator.fit([*TEXT[:88], "qqq", "zzz"])
     assert estimator.validation_loss_curve_ == [0.0] * 4 and estimator.n_iter_ == 4
 
 
@@ -392,9 +393,10 @@ def test_progress_bar(name, capsys):
 @pytest.mark.parametrize("name", NEEDS_ORDER)
 def test_context_never_crosses_a_document(name):
     """Without a neighbour there is nothing to learn: the vectors stay as they began, and a warning names the trap."""
+    alone = make(name, max_sentence_length=None)
     nothing = pytest.warns(UserWarning, match="found nothing to predict in the text")
     with nothing, pytest.warns(UserWarning, match=r"90 of 90 sentences are alone .*corpus=") as caught:
-        alone = make(name, max_sentence_length=None).fit(TEXT, groups=range(len(TEXT)))
+        alone.fit(TEXT, groups=range(len(TEXT)))
     assert caught[0].filename == __file__
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
