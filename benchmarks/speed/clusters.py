@@ -19,7 +19,7 @@ import numpy as np
 from measuring import arguments, median, rounds_of, saved_corpus, workers
 from reporting import report
 
-from skembed._shards.plan import rounds_of_pass
+from skembed._shards.plan import Pace, rounds_of_pass
 
 PASSES, N_COMPONENTS = 5, 300
 N_WORKERS, SIZES, NETWORKS = (2, 4, 8, 16, 32, 64, 128, 256), (10**9, 10**10, 10**11, 10**12), (1, 10)
@@ -94,7 +94,7 @@ def seconds_of_fit(n_words, n_workers, gigabits, measured):
     network, row = gigabits * 1e9 / 8, 4 * (N_COMPONENTS + 4)
     spent = dict.fromkeys(STEPS, 0.0)
     plans = [
-        plan for epoch in range(PASSES) for plan in rounds_of_pass(n_words, n_workers, fewest=4, warm_up=epoch == 0)
+        plan for epoch in range(PASSES) for plan in rounds_of_pass(n_words, n_workers, Pace(4), warm_up=epoch == 0)
     ]
     equal = Counter((plan.n_shards, round((plan.last - plan.first) * n_words / plan.n_shards, -3)) for plan in plans)
     for (n_shards, tokens), n_rounds in equal.items():

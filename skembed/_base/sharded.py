@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from .._shards.engines import engine_of
+from .._shards.plan import Pace
 from .._shards.rounds import Job, RoundTrainer
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import EncodedText
@@ -27,7 +28,7 @@ class ShardedVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, Any] = {"n_shards": [integers(1, 65_536), None]}
     n_shards: int | None = None
-    _fewest_rounds = 16  # of a pass; measured, see doc/tasks/more_text.rst
+    _pace = Pace()
     # Of a shard in a pass; with fewer, some methods lose more than 0.7 points of STS.
     _least_words = 1_000_000
 
@@ -114,7 +115,7 @@ class ShardedVectorizer(TrainedVectorizer):
         )
         shown = {name: fitted[name] for name in (*_SHOWN, *words) if name in fitted}
         make_trainer = MakesTrainer(self, None if engine is None else 1)
-        job = Job(make_trainer, shown, words[::2], of_text[::2], int(self.n_shards), self._fewest_rounds)
+        job = Job(make_trainer, shown, words[::2], of_text[::2], int(self.n_shards), self._pace)
         return RoundTrainer(job, fitted, self._make_trainer(fitted), chosen)
 
 

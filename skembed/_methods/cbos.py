@@ -7,6 +7,7 @@ from sklearn.utils._param_validation import StrOptions
 from .._base.context import ContextVectorizer
 from .._base.sharded import ShardedVectorizer
 from .._objectives.cbos import CBOSObjective
+from .._shards.plan import Pace
 from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.start import StartsFromInit
@@ -201,7 +202,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     }
     _automatic = ContextVectorizer._automatic | {"pooling": ("sum", "mean")}
     _median_length_at_start = 1.0  # which `learning_rate` is tuned for
-    _fewest_rounds = 4  # measured, see doc/tasks/more_text.rst
+    _pace = Pace(4)
     _paper_settings = {
         "CBOS": {
             "n_components": 100,

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 from .._base.pooled import PooledVectorizer
 from .._base.sharded import ShardedVectorizer
 from .._objectives.fastsent import FastSentObjective
+from .._shards.plan import Pace
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.start import StartsFromInit
@@ -203,7 +204,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "max_sentence_length": [integers(2, INT64_MAX), None],
     }
     _needs_order = True
-    _fewest_rounds = 128  # measured, see doc/tasks/more_text.rst
+    _pace = Pace(128, most_tokens=125_000)
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 

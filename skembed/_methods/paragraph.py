@@ -15,6 +15,7 @@ from .._base.state import Shaped
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.paragraph_vectors import ParagraphEncoder, clear_unknown, noise_sample
 from .._objectives.paragraph_vectors import ParagraphObjective
+from .._shards.plan import Pace
 from .._text.known_words import EncodedSentences
 from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import LearnedArray, start_uniform
@@ -197,7 +198,7 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     }
     _paper_settings = PAPER_SETTINGS
     word_weights_: NDArray[np.float32]
-    _fewest_rounds = 64  # measured, see doc/tasks/more_text.rst
+    _pace = Pace(64, most_tokens=250_000)
     word_vectors_: NDArray[np.float32]
     target_vectors_: NDArray[np.float32]
     training_vectors_: NDArray[np.float32] | None

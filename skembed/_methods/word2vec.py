@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.pooled import PooledVectorizer
 from .._base.sharded import ShardedVectorizer
 from .._objectives.word2vec import Word2VecObjective
+from .._shards.plan import Pace
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import integers
 from .._word_vectors.start import StartsFromInit
@@ -175,7 +176,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
     }
-    _fewest_rounds = 64  # of a pass: with 16, skip-gram loses 1.9 points in 16 shards; see doc/tasks/more_text.rst
+    _pace = Pace(64, most_tokens=250_000)
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 

@@ -7,6 +7,7 @@ on who works on it.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -49,6 +50,13 @@ class Place(NamedTuple):
         return _shard(self.text, self.starts, self.ends, self.sentences, self.seed)
 
 
+class Pace(NamedTuple):
+    """How often the shards of a method are merged; measured, see doc/tasks/more_text.rst."""
+
+    fewest_rounds: int = 16  # of a pass
+    most_tokens: int = sys.maxsize  # that all shards together learn from in one round
+
+
 class Round(NamedTuple):
     """A step of the pass that ends with a merge."""
 
@@ -57,12 +65,13 @@ class Round(NamedTuple):
     last: float
 
 
-def rounds_of_pass(n_tokens: int, n_shards: int, *, fewest: int, warm_up: bool) -> list[Round]:
+def rounds_of_pass(n_tokens: int, n_shards: int, pace: Pace, *, warm_up: bool) -> list[Round]:
     """The rounds of a pass: at first one trainer, if there is to be a warm-up, then all shards.
 
     A function of the text, the method and the number of shards, never of the number of workers.
     """
     first = min(_WARM_UP, _TOKENS_OF_ROUND / max(1, n_tokens)) if warm_up else 0.0
+    fewest = max(pace.fewest_rounds, n_tokens // pace.most_tokens)
     fewest = min(fewest, max(4, n_tokens // n_shards // _LEAST_OF_ROUND))  # or each would have a sentence or two
     n_rounds = max(fewest, math.ceil((1 - first) * n_tokens / n_shards / _TOKENS_OF_ROUND))
     ends = [first + (1 - first) * (index / n_rounds) for index in range(n_rounds + 1)]

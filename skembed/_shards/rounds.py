@@ -18,7 +18,7 @@ from .._training.learned_arrays import accumulator_of
 from .._training.trainer import BlockLoop
 from .engines import Engine
 from .merging import Changes, apply, merge, take_changes, working_copy
-from .plan import Place, Shard, as_kernels_take_it, cut, deal, rounds_of_pass
+from .plan import Pace, Place, Shard, as_kernels_take_it, cut, deal, rounds_of_pass
 
 
 class Job(NamedTuple):
@@ -29,7 +29,7 @@ class Job(NamedTuple):
     names: list[str]  # of the arrays that all tasks learn
     of_text: list[str]  # of those with a row for each sentence, of which a task gets its own
     n_shards: int
-    fewest_rounds: int  # of a pass
+    pace: Pace
 
 
 class Task(NamedTuple):
@@ -97,7 +97,7 @@ class RoundTrainer:
         shared = self.engine.share(text)
         order = np.random.default_rng([seed, epoch, 2]).permutation(len(extents) - 1)
         part, self.part = self.part, PartOfPass()
-        plans = rounds_of_pass(len(text.tokens), job.n_shards, fewest=job.fewest_rounds, warm_up=epoch == 0)
+        plans = rounds_of_pass(len(text.tokens), job.n_shards, job.pace, warm_up=epoch == 0)
         for index, plan in enumerate(plans):
             if index < part.n_rounds:
                 continue
