@@ -1,8 +1,9 @@
 """Compiled text to word ids: cut, lower, hash and look up in one pass over UTF-8 bytes.
 
-A *text* is an array of bytes in which each sentence is followed by a line feed, and the last one by 65 of them. A *run*
-is a sequence of bytes that may belong to a word: not a line feed, so it ends with its sentence. All bytes above 127 may
-belong to a word; only the characters of runs with such bytes are decoded.
+A *text* is an array of bytes in which each sentence is followed by a line feed, and the last one by 65 of them. A
+*span* is a sequence of bytes that may belong to a word: not a line feed, so it ends with its sentence. All bytes above
+127 may belong to a word; only the characters of spans with such bytes are decoded. A *segment* is what is scanned at a
+time.
 """
 
 from typing import NamedTuple
@@ -32,6 +33,7 @@ from .word_table import (
     N_BYTES,
     N_WORDS,
     SHORT,
+    Words,
     first_bytes,
     has_capacity,
     hash_of,
@@ -40,14 +42,22 @@ from .word_table import (
     prefetch_slot,
 )
 
-PIECE = 512  # bytes of text that are scanned at a time, a multiple of 64
+SEGMENT = 512  # bytes of text that are scanned at a time, a multiple of 64
 # What a scan remembers when it is interrupted: the first byte to read, the number of ids so far, the index of the
-# sentence, and whether the byte before is in a run, and where that begins.
-FROM, N_IDS, SENTENCE, IN_RUN, RUN_START = range(5)
+# sentence, and whether the byte before is in a span, and where that begins.
+FROM, N_IDS, SENTENCE, IN_SPAN, SPAN_START = range(5)
 
-_LOWERED = 64  # bytes of a run that are lowered in registers; a longer one goes through the arena
+_LOWERED = 64  # bytes of a span that are lowered in registers; a longer one goes through the arena
 _U0, _U1, _U2, _U3 = (np.uint64(n) for n in (0, 1, 2, 3))
 _HIGH, _LOWER = np.uint64(0x8080808080808080), np.uint64(0x2020202020202020)  # a bit of each byte
+
+
+class Tables(NamedTuple):
+    """What a scan looks up."""
+
+    lowered: np.ndarray  # (n_characters,) uint32, the lowered character of each word character, else 0
+    known: Words | None  # that are only read
+    new: Words  # the other words, whose ids follow
 
 
 class Scanned(NamedTuple):
@@ -58,17 +68,17 @@ class Scanned(NamedTuple):
     ptr: np.ndarray  # (n_sentences + 1,) int64: offset of each sentence in the ids
 
 
-class Piece(NamedTuple):
-    """Buffers for one piece of text: a kernel that allocates pays for reference counting."""
+class Segment(NamedTuple):
+    """Buffers for one segment: a kernel that allocates pays for reference counting."""
 
-    borders: np.ndarray  # (PIECE + 80,) int64: where each run begins, and where it ends
-    words: np.ndarray  # (PIECE * 4,) uint64: of each word its first eight bytes, lowered, the next eight, hash and size
-    stops: np.ndarray  # (PIECE + 1,) int64: number of runs, later of words, up to the end of each sentence, and in all
+    borders: np.ndarray  # (SEGMENT + 80,) int64: where each span begins, and where it ends
+    words: np.ndarray  # (SEGMENT * 4,) uint64: each word's first eight bytes, lowered, the next eight, hash, size
+    stops: np.ndarray  # (SEGMENT + 1,) int64: number of spans, later of words, to the end of each sentence, and in all
 
 
-def new_piece() -> Piece:
-    """Return buffers for one piece of text."""
-    return Piece(np.empty(PIECE + 80, np.int64), np.empty(PIECE * 4, np.uint64), np.empty(PIECE + 1, np.int64))
+def new_segment() -> Segment:
+    """Return buffers for one segment."""
+    return Segment(np.empty(SEGMENT + 80, np.int64), np.empty(SEGMENT * 4, np.uint64), np.empty(SEGMENT + 1, np.int64))
 
 
 @njit(**INLINE)
@@ -82,33 +92,33 @@ def _note_bits(borders, at, bits, first):
 
 
 @njit(**INLINE)
-def _find_runs(text, ends, scanned, piece):
-    """Find the borders of the runs of the next piece; returns how many borders it has, and how many sentences end."""
-    progress, borders, stops = scanned.progress, piece.borders, piece.stops
+def _find_spans(text, ends, scanned, segment):
+    """Find the borders of the spans of the next segment; returns how many they are, and how many sentences end."""
+    progress, borders, stops = scanned.progress, segment.borders, segment.stops
     n_sentences = ends.shape[0]
     last_end, sentence = ends[n_sentences - 1], progress[SENTENCE]
     next_end = ends[sentence]
-    inside = np.uint64(progress[IN_RUN])
+    inside = np.uint64(progress[IN_SPAN])
     n_borders = inside
-    borders[0] = progress[RUN_START]
+    borders[0] = progress[SPAN_START]
     n_stops = 0
     first = progress[FROM]
-    for block in range(first, min(first + PIECE, last_end + 1), 64):
-        word = word_mask(text, block)
-        change = word ^ ((word << _U1) | inside)  # a bit where a run begins, and one after its end
-        inside = word >> np.uint64(63)
-        while next_end < block + 64:
-            before = change & ((_U2 << np.uint64(next_end - block)) - _U1)
+    for at in range(first, min(first + SEGMENT, last_end + 1), 64):
+        mask = word_mask(text, at)
+        change = mask ^ ((mask << _U1) | inside)  # a bit where a span begins, and one after its end
+        inside = mask >> np.uint64(63)
+        while next_end < at + 64:
+            before = change & ((_U2 << np.uint64(next_end - at)) - _U1)
             stops[n_stops] = (n_borders + bit_count(before)) >> _U1
             n_stops += 1
             next_end = ends[sentence + n_stops] if sentence + n_stops < n_sentences else last_end + 64
         n_more = bit_count(change)
         if COMPRESSES and n_more <= 32:
-            store_positions(borders, n_borders, change, block)
+            store_positions(borders, n_borders, change, at)
         else:
-            _note_bits(borders, n_borders, change, block)
+            _note_bits(borders, n_borders, change, at)
         n_borders += n_more
-    progress[IN_RUN] = np.int64(inside)
+    progress[IN_SPAN] = np.int64(inside)
     return n_borders, n_stops
 
 
@@ -124,8 +134,8 @@ def _list_word(known, table, words, n_words, a, b, n):
 
 
 @njit(**LEAN)
-def _list_lowered(text, start, end, lowered, known, table, words, n_words):
-    """List the words of a run with characters above 127; returns the number of words listed, or 0.
+def _list_lowered(text, start, end, tables, words, n_words):
+    """List the words of a span with characters above 127; returns the number of words listed, or 0.
 
     It is 0 if a word is too long, or a character has a fault.
     """
@@ -133,7 +143,7 @@ def _list_lowered(text, start, end, lowered, known, table, words, n_words):
     n = 0
     at = start
     while at < end:
-        lower, size, flags = next_lowered(text, at, lowered)
+        lower, size, flags = next_lowered(text, at, tables.lowered)
         at += size
         if flags & ~ENDS:
             return _U0
@@ -150,7 +160,7 @@ def _list_lowered(text, start, end, lowered, known, table, words, n_words):
                 b |= bits << (shift - np.uint64(64))
             n += size
         if n > 0 and (lower == 0 or at >= end or flags):
-            _list_word(known, table, words, n_words, a, b, n)
+            _list_word(tables.known, tables.new, words, n_words, a, b, n)
             n_words += _U1
             a = b = _U0
             n = 0
@@ -158,13 +168,13 @@ def _list_lowered(text, start, end, lowered, known, table, words, n_words):
 
 
 @njit(**INLINE)
-def _list_words(text, lowered, known, table, piece, n_borders, n_stops):
-    """List the words of a piece of text and prefetch their slots; a run that needs the arena is listed as a whole."""
-    borders, words, stops = piece
+def _list_words(text, tables, segment, n_borders, n_stops):
+    """List the words of a segment and prefetch their slots; a span that needs the arena is listed as a whole."""
+    borders, words, stops = segment
     stops[n_stops] = n_borders >> _U1
     n_words = _U0
-    for run in range(n_borders >> _U1):
-        at = np.uint64(run) << _U1
+    for span in range(n_borders >> _U1):
+        at = np.uint64(span) << _U1
         start, end = borders[at], borders[at + _U1]
         n = end - start
         mask_a, mask_b = first_bytes(n)
@@ -172,17 +182,17 @@ def _list_words(text, lowered, known, table, piece, n_borders, n_stops):
         b = (load_bytes(text, start + 8) | _LOWER) & mask_b
         has_others = (a | b) & _HIGH != _U0
         if n <= SHORT and not has_others:
-            _list_word(known, table, words, n_words, a, b, n)
+            _list_word(tables.known, tables.new, words, n_words, a, b, n)
             n_words += _U1
             continue
         listed = _U0
         if has_others and n <= _LOWERED:
-            listed = _list_lowered(text, start, end, lowered, known, table, words, n_words)
+            listed = _list_lowered(text, start, end, tables, words, n_words)
         if listed == _U0:
             at = n_words << _U2
             words[at], words[at + _U1], words[at + _U3] = start, end, SHORT + 1
             listed = n_words + _U1
-        more = np.int64(listed) - np.int64(n_words) - 1  # than the one word that a stop counts for a run; -1 if none
+        more = np.int64(listed) - np.int64(n_words) - 1  # than the one word that a stop counts for a span; -1 if none
         if more != 0:
             for stop in range(n_stops + 1):
                 if stops[stop] > np.int64(n_words):
@@ -191,13 +201,13 @@ def _list_words(text, lowered, known, table, piece, n_borders, n_stops):
 
 
 @njit(**LEAN)
-def _split_run(text, start, end, lowered, known, table, ids, n_ids):
-    """Ids of the words of any run; returns ``n_ids``."""
-    arena, state = table.arena, table.state
+def _split_span(text, start, end, tables, ids, n_ids):
+    """Ids of the words of any span; returns ``n_ids``."""
+    arena, state = tables.new.arena, tables.new.state
     at = start
     n = 0
     while at < end:
-        lower, size, flags = next_lowered(text, at, lowered)
+        lower, size, flags = next_lowered(text, at, tables.lowered)
         at += size
         state[FAULTS] |= flags & ~ENDS
         if flags == CONTEXT:
@@ -205,17 +215,17 @@ def _split_run(text, start, end, lowered, known, table, ids, n_ids):
         if lower:
             n += encode_character(lower, arena, state[N_BYTES] + n)
         if n > 0 and (lower == 0 or at >= end or flags == ENDS):
-            ids[n_ids] = id_of_last(known, table, n)
+            ids[n_ids] = id_of_last(tables.known, tables.new, n)
             n_ids += _U1
             n = 0
     return n_ids
 
 
 @njit(**INLINE)
-def _look_up(text, lowered, known, table, scanned, piece, n_stops):
+def _look_up(text, tables, scanned, segment, n_stops):
     """Write the ids of the words listed; False if it stopped at a character that only Python can lower."""
     progress, ids, ptr = scanned
-    words, stops = piece.words, piece.stops
+    words, stops = segment.words, segment.stops
     n_ids, sentence = np.uint64(progress[N_IDS]), progress[SENTENCE]
     word = _U0
     for stop in range(n_stops + 1):
@@ -224,11 +234,11 @@ def _look_up(text, lowered, known, table, scanned, piece, n_stops):
             word += _U1
             a, b, key, n = words[at], words[at + _U1], words[at + _U2], np.int64(words[at + _U3])
             if n <= SHORT:
-                ids[n_ids] = id_of_short(known, table, a, b, key, n)
+                ids[n_ids] = id_of_short(tables.known, tables.new, a, b, key, n)
                 n_ids += _U1
             else:
-                n_ids = _split_run(text, np.int64(a), np.int64(b), lowered, known, table, ids, n_ids)
-                if table.state[FAULTS] & CONTEXT:
+                n_ids = _split_span(text, np.int64(a), np.int64(b), tables, ids, n_ids)
+                if tables.new.state[FAULTS] & CONTEXT:
                     progress[N_IDS], progress[SENTENCE] = n_ids, sentence
                     return False
         if stop < n_stops:
@@ -239,35 +249,33 @@ def _look_up(text, lowered, known, table, scanned, piece, n_stops):
 
 
 @lean_kernel
-def scan(text, ends, lowered, known, table, scanned, piece):
-    """Ids of all words of a text, in order; False if it stopped: enlarge the table by what its state says, call again.
+def scan(text, ends, tables, scanned, segment):
+    """Write the ids of all words of a text; False if it stopped: enlarge the table of new words by what its state says.
 
-    It stops also at a character that only Python can lower: then table.state[FAULTS] has the bit CONTEXT, and the
-    progress is that in the sentence.
+    Then call again. It stops also at a character that only Python can lower: then state[FAULTS] of the table has the
+    bit CONTEXT, and the progress is that in the sentence.
 
     ``text`` (n_bytes + padding,) uint8 and ``ends`` (n_sentences,) int64, the offsets of the line feeds after them
-    ``lowered`` (n_characters,) uint32, the lowered character of each word character, else 0
-    ``known``, a table of words that is only read, or None; ``table``, a table for the other words, whose ids follow
-    ``scanned``, what is written; ``piece``, buffers
+    ``scanned``, what is written; ``segment``, buffers
     """
-    progress = scanned.progress
+    progress, table = scanned.progress, tables.new
     while progress[FROM] <= ends[ends.shape[0] - 1]:
         first = progress[FROM]
-        carried = first - progress[RUN_START] if progress[IN_RUN] else 0
-        n_words, n_bytes = PIECE + carried // 3, 2 * carried + 4 * PIECE
+        carried = first - progress[SPAN_START] if progress[IN_SPAN] else 0
+        n_words, n_bytes = SEGMENT + carried // 3, 2 * carried + 4 * SEGMENT
         if (
             not has_capacity(table.state[N_WORDS] + n_words, table.slots)
             or table.state[N_BYTES] + n_bytes > table.arena.shape[0] - ARENA_PADDING
         ):
             table.state[MORE_WORDS], table.state[MORE_BYTES] = n_words, n_bytes
             return False
-        # First all words of a piece of text are cut out, and their slots prefetched; then they are looked up. This
-        # hides the latency of the memory.
-        n_borders, n_stops = _find_runs(text, ends, scanned, piece)
-        _list_words(text, lowered, known, table, piece, n_borders, n_stops)
-        if not _look_up(text, lowered, known, table, scanned, piece, n_stops):
+        # First all words of a segment are cut out, and their slots prefetched; then they are looked up. This hides the
+        # latency of the memory.
+        n_borders, n_stops = _find_spans(text, ends, scanned, segment)
+        _list_words(text, tables, segment, n_borders, n_stops)
+        if not _look_up(text, tables, scanned, segment, n_stops):
             return False
-        progress[FROM] = first + PIECE
+        progress[FROM] = first + SEGMENT
         if n_borders & _U1:
-            progress[RUN_START] = piece.borders[n_borders - _U1]
+            progress[SPAN_START] = segment.borders[n_borders - _U1]
     return True

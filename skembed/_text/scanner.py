@@ -18,7 +18,7 @@ from .batches import (
     lowered_characters,
 )
 from .files import decoding_message
-from .scan import N_IDS, SENTENCE, Scanned, new_piece, scan
+from .scan import N_IDS, SENTENCE, Scanned, Tables, new_segment, scan
 from .strings import join_strings
 from .utf8 import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from .word_table import (
@@ -38,7 +38,7 @@ from .word_table import (
 
 _LINE_FEED = ord("\n")
 _MERGED_AT_ONCE = 1 << 12  # words
-_LONG_RUN = 1 << 16  # words that a run may have; it has far fewer, as its letters would be single
+_LONG_SPAN = 1 << 16  # words that a span may have; it has far fewer, as its letters would be single
 
 
 class Scan(NamedTuple):
@@ -55,7 +55,7 @@ class Scanner:
     def __init__(self) -> None:
         self.words = new_words()
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
-        self._piece = new_piece()
+        self._segment = new_segment()
         self._text, self._ids = Buffer(), Buffer()
 
     @property
@@ -86,10 +86,10 @@ class Scanner:
         state = self.words.state
         state[FAULTS] = 0
         lowered = lowered_characters()
-        while not scan(text.data, ends, lowered, known, self.words, scanned, self._piece):
+        while not scan(text.data, ends, Tables(lowered, known, self.words), scanned, self._segment):
             if not state[FAULTS] & CONTEXT:
                 more = int(state[MORE_WORDS])
-                self.words = with_capacity(self.words, more, int(state[MORE_BYTES]), is_sparse=more > _LONG_RUN)
+                self.words = with_capacity(self.words, more, int(state[MORE_BYTES]), is_sparse=more > _LONG_SPAN)
                 continue
             # Python lowers all such sentences; then the scan goes on at the beginning of this one.
             row = int(progress[SENTENCE])

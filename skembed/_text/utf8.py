@@ -13,7 +13,7 @@ ENDS = 8  # no fault: a word ends after the character
 IN_CONTEXT = 0xFFFFFFFF  # instead of a lowered character that is two characters, or depends on those around
 _DOTTED_I, _SMALL_I, _SIGMA = 0x130, 0x69, 0x3C3
 _LINE_FEED = 10
-_BLOCK, _EIGHT_BYTES = ir.VectorType(ir.IntType(8), 64), ir.IntType(64)
+_VECTOR, _EIGHT_BYTES = ir.VectorType(ir.IntType(8), 64), ir.IntType(64)
 
 
 # AVX-512 VBMI2 has an instruction for the positions of set bits: encoding takes 0.88 of the time. The files of compiled
@@ -27,11 +27,11 @@ def _lanes(numbers):
 
 
 def _bytes_of(byte):
-    return ir.Constant(_BLOCK, [byte] * 64)
+    return ir.Constant(_VECTOR, [byte] * 64)
 
 
-def _load_block(builder, array, index):
-    return builder.load(item_pointer(builder, array, index, _BLOCK), align=1)
+def _load_vector(builder, array, index):
+    return builder.load(item_pointer(builder, array, index, _VECTOR), align=1)
 
 
 def _as_bits(mask):
@@ -48,9 +48,9 @@ def _store_positions(array, index, bits, first):
 
 
 def _word_mask(array, index):
-    block = array[index : index + 64]
-    lower = block | 32
-    return _as_bits((lower >= 97) & (lower <= 122) | (block >= 48) & (block <= 57) | (block > 127) | (block == 95))
+    vector = array[index : index + 64]
+    lower = vector | 32
+    return _as_bits((lower >= 97) & (lower <= 122) | (vector >= 48) & (vector <= 57) | (vector > 127) | (vector == 95))
 
 
 def _fold_product(a, b):
@@ -78,13 +78,13 @@ def store_bytes(builder, array, index, bits):
 @intrinsic(types.uint64, ARRAY, types.intp, python=_word_mask)
 def word_mask(builder, array, index):
     """One bit for each of the 64 bytes from ``array[index]`` on: whether it is of [0-9A-Za-z_] or above 127."""
-    block = _load_block(builder, array, index)
+    vector = _load_vector(builder, array, index)
     letter = builder.icmp_unsigned(
-        "<", builder.sub(builder.or_(block, _bytes_of(32)), _bytes_of(ord("a"))), _bytes_of(26)
+        "<", builder.sub(builder.or_(vector, _bytes_of(32)), _bytes_of(ord("a"))), _bytes_of(26)
     )
-    digit = builder.icmp_unsigned("<", builder.sub(block, _bytes_of(ord("0"))), _bytes_of(10))
-    other = builder.icmp_unsigned(">", block, _bytes_of(127))
-    underscore = builder.icmp_unsigned("==", block, _bytes_of(ord("_")))
+    digit = builder.icmp_unsigned("<", builder.sub(vector, _bytes_of(ord("0"))), _bytes_of(10))
+    other = builder.icmp_unsigned(">", vector, _bytes_of(127))
+    underscore = builder.icmp_unsigned("==", vector, _bytes_of(ord("_")))
     word = builder.or_(builder.or_(letter, digit), builder.or_(other, underscore))
     return builder.bitcast(word, _EIGHT_BYTES)
 
@@ -92,7 +92,7 @@ def word_mask(builder, array, index):
 @intrinsic(types.uint64, ARRAY, types.intp, python=lambda array, i: _as_bits(array[i : i + 64] == _LINE_FEED))
 def line_feed_mask(builder, array, index):
     """One bit for each of the 64 bytes from ``array[index]`` on: whether it is a line feed."""
-    is_line_feed = builder.icmp_unsigned("==", _load_block(builder, array, index), _bytes_of(_LINE_FEED))
+    is_line_feed = builder.icmp_unsigned("==", _load_vector(builder, array, index), _bytes_of(_LINE_FEED))
     return builder.bitcast(is_line_feed, _EIGHT_BYTES)
 
 
@@ -109,8 +109,8 @@ def store_positions(builder, array, index, bits, first):
     What follows the last one there may be anything. Only where `COMPRESSES`.
     """
     mask, wide = ir.VectorType(ir.IntType(1), 64), ir.VectorType(ir.IntType(64), 32)
-    numbers, nothing = ir.Constant(_BLOCK, list(range(64))), ir.Constant(wide, ir.Undefined)
-    compressed = call(builder, _COMPRESS, _BLOCK, numbers, numbers, builder.bitcast(bits, mask))
+    numbers, nothing = ir.Constant(_VECTOR, list(range(64))), ir.Constant(wide, ir.Undefined)
+    compressed = call(builder, _COMPRESS, _VECTOR, numbers, numbers, builder.bitcast(bits, mask))
     half = builder.shuffle_vector(compressed, compressed, _lanes(range(32)))
     firsts = builder.shuffle_vector(
         builder.insert_element(nothing, first, ir.IntType(32)(0)), nothing, _lanes([0] * 32)
@@ -216,13 +216,13 @@ def line_feeds(text, n_bytes, ends):
     Those beyond the length of ``ends`` are only counted.
     """
     found = 0
-    for block in range(0, n_bytes, 64):
-        bits = line_feed_mask(text, block)
-        if n_bytes - block < 64:
-            bits &= (np.uint64(1) << np.uint64(n_bytes - block)) - np.uint64(1)
+    for at in range(0, n_bytes, 64):
+        bits = line_feed_mask(text, at)
+        if n_bytes - at < 64:
+            bits &= (np.uint64(1) << np.uint64(n_bytes - at)) - np.uint64(1)
         while bits != np.uint64(0):
             if found < ends.shape[0]:
-                ends[found] = block + lowest_bit(bits)
+                ends[found] = at + lowest_bit(bits)
             found += 1
             bits &= bits - np.uint64(1)
     return found
