@@ -21,7 +21,7 @@ from .sharing import of_one_state
 
 _FEW = 1 / 3  # warn at fit if a smaller fraction of the tokens has a given vector
 LEAST_SENTENCES, _LEAST_TOKENS = 5, 30  # in a shorter text, few words may be known by chance
-_SAMPLE = 1000  # tokens that are counted in a piece of text
+_SAMPLE = 1000  # tokens that are counted in a batch of text
 _MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, compared to find the reason
 
 
@@ -85,14 +85,14 @@ class Coverage:
         """
         check_is_fitted(self)
 
-        def fraction(piece: tuple[Any, int]) -> np.ndarray:
-            sentences = self._encode_piece(*piece)
+        def fraction(batch: tuple[Any, int]) -> np.ndarray:
+            sentences = self._encode_batch(*batch)
             n_known = np.diff(offsets(sentences.rows[sentences.ids] >= 0)[sentences.ptr])
             n_words = np.diff(sentences.ptr)
             return np.divide(n_known, n_words, out=np.zeros(len(n_words)), where=n_words > 0)
 
         with advising(X):
-            return np.concatenate([np.zeros(0), *self._in_order(fraction, self._pieces(X, "X"))])
+            return np.concatenate([np.zeros(0), *self._in_order(fraction, self._batches(X, "X"))])
 
 
 def known_fraction(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
@@ -153,13 +153,13 @@ def _warn_of_unknown_words(text: str, fraction: float, estimator: Any, words: It
 
 
 class Tally:
-    """Counts the known words of a text that is embedded in pieces, by one or more threads.
+    """Counts the known words of a text that is embedded in batches, by one or more threads.
 
-    It counts only a sample of each piece, so its cost is negligible.
+    It counts only a sample of each batch, so its cost is negligible.
     """
 
     def __init__(self) -> None:
-        self.pieces: list[tuple[int, int, int]] = []  # sentences, tokens and known tokens of each, estimated
+        self.batches: list[tuple[int, int, int]] = []  # sentences, tokens and known tokens of each, estimated
         self.unknown: list[str] = []
 
     def add(self, sentences: Any) -> None:
@@ -169,13 +169,13 @@ class Tally:
         unknown = ids[sentences.rows[ids] < 0]
         if len(self.unknown) < 5:
             self.unknown += sentences.words_of(unknown[:5])
-        self.pieces.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(unknown)) * step))
+        self.batches.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(unknown)) * step))
 
     def warn(self, estimator: Any) -> None:
         """Warn if the fraction of known words is far lower than in the text of the first fit."""
-        if not self.pieces or getattr(estimator, "unknown", None) == "ngrams":  # which knows unknown words too
+        if not self.batches or getattr(estimator, "unknown", None) == "ngrams":  # which knows unknown words too
             return
-        n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.pieces))
+        n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.batches))
         if n_sentences < LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
             return
         if n_known < n_tokens * _least_fraction(estimator):

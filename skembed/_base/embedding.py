@@ -1,4 +1,4 @@
-"""Base of the estimators that give a dense row for each sentence: `transform`, in pieces and with threads."""
+"""Base of the estimators that give a dense row for each sentence: `transform`, in batches and with threads."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class EmbeddingVectorizer(TextVectorizer):
             raise
         tally = Tally()
 
-        def embed(piece: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
-            sentences, first_row = self._encode_piece(*piece), piece[1]
+        def embed(batch: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
+            sentences, first_row = self._encode_batch(*batch), batch[1]
             n_rows = len(sentences.ptr) - 1
             if first_row or n_rows >= LEAST_SENTENCES:
                 tally.add(sentences)
@@ -82,7 +82,7 @@ class EmbeddingVectorizer(TextVectorizer):
             return self._vectors_of(sentences, own_rows if len(own_rows) == n_rows else None)
 
         with advising(X):
-            embedded = list(self._in_order(embed, self._pieces(X, name)))
+            embedded = list(self._in_order(embed, self._batches(X, name)))
         tally.warn(self)
         # len(X) may be wrong: the sentences yielded count.
         return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])

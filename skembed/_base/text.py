@@ -17,7 +17,7 @@ from .._compiled.threads import Threads, check_n_jobs, count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import Batch
 from .._text.known_words import EncodedSentences, KnownTokens
-from .._text.sources import BATCH_LENGTH, iter_pieces, iter_sentences, iter_slices, length_of
+from .._text.sources import BATCH_LENGTH, iter_batches, iter_sentences, iter_slices, length_of
 from .._text.tokenizer import Tokenizer, same_option
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief, warn_at_user
@@ -29,8 +29,8 @@ from .sharing import Shared, one_at_a_time, side_state
 from .showing import QuickDisplay
 from .state import CheckedState, check_rows, check_types
 
-# With fewer pieces, one thread is done before a second one has repaid the time that it takes to start.
-LEAST_PIECES = 3
+# With fewer batches, one thread is done before a second one has repaid the time that it takes to start.
+LEAST_BATCHES = 3
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
 
@@ -230,13 +230,13 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
         """All fitted attributes, with those that follow from what was learned."""
         return fitted
 
-    def _in_order(self, function: Callable[[Any], Any], pieces: Iterator[Any]) -> Iterator[Any]:
-        """Map a function over pieces of text, with threads if there are enough pieces."""
-        first = list(islice(pieces, LEAST_PIECES))
-        if len(first) < LEAST_PIECES:
+    def _in_order(self, function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
+        """Map a function over batches of text, with threads if there are enough batches."""
+        first = list(islice(batches, LEAST_BATCHES))
+        if len(first) < LEAST_BATCHES:
             check_n_jobs(self.n_jobs)
             return map(function, first)
-        return Threads(count_threads(self.n_jobs)).in_order(function, chain(first, pieces))
+        return Threads(count_threads(self.n_jobs)).in_order(function, chain(first, batches))
 
     def _encoded_corpus(self, corpus: SentenceCorpus, name: str = "X") -> EncodedSentences:
         self._check_corpus(corpus, name)
@@ -244,7 +244,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
         words = corpus.vocabulary.words
         return EncodedSentences(corpus.tokens, corpus.sent_ptr, self._rows_of(words), words)
 
-    def _pieces(self, X: Any, name: str) -> Iterator[tuple[EncodedSentences | Batch, int]]:
+    def _batches(self, X: Any, name: str) -> Iterator[tuple[EncodedSentences | Batch, int]]:
         """Batches of sentences, encoded or not, each with the row of its first sentence."""
         check_types(vars(self))
         if isinstance(X, SentenceCorpus):
@@ -254,13 +254,13 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
                 yield encoded._replace(ids=X.tokens[ptr[0] : ptr[-1]], ptr=ptr - ptr[0]), chunk.start
             return
         n_rows = 0
-        for batch in iter_pieces(X, self._tokenizer, name=name):
+        for batch in iter_batches(X, self._tokenizer, name=name):
             # A callable of the user is called in the user's thread.
-            yield batch if self._tokenizer.is_compiled else self._encode_piece(batch, n_rows), n_rows
+            yield batch if self._tokenizer.is_compiled else self._encode_batch(batch, n_rows), n_rows
             n_rows += len(batch)
 
-    def _encode_piece(self, piece: EncodedSentences | Batch, first_row: int) -> EncodedSentences:
-        return piece if isinstance(piece, EncodedSentences) else self._known_tokens().encode(piece, first_row)
+    def _encode_batch(self, batch: EncodedSentences | Batch, first_row: int) -> EncodedSentences:
+        return batch if isinstance(batch, EncodedSentences) else self._known_tokens().encode(batch, first_row)
 
     def _known_tokens(self) -> KnownTokens:
         """Return the cached word tables, or build them. They are never pickled.
@@ -297,7 +297,7 @@ def tokenizer_options(source: Any) -> dict[str, Any]:
 def warn_if_unordered(corpus: SentenceCorpus, longest: int | None, name: str) -> None:
     """Warn if most sentences are alone in their document: a context model learns nothing from them.
 
-    A sentence of more than ``longest`` words is split, and its pieces are neighbours.
+    A sentence of more than ``longest`` words is split, and what it is split into are neighbours.
     """
     first = np.asarray(corpus.doc_ptr[:-1])[np.diff(corpus.doc_ptr) == 1]
     lengths = corpus.sent_ptr[first + 1] - corpus.sent_ptr[first]

@@ -72,11 +72,11 @@ def _write_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Any
         before = [memoryview(len(text).to_bytes(8, "little")), memoryview(text)]
         for data in chain(before, (_file_bytes(arrays[name]) for name in names)):
             for start in range(0, len(data), _STEP):
-                piece = data[start : start + _STEP]
-                digest.update(piece)
-                size += len(piece)
-                while len(piece):
-                    piece = piece[opened.write(piece) :]
+                chunk = data[start : start + _STEP]
+                digest.update(chunk)
+                size += len(chunk)
+                while len(chunk):
+                    chunk = chunk[opened.write(chunk) :]
     return {"bytes": size, "sha256": digest.hexdigest()}
 
 

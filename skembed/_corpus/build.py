@@ -71,8 +71,8 @@ def encode_batches(
 ) -> Content:
     """Encode batches of sentences: one pass gives provisional ids and counts, a second one ids by falling count.
 
-    `batches` are (sentences, starts) as from :func:`iter_batches` or :func:`iter_text`. The arrays are memory-mapped in
-    `folder`; None keeps everything in memory. A corpus has a word; a piece of one `may_be_empty`.
+    `batches` are (sentences, starts) as from :func:`iter_grouped_batches` or :func:`iter_text`. The arrays are
+    memory-mapped in `folder`; None keeps everything in memory. A corpus has a word; a partition of it `may_be_empty`.
     """
     with Threads(count_threads(n_jobs)) as threads, ExitStack() as files:
         encoder = Encoder(tokenizer, threads)
@@ -114,7 +114,7 @@ def _write_final_ids(
     sent_ptr: np.ndarray,
     threads: Threads,
 ) -> int:
-    """Write the final ids of all pieces, and correct the offsets if words are dropped; returns the number of tokens."""
+    """Write the final ids of all batches, and correct the offsets if words are dropped; returns how many ids stay."""
     from .._compiled.gather import renumber  # numba takes a while to import
 
     def replace(batch: _Batch) -> bool:
@@ -136,7 +136,7 @@ def _write_final_ids(
 
 
 def write_final_ids(tokens: np.ndarray, sent_ptr: np.ndarray, remap: np.ndarray) -> int:
-    """Replace the ids of a piece of a corpus, and correct its offsets if words are dropped; returns what is left."""
+    """Replace the ids of a partition, and correct its offsets if words are dropped; returns what is left."""
     whole = _Batch(0, len(tokens), 0, len(sent_ptr) - 1, 0)
     with Threads(1) as threads:
         return _write_final_ids([whole], [remap], tokens, sent_ptr, threads)

@@ -64,8 +64,8 @@ def _check_offsets(ptr: np.ndarray, last: int, smallest: int, name: str) -> None
     if not len(ptr) or ptr[0] != 0 or ptr[-1] != last:
         raise ValueError(f"{name} must run from 0 to {last}.")
     for start in range(0, len(ptr) - 1, STEP):
-        piece = ptr[start : start + STEP + 1]
-        if (piece[1:] < piece[:-1]).any() or (smallest and (piece[1:] == piece[:-1]).any()):
+        chunk = ptr[start : start + STEP + 1]
+        if (chunk[1:] < chunk[:-1]).any() or (smallest and (chunk[1:] == chunk[:-1]).any()):
             raise ValueError(f"{name} must rise by at least {smallest} at each step.")
 
 

@@ -1,7 +1,7 @@
 """A corpus from the partitions of a Dask collection.
 
 Each partition is encoded by a task of its own, with a vocabulary of its own, to a folder beside the final one. The
-vocabularies are merged in a tree of tasks; then the process that called puts the pieces together, one after the other,
+vocabularies are merged in a tree of tasks; then the process that called puts the results together, one after the other,
 with the ids of the final vocabulary. Between the processes go paths, sizes and vocabularies, never text or arrays of
 ids.
 """
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._text.sources import advising, document_starts, iter_batches
+from .._text.sources import advising, document_starts, iter_grouped_batches
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
 from .._validation.messages import brief
@@ -29,7 +29,7 @@ from .storage import STEP, GrowingArray
 _ARITY = 8  # vocabularies that a task merges
 
 
-class _Piece(NamedTuple):
+class _EncodedPartition(NamedTuple):
     """The corpus of a partition."""
 
     folder: str
@@ -73,27 +73,27 @@ def build_from_dask(
     options = {} if client is None else {"scheduler": client}
 
     def encode(folder: Path) -> Content:
-        shared = folder / "pieces"
+        shared = folder / "partitions"
         shared.mkdir()
         shared_tokenizer = delayed(tokenizer, traverse=False)
-        encode_piece, merge, order, map_ids = map(delayed, (_encode_piece, _merge, _order, _map_ids))
-        pieces = compute(
+        encode_partition, merge, order, map_ids = map(delayed, (_encode_partition, _merge, _order, _map_ids))
+        encoded = compute(
             *(
-                encode_piece(i, partition, groups is not None, shared_tokenizer, str(shared))
+                encode_partition(i, partition, groups is not None, shared_tokenizer, str(shared))
                 for i, partition in enumerate(partitions)
             ),
             **options,
         )
-        if not any(piece.n_sentences for piece in pieces):
+        if not any(partition.n_sentences for partition in encoded):
             raise ValueError(NO_SENTENCES)
-        level: list[Any] = [piece.folder for piece in pieces]
+        level: list[Any] = [partition.folder for partition in encoded]
         while len(level) > 1:
             level = [merge(level[i : i + _ARITY]) for i in range(0, len(level), _ARITY)]
         vocabulary = order(level[0], str(shared), min_count, max_features)
         (vocabulary, *remaps) = compute(
-            vocabulary, *(map_ids(piece.folder, vocabulary, str(shared)) for piece in pieces), **options
+            vocabulary, *(map_ids(partition.folder, vocabulary, str(shared)) for partition in encoded), **options
         )
-        content = _concatenated(pieces, remaps, vocabulary, folder, one_document=groups is None)
+        content = _concatenated(encoded, remaps, vocabulary, folder, one_document=groups is None)
         shutil.rmtree(shared)
         return content
 
@@ -140,18 +140,20 @@ def _pair(sentences: Any, ids: Any) -> dict[str, Any]:
 # A task may run twice, also at once. So each writes to a new folder, and returns its name.
 
 
-def _encode_piece(index: int, partition: Any, has_groups: bool, tokenizer: Tokenizer, shared: str) -> _Piece:
+def _encode_partition(
+    index: int, partition: Any, has_groups: bool, tokenizer: Tokenizer, shared: str
+) -> _EncodedPartition:
     """Encode a partition with a vocabulary of its own."""
     texts, ids = (partition["text"], list(partition["group"])) if has_groups else (partition, None)
     try:
-        batches = iter_batches(texts, ids, tokenizer)
+        batches = iter_grouped_batches(texts, ids, tokenizer)
         with advising(texts):
             content = encode_batches(batches, tokenizer, None, 1, None, 1, may_be_empty=True)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"Partition {index}{_partition_rows(texts)}: {error}") from error
     folder = _write(shared, content.arrays()._asdict())
-    return _Piece(folder, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
+    return _EncodedPartition(folder, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
 
 
 def _partition_rows(texts: Any) -> str:
@@ -207,15 +209,15 @@ def _order(table: str | _Words, shared: str, min_count: int, max_features: int |
     return _write(shared, _Words(text, ptr, vocabulary.counts)._asdict())
 
 
-def _map_ids(piece: str, vocabulary: str, shared: str) -> str:
-    """Write the final id of each word of a piece; -1 where the word was not kept."""
+def _map_ids(partition: str, vocabulary: str, shared: str) -> str:
+    """Write the final id of each word of a partition; -1 where the word was not kept."""
     import pyarrow.compute
 
-    own_text, own_ptr, _ = _read_words(piece)
+    own_text, own_ptr, _ = _read_words(partition)
     text, ptr, _ = _read_words(vocabulary)
     own = _binary(own_text, own_ptr)
     remap = np.full(len(own), -1, np.int32)
-    for start in range(0, len(ptr) - 1, STEP):  # all words at once would take more memory than the piece
+    for start in range(0, len(ptr) - 1, STEP):  # all words at once would take more memory than the partition
         some = ptr[start : start + STEP + 1]
         words = _binary(text[some[0] : some[-1]], some - some[0])
         own_ids = pyarrow.compute.index_in(words, value_set=own).fill_null(-1).to_numpy()
@@ -240,30 +242,30 @@ def _binary(text: np.ndarray, ptr: np.ndarray) -> Any:
 
 
 def _concatenated(
-    pieces: list[_Piece], remaps: list[str], vocabulary: str, folder: Path, *, one_document: bool
+    encoded: list[_EncodedPartition], remaps: list[str], vocabulary: str, folder: Path, *, one_document: bool
 ) -> Content:
-    """Write the pieces one after the other to the files of a folder, each with its final ids."""
+    """Write the partitions one after the other to the files of a folder, with final ids."""
     with ExitStack() as files:
         tokens, sent_ptr, doc_ptr = (
             files.enter_context(closing(GrowingArray(name, folder))) for name in ("tokens", "sent_ptr", "doc_ptr")
         )
         sent_ptr.append(np.zeros(1, np.int64))
         previous: Any = object()  # equal to no document id
-        for piece, remap in zip(pieces, remaps):
-            if not piece.n_sentences:
+        for partition, remap in zip(encoded, remaps):
+            if not partition.n_sentences:
                 continue
             ids, ends = (
-                np.array(_read_partition(piece.folder, "tokens")),
-                np.array(_read_partition(piece.folder, "sent_ptr")),
+                np.array(_read_partition(partition.folder, "tokens")),
+                np.array(_read_partition(partition.folder, "sent_ptr")),
             )
             n_tokens = write_final_ids(ids, ends, _read_partition(remap, "remap"))
             first_token, first_row = len(tokens), len(sent_ptr) - 1
             tokens.append(ids[:n_tokens])
             sent_ptr.append(ends[1:] + first_token)
-            continues = first_row > 0 if one_document else not document_starts(previous, [piece.first], first_row)
-            doc_ptr.append(_read_partition(piece.folder, "doc_ptr")[int(continues) : -1] + first_row)
-            previous = piece.last
-            shutil.rmtree(piece.folder)
+            continues = first_row > 0 if one_document else not document_starts(previous, [partition.first], first_row)
+            doc_ptr.append(_read_partition(partition.folder, "doc_ptr")[int(continues) : -1] + first_row)
+            previous = partition.last
+            shutil.rmtree(partition.folder)
         doc_ptr.append(np.array([len(sent_ptr) - 1], np.int64))
         text, word_ptr, counts = map(np.array, _read_words(vocabulary))  # copies: the files are removed
         words = Vocabulary.from_packed(text, word_ptr, counts)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from .._text.files import iter_text
 from .._text.parquet import iter_parquet
-from .._text.sources import advising, iter_batches
+from .._text.sources import advising, iter_grouped_batches
 from .._text.tokenizer import TOKEN_PATTERN, Tokenizer
 from .._validation.paths import PathLike
 from .build import Built, build
@@ -75,7 +75,7 @@ class Readers:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        batches = iter_batches(sentences, groups, tokenizer)
+        batches = iter_grouped_batches(sentences, groups, tokenizer)
         with advising(sentences):
             return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
 
@@ -200,7 +200,7 @@ class Readers:
         """Build a corpus from a series or bag of Dask, each partition by a task of its own.
 
         Each partition is read once and encoded where it is; word counts are merged in a tree of tasks; then this
-        process puts the pieces together. Neither the scheduler nor this process ever has text in memory.
+        process puts the partitions together. Neither the scheduler nor this process ever has text in memory.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class Readers:
             begins where the id changes, also at the border of partitions. None means one document.
         to : path-like
             Folder to write the corpus to, which is memory-mapped from there. An older corpus at this path is replaced.
-            This process and all workers must see it under this path. Beside it, the pieces need its size once more.
+            This process and all workers must see it under this path. Beside it, the partitions need its size once more.
         client : dask.distributed.Client or None, default=None
             Where the tasks run; None means the scheduler that is set in Dask, which is the last client made, otherwise
             threads of this process.

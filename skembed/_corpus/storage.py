@@ -51,9 +51,9 @@ def corpus_digest(arrays: Arrays, settings: dict[str, Any]) -> str:
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
     for name, array in arrays._asdict().items():
         digest.update(f"{name} {len(array)};".encode())
-        for start in range(0, len(array), STEP):  # in pieces, so that a memory map need not be in memory at once
-            piece = np.ascontiguousarray(array[start : start + STEP], dtype=DTYPES[name])
-            digest.update(piece.data)
+        for start in range(0, len(array), STEP):  # in chunks, so that a memory map need not be in memory at once
+            chunk = np.ascontiguousarray(array[start : start + STEP], dtype=DTYPES[name])
+            digest.update(chunk.data)
     return digest.hexdigest()
 
 

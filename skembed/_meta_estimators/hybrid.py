@@ -322,13 +322,13 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             iter_sentences(X, name=name)
         tally = Tally()
 
-        def embed(piece: tuple[EncodedSentences | Batch, int]) -> csr_array:
-            sentences = self._encode_piece(*piece)
+        def embed(batch: tuple[EncodedSentences | Batch, int]) -> csr_array:
+            sentences = self._encode_batch(*batch)
             tally.add(sentences)
             return self._rows(sentences)
 
         with advising(X):
-            tables = list(self._in_order(embed, self._pieces(X, name)))
+            tables = list(self._in_order(embed, self._batches(X, name)))
         tally.warn(self)
         return vstack(tables, format="csr") if tables else csr_array((0, self.n_features_out_), dtype=np.float32)
 

@@ -312,8 +312,8 @@ class BOWPCA(TextVectorizer):
             iter_sentences(X)
         tables, tally = [], Tally()
         with advising(X):
-            for piece in self._pieces(X, "X"):
-                sentences = self._encode_piece(*piece)
+            for batch in self._batches(X, "X"):
+                sentences = self._encode_batch(*batch)
                 tally.add(sentences)
                 tables.append(self._weighted_counts(sentences))
         tally.warn(self)

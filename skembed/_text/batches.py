@@ -77,16 +77,16 @@ def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
     data = text.data
     found = [np.flatnonzero((data[:-1] == first) & (data[1:] == last)) for first, last in map(str.encode, _IN_CONTEXT)]
     rows = np.unique(np.searchsorted(ends, np.concatenate(found)))
-    pieces, done = [], 0
+    parts, done = [], 0
     lengths = np.diff(ends, prepend=-1)
     for row in rows.tolist():
         end = int(ends[row])
         start = end + 1 - int(lengths[row])
         lowered = text.decode(start, end).lower().encode("utf-8", "surrogatepass")
-        pieces += [text.data[done:start], np.frombuffer(lowered, np.uint8)]
+        parts += [text.data[done:start], np.frombuffer(lowered, np.uint8)]
         done = end
         lengths[row] = len(lowered) + 1
-    data = np.concatenate([*pieces, text.data[done:]])
+    data = np.concatenate([*parts, text.data[done:]])
     data.flags.writeable = False
     return text._replace(data=data), np.cumsum(lengths) - 1
 
@@ -115,7 +115,7 @@ def lowered_characters() -> np.ndarray:
 def iter_columns(X: Any, size: int) -> Iterator[Column | list[Any]] | None:
     """Read a column of strings in Arrow's memory without making Python strings, up to `size` sentences at a time.
 
-    A piece with missing values is a list. Returns None if `X` is no column of strings, or pyarrow is missing.
+    A batch with missing values is a list. Returns None if `X` is no column of strings, or pyarrow is missing.
     """
     if not (hasattr(X, "to_pylist") or hasattr(X, "to_arrow") or hasattr(getattr(X, "array", None), "__arrow_array__")):
         return None
@@ -151,15 +151,15 @@ def _is_arrow_backed(X: Any) -> bool:
 def _iter_slices(pyarrow: Any, chunks: list[Any], size: int) -> Iterator[Column | list[Any]]:
     for chunk in chunks:
         for start in range(0, len(chunk), size):
-            piece = chunk.slice(start, size)
-            if piece.null_count:
-                yield piece.to_pylist()
+            batch = chunk.slice(start, size)
+            if batch.null_count:
+                yield batch.to_pylist()
                 continue
-            if piece.type not in (pyarrow.string(), pyarrow.large_string()):
-                piece = piece.cast(pyarrow.large_string())
-            _, offsets, data = piece.buffers()
-            width = np.int32 if piece.type == pyarrow.string() else np.int64
-            ptr = np.frombuffer(offsets, width, len(piece) + 1, piece.offset * np.dtype(width).itemsize)
+            if batch.type not in (pyarrow.string(), pyarrow.large_string()):
+                batch = batch.cast(pyarrow.large_string())
+            _, offsets, data = batch.buffers()
+            width = np.int32 if batch.type == pyarrow.string() else np.int64
+            ptr = np.frombuffer(offsets, width, len(batch) + 1, batch.offset * np.dtype(width).itemsize)
             yield Column(np.frombuffer(b"" if data is None else data, np.uint8), ptr.astype(np.int64))
 
 
@@ -183,7 +183,7 @@ def decode_words(text: np.ndarray, ptr: np.ndarray) -> list[str]:
 
 
 def offsets(lengths: np.ndarray) -> np.ndarray:
-    """Return the offset of each piece, of these lengths, and the end of the last one."""
+    """Return the offset of each item, of these lengths, and the end of the last one."""
     ptr = np.zeros(len(lengths) + 1, np.int64)
     lengths.cumsum(out=ptr[1:])
     return ptr

@@ -196,24 +196,24 @@ def _is_json(text: str) -> bool:
 
 def _iter_bytes(file: Path) -> Iterator[Text]:
     """Yield whole lines, not decoded."""
-    pieces: list[bytes] = []  # of a line longer than READ_SIZE
+    chunks: list[bytes] = []  # of a line longer than READ_SIZE
     with _opened(file) as raw:
-        piece = raw.read(max(READ_SIZE, len(codecs.BOM_UTF8))).removeprefix(codecs.BOM_UTF8)
-        while piece or (piece := raw.read(READ_SIZE)):
-            if b"\0" in piece:
+        chunk = raw.read(max(READ_SIZE, len(codecs.BOM_UTF8))).removeprefix(codecs.BOM_UTF8)
+        while chunk or (chunk := raw.read(READ_SIZE)):
+            if b"\0" in chunk:
                 raise ValueError(decoding_message(file, "utf-8"))
-            cut = piece.rfind(b"\n") + 1
+            cut = chunk.rfind(b"\n") + 1
             if cut:
-                yield _text_of([*pieces, piece[:cut]], file)
-                pieces = []
-            pieces.append(piece[cut:])
-            piece = b""
-    if any(pieces):
-        yield _text_of([*pieces, b"\n"], file)
+                yield _text_of([*chunks, chunk[:cut]], file)
+                chunks = []
+            chunks.append(chunk[cut:])
+            chunk = b""
+    if any(chunks):
+        yield _text_of([*chunks, b"\n"], file)
 
 
-def _text_of(pieces: list[bytes], file: Path) -> Text:
-    return Text(np.frombuffer(b"".join([*pieces, PADDING]), np.uint8), file=file)
+def _text_of(chunks: list[bytes], file: Path) -> Text:
+    return Text(np.frombuffer(b"".join([*chunks, PADDING]), np.uint8), file=file)
 
 
 def _iter_lines(file: Path, encoding: str) -> Iterator[list[str]]:

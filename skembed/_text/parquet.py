@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
 from .batches import Column, string_types
-from .sources import BATCH_SIZE, document_starts, iter_pieces
+from .sources import BATCH_SIZE, document_starts, iter_batches
 from .tokenizer import Tokenizer
 
 # A column of a row group is read through a buffer of this size: row groups may be larger than memory.
@@ -52,14 +52,14 @@ def iter_parquet(
     for file in files:
         for text, ids in _iter_columns(file, names, needs_text):
             labels = iter([] if ids is None else ids.to_pylist())
-            for piece in iter_pieces(text, tokenizer):
+            for batch in iter_batches(text, tokenizer):
                 if ids is not None:
-                    labels_of_piece = list(islice(labels, len(piece)))
-                    starts = document_starts(previous, labels_of_piece, n_rows)
-                    previous = labels_of_piece[-1]
-                yield piece, starts
+                    labels_of_batch = list(islice(labels, len(batch)))
+                    starts = document_starts(previous, labels_of_batch, n_rows)
+                    previous = labels_of_batch[-1]
+                yield batch, starts
                 starts = []
-                n_rows += len(piece)
+                n_rows += len(batch)
 
 
 def _iter_columns(file: _File, names: list[str], needs_text: bool) -> Iterator[tuple[Any, Any | None]]:

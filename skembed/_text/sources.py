@@ -122,11 +122,11 @@ def _filling_code(X: Any) -> str:
     return '[s if isinstance(s, str) else "" for s in X]'
 
 
-def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 1) -> Iterator[list[Any] | Column]:
+def iter_batches(X: Any, tokenizer: Tokenizer, name: str = "X", multiple: int = 1) -> Iterator[list[Any] | Column]:
     """Yield batches of sentences: lists; or, if the tokenizer is compiled, slices of an Arrow column.
 
-    Pieces of a list or tuple are as long as `n_batches` batches. Longer pieces switch threads less often, but their ids
-    should fit in a core's cache.
+    Batches of a list or tuple are `multiple` times as long as others. Longer ones switch threads less often, but their
+    ids should fit in a core's cache.
     """
     items = iter_sentences(X, name=name)
     columns = iter_columns(X, BATCH_SIZE) if tokenizer.is_compiled else None
@@ -139,16 +139,16 @@ def iter_pieces(X: Any, tokenizer: Tokenizer, name: str = "X", n_batches: int = 
     elif isinstance(X, (list, tuple)):
         start = 0
         while start < len(X):
-            stop = min(start + n_batches * BATCH_SIZE, len(X))
+            stop = min(start + multiple * BATCH_SIZE, len(X))
             sample = X[start:stop:64]
-            n_sentences = n_batches * BATCH_LENGTH * len(sample) // (_n_characters(sample) + 1)
+            n_sentences = multiple * BATCH_LENGTH * len(sample) // (_n_characters(sample) + 1)
             batch = X[start : min(start + max(n_sentences, 1), stop)]
             yield batch if type(batch) is list else list(batch)
             start += len(batch)
     else:
         rest = iter(items)
-        while piece := _take_batch(rest):
-            yield piece
+        while batch := _take_batch(rest):
+            yield batch
 
 
 def iter_slices(ptr: np.ndarray, length: int) -> Iterator[slice]:
@@ -179,14 +179,14 @@ def _take_batch(items: Iterator[Any]) -> list[Any]:
     return taken
 
 
-def iter_batches(
+def iter_grouped_batches(
     sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer
 ) -> Iterator[tuple[list[Any] | Column, list[int]]]:
     """Yield batches of sentences, with the indices in them at which a new document begins."""
-    pieces = iter_pieces(sentences, tokenizer, name="sentences", n_batches=2)
+    batches = iter_batches(sentences, tokenizer, name="sentences", multiple=2)
     if groups is None:
         starts = [0]
-        for batch in pieces:
+        for batch in batches:
             yield batch, starts
             starts = []
         return
@@ -196,7 +196,7 @@ def iter_batches(
         raise ValueError(f"groups has {n_labels} entries for {n_given} sentences; each sentence needs one.")
     n_sentences = 0
     previous: Any = object()  # equal to no label
-    for batch in pieces:
+    for batch in batches:
         ids = list(islice(labels, len(batch)))
         if len(ids) < len(batch):
             raise ValueError(

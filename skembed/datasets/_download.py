@@ -30,7 +30,7 @@ BASE_URL = "https://raw.githubusercontent.com"
 # A server that accepts a connection and then says nothing must not hang the program.
 SILENCE_SECONDS = 30.0
 SLOWEST = 1000  # bytes a second on average: a slower download times out
-_PIECE = 1 << 16  # bytes that are read at a time
+_CHUNK = 1 << 16  # bytes that are read at a time
 
 _logger = logging.getLogger("skembed.datasets")
 
@@ -79,8 +79,8 @@ def _content(source: Source) -> bytes:
     with urlopen(source.url, timeout=patience) as answer:
         if answer.length is not None and answer.length > source.n_bytes:
             raise OSError(f"{expected}, the server announces {answer.length:,}")
-        while piece := answer.read1(_PIECE):
-            content += piece
+        while chunk := answer.read1(_CHUNK):
+            content += chunk
             if len(content) > source.n_bytes:
                 raise OSError(f"{expected}, received more: stopped after {len(content):,}")
             if time.monotonic() > deadline:

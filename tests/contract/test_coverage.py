@@ -197,7 +197,7 @@ class Counted:
 
 
 def test_a_tally_looks_at_a_sample():
-    class Piece:
+    class Batch:
         ids = np.zeros(1_000_000, np.int32)
         ptr = np.arange(0, 1_000_001, 10)
         rows = Counted([0])
@@ -207,9 +207,9 @@ def test_a_tally_looks_at_a_sample():
             return ["a"] * len(ids)
 
     tally = Tally()
-    tally.add(Piece)
-    assert Piece.rows.n_read <= 1000
-    assert tally.pieces == [(100_000, pytest.approx(1_000_000, rel=0.01), pytest.approx(1_000_000, rel=0.01))]
+    tally.add(Batch)
+    assert Batch.rows.n_read <= 1000
+    assert tally.batches == [(100_000, pytest.approx(1_000_000, rel=0.01), pytest.approx(1_000_000, rel=0.01))]
 
 
 # -- going on to learn -------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ READS = {
 def test_a_reader_sees_one_state_while_another_thread_fits(monkeypatch, name, read):
     estimator = make(name).fit(TEXT, groups=GROUPS)
     expected = READS[read](estimator)
-    method = {"explain": "_feature_names", "coverage": "_encode_piece"}.get(read, "_pool")
+    method = {"explain": "_feature_names", "coverage": "_encode_batch"}.get(read, "_pool")
     found = Stop(monkeypatch, PooledVectorizer, method).during(lambda: READS[read](estimator), lambda: refit(estimator))
     assert bits(found) == bits(expected)
     assert estimator.n_features_out_ == 5

@@ -197,8 +197,10 @@ def test_no_words(folder):
 
 
 def test_a_folder_that_workers_do_not_see(folder, monkeypatch):
-    encode = partitions_module._encode_piece
-    monkeypatch.setattr(partitions_module, "_encode_piece", lambda *args: encode(*args[:-1], f"{args[-1]}/elsewhere"))
+    encode = partitions_module._encode_partition
+    monkeypatch.setattr(
+        partitions_module, "_encode_partition", lambda *args: encode(*args[:-1], f"{args[-1]}/elsewhere")
+    )
     message = "The corpus cannot be saved to .*corpus: a worker does not find it. Choose a folder that this process and"
     refused(as_bag(TEXT, [20]), None, message, OSError, folder)
 

@@ -20,7 +20,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from skembed import SentenceCorpus
 from skembed._text.encoder import WordIds
 from skembed._text.known_words import KnownTokens
-from skembed._text.sources import BATCH_SIZE, iter_pieces, iter_sentences
+from skembed._text.sources import BATCH_SIZE, iter_batches, iter_sentences
 from skembed._text.tokenizer import Tokenizer
 
 # Every kind of character that has broken a text program: surrogates, NUL, combining marks, final sigma, dotted I,
@@ -38,8 +38,8 @@ def split_spaces(text):
 def decode(tokenizer, sentences):
     """The words of each sentence."""
     known, found = KnownTokens({}, tokenizer), []
-    for piece in iter_pieces(sentences, tokenizer):
-        encoded = known.encode(piece, len(found))
+    for batch in iter_batches(sentences, tokenizer):
+        encoded = known.encode(batch, len(found))
         words = encoded.words_of(encoded.ids)
         found += [words[a:b] for a, b in pairwise(encoded.ptr.tolist())]
     return found
@@ -84,10 +84,10 @@ def test_batches_of_long_sentences_are_small(kind):
     sentences = ["w " * 50_000 if i % 1000 < 500 else "w" for i in range(1000)]
     if kind == "column":
         kind = pytest.importorskip("pyarrow").array
-    pieces = list(iter_pieces(kind(sentences), Tokenizer()))
-    assert sum(map(len, pieces)) == 1000
-    assert 25 <= len(pieces) <= 150 and max(map(len, pieces[:5])) <= 64
-    assert len(list(iter_pieces(kind(["w"] * (2 * BATCH_SIZE + 1)), Tokenizer()))) == 3
+    batches = list(iter_batches(kind(sentences), Tokenizer()))
+    assert sum(map(len, batches)) == 1000
+    assert 25 <= len(batches) <= 150 and max(map(len, batches[:5])) <= 64
+    assert len(list(iter_batches(kind(["w"] * (2 * BATCH_SIZE + 1)), Tokenizer()))) == 3
 
 
 def test_callable_analyzer_takes_any_item():
