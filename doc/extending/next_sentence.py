@@ -19,9 +19,9 @@ from skembed._base.pooled import PooledVectorizer
 from skembed._base.trained import TrainedVectorizer
 from skembed._compiled.buffers import ALLOCATOR, Allocator
 from skembed._compiled.compile import LEAN, lean_kernel
-from skembed._compiled.rows import combine, dots, logistic
+from skembed._compiled.rows import Selection, combine, dots, logistic
 from skembed._compiled.sync import Team, barrier, partition
-from skembed._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
+from skembed._training.encoded_text import EncodedText, Plan, block_of
 from skembed._training.learned_arrays import LearnedArray, start_uniform
 from skembed._training.plan import SentenceBlocks
 from skembed._training.sentence_blocks import (
@@ -42,35 +42,34 @@ from skembed._training.updates import Rows, Update
 
 
 class Pairs(NamedTuple):
-    """Work space of one block of sentences."""
+    """Scratch space of one block of sentences."""
 
-    run_ptr: np.ndarray  # (n_runs + 1,) int64
     losses: Losses
     sentences: Sentences  # its `error` is dL / d(s_i . s_j) of the next sentence and of the random ones
 
 
 @njit(**LEAN)
-def score_pairs(plan, pairs, random, team):
+def score_pairs(plan, scratch, random, team):
     """Score each sentence against the next one and against the random ones: losses and errors."""
-    sentences, losses = pairs.sentences, pairs.losses
+    sentences, losses = scratch.sentences, scratch.losses
     error, scores = sentences.error, sentences.scores
     values, thread, buffer = scores.values, team.thread, team.thread * scores.values.shape[1]
     first, last = partition(random.n_targets, team)
     for i in range(first, last):
-        slot = sentences.of_target[i]
+        member = sentences.of_target[i]
         losses.loss[i], losses.n_targets[i] = 0.0, 0  # no target, unless there is a next sentence
         for c in range(error.shape[1]):
             error[i, c] = 0.0
-        if plan.border == 0 or not is_neighbour(sentences, plan, slot, slot + 1):
+        if plan.border == 0 or not is_neighbour(sentences, plan, member, member + 1):
             continue
-        scores.which[buffer], scores.column[buffer] = slot + 1, 0
+        scores.which[buffer], scores.column[buffer] = member + 1, 0
         n = 1
         for r in range(random.n_random):
             q = sentences.of_target[random_target(random, i, r)]
-            if sentences.document[q] >= 0 and not is_neighbour(sentences, plan, slot, q):
+            if sentences.document[q] >= 0 and not is_neighbour(sentences, plan, member, q):
                 scores.which[buffer + n], scores.column[buffer + n] = q, 1 + r
                 n += 1
-        dots(values, thread, sentences.sums, slot, sentences.sums, scores.which, buffer, n)
+        dots(values, thread, sentences.sums, member, Selection(sentences.sums, scores.which, buffer, n))
         # `logistic` turns x into the derivative of log(1 + exp(x)), which suits the random sentences; the next one
         # needs log(1 + exp(-x)).
         values[thread, 0] *= np.float32(-1.0)
@@ -81,21 +80,21 @@ def score_pairs(plan, pairs, random, team):
 
 
 @njit(**LEAN)
-def gather_pair_gradients(plan, pairs, random, block, team):
+def gather_pair_gradients(plan, scratch, random, block, team):
     """Add up the gradient of each sentence: as the target, as a random one, and as the next one."""
-    sentences, width = pairs.sentences, plan.run_length + 2 * plan.border
+    sentences, width = scratch.sentences, plan.run_length + 2 * plan.border
     error, gradient, scores = sentences.error, sentences.gradient, sentences.scores
     weight, which, buffer = scores.flat, scores.which, team.thread * scores.values.shape[1]
-    first, last = partition(block.n_slots, team)
-    for slot in range(first, last):
-        gradient.square[slot] = 0.0
-        if sentences.document[slot] < 0:
+    first, last = partition(block.n_members, team)
+    for member in range(first, last):
+        gradient.square[member] = 0.0
+        if sentences.document[member] < 0:
             continue
         k = buffer
-        position = slot % width - plan.border
-        i = slot // width * plan.run_length + position
+        position = member % width - plan.border
+        i = member // width * plan.run_length + position
         if 0 <= position < plan.run_length:
-            which[k], weight[k] = min(slot + 1, block.n_slots - 1), error[i, 0]
+            which[k], weight[k] = min(member + 1, block.n_members - 1), error[i, 0]
             k += 1
             for r in range(random.n_random):
                 other, source = random_target(random, i, r), target_compared_with(random, i, r)
@@ -103,27 +102,27 @@ def gather_pair_gradients(plan, pairs, random, block, team):
                 which[k + 1], weight[k + 1] = sentences.of_target[source], error[source, 1 + r]
                 k += 2
         if 0 < position <= plan.run_length:
-            which[k], weight[k] = slot - 1, error[i - 1, 0]
+            which[k], weight[k] = member - 1, error[i - 1, 0]
             k += 1
-        gradient.square[slot] = combine(
-            gradient.vectors, slot, weight, buffer, sentences.sums, which, buffer, k - buffer
+        gradient.square[member] = combine(
+            gradient.vectors, member, weight, buffer, Selection(sentences.sums, which, buffer, k - buffer)
         )
 
 
 @lean_kernel
-def train_next_sentence(text, rows, bag, pairs, plan, update, team):
+def train_next_sentence(text, rows, bag, scratch, plan, update, team):
     """Work through the blocks of the plan. All threads are in here at once and meet at the barriers."""
-    sentences = pairs.sentences
+    sentences = scratch.sentences
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
         random = draw_targets(plan, block, sentences.offsets[team.thread])
-        sum_sentences(text, rows, bag, plan, block, pairs.run_ptr, sentences, team)
+        sum_sentences(text, rows, bag, plan, block, sentences, team)
         barrier(team)
-        score_pairs(plan, pairs, random, team)
+        score_pairs(plan, scratch, random, team)
         if update.learn:
             barrier(team)
-            gather_pair_gradients(plan, pairs, random, block, team)
-        if end_block(((rows, sentences.gradient),), update, pairs.losses, block, team):
+            gather_pair_gradients(plan, scratch, random, block, team)
+        if end_block(((rows, sentences.gradient),), update, scratch.losses, block, team):
             return  # another thread has failed
 
 
@@ -143,14 +142,14 @@ class NextSentenceObjective:
         negative = min(self.negative, n_targets - 1)  # a block has no more other targets
         n_components = self.matrices[0].weights.shape[1]
         n_scores = 2 + 2 * negative  # of one vector, in `gather_pair_gradients`
-        run_ptr, n_words = count_words_of_runs(text, plan)
         return Pairs(
-            run_ptr=run_ptr,
             losses=make_losses(n_targets, make),
-            sentences=make_sentences(text, plan, self.bag, n_words, n_components, negative, n_scores, n_threads, make),
+            sentences=make_sentences(text, plan, self.bag, n_components, negative, n_scores, n_threads, make),
         )
 
-    def run(self, text: EncodedText, rows: list[Rows], scratch: Pairs, plan: Plan, update: Update, team: Team) -> None:
+    def call_kernel(
+        self, text: EncodedText, rows: list[Rows], scratch: Pairs, plan: Plan, update: Update, team: Team
+    ) -> None:
         train_next_sentence(text, rows[0], self.bag, scratch, plan, update, team)
 
 

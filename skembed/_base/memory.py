@@ -33,7 +33,7 @@ class EstimatesMemory:
             - "corpus": the encoded text; 0 where it is memory-mapped;
             - "copies": what `early_stopping` sets apart (text, and the best weights so far), the weights with which
               `warm_start` begins, and what `n_shards` copies and merges;
-            - "scratch": vocabulary, order of the sentences, work space of a block.
+            - "scratch": vocabulary, order of the sentences, scratch space of a block.
 
             Python, its libraries and the strings of `X` are not included: they are in memory before the fit.
 

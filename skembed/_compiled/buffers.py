@@ -1,4 +1,4 @@
-"""Allocation of work buffers for a fit, or counting of their bytes for `estimate_memory`."""
+"""Allocation of the buffers of a fit, or counting of their bytes for `estimate_memory`."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ If the width of a row is not a multiple of sixteen, its last vector overlaps the
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -33,6 +34,15 @@ from .simd import (
 
 ONE = np.float32(1.0)
 ONE_APART = np.int64(1)  # the stride of adjacent scales; for a plain 1, another type, numba would compile again
+
+
+class Selection(NamedTuple):
+    """The ``n`` rows ``rows[which[first + k]]`` of a matrix."""
+
+    rows: np.ndarray  # (n_rows, n_components) float32
+    which: np.ndarray  # of int32 or int64
+    first: int
+    n: int
 
 
 @njit(**INLINE)
@@ -80,9 +90,9 @@ def _mean_square_of_short(a, i):
 
 
 @njit(**INLINE)
-def blend(out, i, x, a, j, y, b, k):
-    """``out[i] = x * a[j] + y * b[k]``; returns its mean square."""
-    n = out.shape[1]
+def blend(out, i, one, other):
+    """``out[i] = x * a[j] + y * b[k]`` for ``one = (x, a, j)`` and ``other = (y, b, k)``; returns its mean square."""
+    (x, a, j), (y, b, k), n = one, other, out.shape[1]
     s, t, zero = splat(x), splat(y), splat(np.float32(0.0))
     last = n - WIDTH
     if last < 0:
@@ -116,26 +126,27 @@ def mean_square(a, i):
 
 
 @njit(**INLINE)
-def _next_four(index, first, k, n):
-    """Items k to k + 3 of the ``n`` items of ``index`` from ``first`` on; past the end the last one is repeated."""
+def _next_four(selected, k):
+    """Indices of the rows k to k + 3 of a selection; past the end the last one is repeated."""
+    _, index, first, n = selected
     k1, k2, k3 = min(k + 1, n - 1), min(k + 2, n - 1), min(k + 3, n - 1)
     return index[first + k], index[first + k1], index[first + k2], index[first + k3]
 
 
 @njit(**INLINE)
-def dots(out, o, a, i, rows, index, first, n):
-    """``out[o, k] = a[i] . rows[index[first + k]]`` for k below ``n``, four rows at a time.
+def dots(out, o, a, i, selected):
+    """``out[o, k]`` is the dot product of ``a[i]`` and row k of a selection, four rows at a time.
 
     ``out`` has n columns rounded up to a multiple of four; what is written past n means nothing.
     """
-    width = a.shape[1]
+    (rows, index, first, n), width = selected, a.shape[1]
     if width < WIDTH:
         x, zero = load_short(a, i), splat(np.float32(0.0))
         for k in range(n):
             out[o, k] = total(multiply_add(x, load_short(rows, index[first + k]), zero))
         return
     for k in range(0, n, 4):
-        r0, r1, r2, r3 = _next_four(index, first, k, n)
+        r0, r1, r2, r3 = _next_four(selected, k)
         s0 = s1 = s2 = s3 = splat(np.float32(0.0))
         for c in range(0, width - WIDTH + 1, WIDTH):
             x = load(a, i, c)
@@ -154,19 +165,19 @@ def dots(out, o, a, i, rows, index, first, n):
 
 
 @njit(**INLINE)
-def dots_of_two(outs, pair, rows, index, first, n):
+def dots_of_two(outs, pair, selected):
     """`dots` of two rows with the same rows, each of which is loaded once: loads are what takes the time.
 
     ``outs = (out, o, p)`` and ``pair = (a, i, j)``: of ``a[i]`` into ``out[o]``, of ``a[j]`` into ``out[p]``.
     """
     (out, o, p), (a, i, j) = outs, pair
-    width = a.shape[1]
+    rows, width = selected.rows, a.shape[1]
     if width < WIDTH:
-        dots(out, o, a, i, rows, index, first, n)
-        dots(out, p, a, j, rows, index, first, n)
+        dots(out, o, a, i, selected)
+        dots(out, p, a, j, selected)
         return
-    for k in range(0, n, 4):
-        r0, r1, r2, r3 = _next_four(index, first, k, n)
+    for k in range(0, selected.n, 4):
+        r0, r1, r2, r3 = _next_four(selected, k)
         s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
         for c0 in range(0, width, WIDTH):
             c = min(c0, width - WIDTH)  # of the last vector only what no vector before it had
@@ -181,18 +192,18 @@ def dots_of_two(outs, pair, rows, index, first, n):
 
 
 @njit(**INLINE)
-def combine(out, i, scale, s, rows, index, first, n):
-    """``out[i] = sum_k scale[s + k] * rows[index[first + k]]`` for k below ``n``; returns its mean square.
+def combine(out, i, scale, s, selected):
+    """``out[i]`` is the sum over k of ``scale[s + k]`` times row k of a selection; returns its mean square.
 
-    The row must not be one of ``rows``.
+    ``out[i]`` must not be one of these rows.
     """
-    return combine_strided(out, i, (scale, s, ONE_APART), rows, index, first, n)
+    return combine_strided(out, i, (scale, s, ONE_APART), selected)
 
 
 @njit(**INLINE)
-def combine_strided(out, i, scales, rows, index, first, n):
+def combine_strided(out, i, scales, selected):
     """`combine` with the scales ``scale[s + k * stride]`` for ``scales = (scale, s, stride)``."""
-    scale, s, stride = scales
+    (scale, s, stride), (rows, index, first, n) = scales, selected
     width = out.shape[1]
     last = width - WIDTH
     q = splat(np.float32(0.0))
@@ -224,18 +235,18 @@ def combine_strided(out, i, scales, rows, index, first, n):
 
 
 @njit(**INLINE)
-def combine_two(outs, scales, rows, index, first, n):
+def combine_two(outs, scales, selected):
     """`combine` for two sums of the same rows, each of which is loaded once; returns both mean squares.
 
     ``outs = (out, i, j)`` and ``scales = (scale, s, t, stride)``: ``out[i]`` has the scales ``scale[s + k * stride]``,
     ``out[j]`` those from ``t`` on; i and j may be one.
     """
     (out, i, j), (scale, s, t, stride) = outs, scales
-    width = out.shape[1]
+    (rows, index, first, n), width = selected, out.shape[1]
     last = width - WIDTH
     if last < 0:
-        q = combine_strided(out, i, (scale, s, stride), rows, index, first, n)
-        return q, combine_strided(out, j, (scale, t, stride), rows, index, first, n)
+        q = combine_strided(out, i, (scale, s, stride), selected)
+        return q, combine_strided(out, j, (scale, t, stride), selected)
     p = q = splat(np.float32(0.0))
     for c in range(0, width, 4 * WIDTH):
         c0, c1 = min(c, last), min(c + WIDTH, last)

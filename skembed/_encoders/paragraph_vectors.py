@@ -25,7 +25,18 @@ from numba import njit
 
 from .._compiled.buffers import read_only
 from .._compiled.compile import PASTE, kernel, lean_kernel
-from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, logistic, mean_square, padded, prefetch_row
+from .._compiled.rows import (
+    ONE,
+    Selection,
+    add_scaled,
+    combine,
+    copy_scaled,
+    dots,
+    logistic,
+    mean_square,
+    padded,
+    prefetch_row,
+)
 from .._training.encoded_text import EncodedText
 from .._training.negatives import noise_weights
 from .._validation.messages import brief
@@ -85,10 +96,10 @@ def _largest_eigenvalue(target, noise, vectors, scores, scores_flat):
         if size == 0.0:
             break
         copy_scaled(vectors, 1, ONE / size, vectors, 0)
-        dots(scores, 0, vectors, 1, target, noise, 0, noise.shape[0])
+        dots(scores, 0, vectors, 1, Selection(target, noise, 0, noise.shape[0]))
         for k in range(noise.shape[0]):
             scores[0, k] /= np.float32(noise.shape[0])
-        combine(vectors, 0, scores_flat, 0, target, noise, 0, noise.shape[0])
+        combine(vectors, 0, scores_flat, 0, Selection(target, noise, 0, noise.shape[0]))
     return size
 
 
@@ -110,7 +121,7 @@ def join_context(terms, t, n, frozen):
 def set_offsets(terms, first, n, factor, frozen):
     """Set factor and offset of some terms, and multiply the offset with the factor."""
     if frozen.window > 0:
-        dots(terms.scores, 0, terms.context, 0, frozen.target, terms.row, first, n)
+        dots(terms.scores, 0, terms.context, 0, Selection(frozen.target, terms.row, first, n))
     for e in range(first, first + n):
         terms.factor[e] = factor
         terms.offset[e] = factor * terms.scores[0, e - first] if frozen.window > 0 else np.float32(0.0)
@@ -155,7 +166,7 @@ def weigh_terms(terms, n, frozen):
 @njit(**PASTE)
 def score_terms(terms, vector, n_terms, frozen):
     """The score of each term at one of `vectors`."""
-    dots(terms.scores, 0, terms.vectors, vector, frozen.target, terms.row, 0, n_terms)
+    dots(terms.scores, 0, terms.vectors, vector, Selection(frozen.target, terms.row, 0, n_terms))
     for e in range(n_terms):
         terms.scores[0, e] = terms.factor[e] * terms.scores[0, e] + terms.offset[e]
 
@@ -172,7 +183,7 @@ def descend(terms, n_terms, curvature, ridge, frozen):
         logistic(terms.scores, 0, n_terms)
         for e in range(n_terms):
             terms.scores[0, e] *= terms.weight[e] * terms.factor[e]
-        combine(vectors, 1, terms.scores_flat, 0, frozen.target, terms.row, 0, n_terms)
+        combine(vectors, 1, terms.scores_flat, 0, Selection(frozen.target, terms.row, 0, n_terms))
         before, momentum = momentum, (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum)) / 2.0
         ahead = np.float32((before - 1.0) / momentum)
         for c in range(vectors.shape[1]):

@@ -15,7 +15,7 @@ from numba import njit
 
 from .._compiled.compile import INLINE, lean_kernel
 from .._compiled.norms import row_norms
-from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_row
+from .._compiled.rows import ONE, Selection, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_row
 from .._compiled.simd import (
     WIDTH,
     divide,
@@ -52,7 +52,7 @@ class Entries(NamedTuple):
     row: np.ndarray  # (n_entries,) int64
     scale: np.ndarray  # (n_entries,) float32
     ptr: np.ndarray  # (n_sentences + 1,) int64, where the sentences begin
-    slot: np.ndarray  # (n_words,) int32, one more than the index of a word among the distinct ones, else 0
+    index_of: np.ndarray  # (n_words,) int32, one more than the index of a word in `distinct`, else 0
     distinct: np.ndarray  # (n_entries,) int64
     gradient: np.ndarray  # (n_entries, n_components) float32, sum over the sentences with a word
     product: np.ndarray  # (1, 4) float32
@@ -86,7 +86,7 @@ def sum_words(words, entries, out):
         first, last = entries.ptr[i], entries.ptr[i + 1]
         for k in range(min(last + _AHEAD, n), min(2 * last - first + _AHEAD, n)):
             prefetch_whole_row(words.directions, entries.row[k])
-        combine(out, i, entries.scale, first, words.directions, entries.row, first, last - first)
+        combine(out, i, entries.scale, first, Selection(words.directions, entries.row, first, last - first))
 
 
 @njit(**INLINE)
@@ -115,7 +115,7 @@ def adam_of_vectors(row, first, second, gradient, pull, step):
 
 
 @njit(**INLINE)
-def move_direction(words, row, gradient, slot, step):
+def move_direction(words, row, gradient, index, step):
     """One step of a direction."""
     directions, start = words.directions, words.start
     numbers = (
@@ -129,7 +129,7 @@ def move_direction(words, row, gradient, slot, step):
     if last < 0:
         d = load_short(directions, row)
         pull = multiply_add(minus_one, load_short(start, row), d)
-        first, second, g = load_short(words.first, row), load_short(words.second, row), load_short(gradient, slot)
+        first, second, g = load_short(words.first, row), load_short(words.second, row), load_short(gradient, index)
         d, first, second = adam_of_vectors(d, first, second, g, pull, numbers)
         store_short(directions, row, d)
         store_short(words.first, row, first)
@@ -140,14 +140,14 @@ def move_direction(words, row, gradient, slot, step):
     pull = d
     if step.alpha > 0.0:  # otherwise the start is not in the cache, and not needed
         pull = multiply_add(minus_one, load(start, row, last), d)
-    first, second, g = load(words.first, row, last), load(words.second, row, last), load(gradient, slot, last)
+    first, second, g = load(words.first, row, last), load(words.second, row, last), load(gradient, index, last)
     end, end_first, end_second = adam_of_vectors(d, first, second, g, pull, numbers)
     for c in range(0, last, WIDTH):
         d = load(directions, row, c)
         pull = d
         if step.alpha > 0.0:
             pull = multiply_add(minus_one, load(start, row, c), d)
-        first, second, g = load(words.first, row, c), load(words.second, row, c), load(gradient, slot, c)
+        first, second, g = load(words.first, row, c), load(words.second, row, c), load(gradient, index, c)
         d, first, second = adam_of_vectors(d, first, second, g, pull, numbers)
         store(directions, row, c, d)
         store(words.first, row, c, first)
@@ -173,33 +173,34 @@ def gather(sentences_gradient, entries):
     for i in range(sentences_gradient.shape[0]):
         for k in range(entries.ptr[i], entries.ptr[i + 1]):
             row = entries.row[k]
-            slot = np.int64(entries.slot[row]) - 1
-            if slot < 0:
-                entries.distinct[n], entries.slot[row] = row, n + 1
+            index = np.int64(entries.index_of[row]) - 1
+            if index < 0:
+                entries.distinct[n], entries.index_of[row] = row, n + 1
                 copy_scaled(entries.gradient, n, ONE, sentences_gradient, i)
                 n += 1
             else:
-                add_scaled(entries.gradient, slot, ONE, sentences_gradient, i)
+                add_scaled(entries.gradient, index, ONE, sentences_gradient, i)
     return n
 
 
 @lean_kernel
 def step_words(entries, n, words, step):
     """Move the ``n`` distinct words of the block."""
-    for slot in range(n):
-        if slot + _ROWS_AHEAD < n and step.direction_rate > 0.0:
-            later = entries.distinct[slot + _ROWS_AHEAD]
+    for index in range(n):
+        if index + _ROWS_AHEAD < n and step.direction_rate > 0.0:
+            later = entries.distinct[index + _ROWS_AHEAD]
             prefetch_whole_row(words.first, later)
             prefetch_whole_row(words.second, later)
             prefetch_row(words.directions, later)
-        row = entries.distinct[slot]
-        entries.slot[row] = 0
+        row = entries.distinct[index]
+        entries.index_of[row] = 0
         if row < step.n_frozen:
             continue
         if step.scale_rate > 0.0:
-            dots(entries.product, 0, entries.gradient, slot, words.directions, entries.distinct, slot, np.int64(1))
+            own = Selection(words.directions, entries.distinct, index, np.int64(1))
+            dots(entries.product, 0, entries.gradient, index, own)
         if step.direction_rate > 0.0:
-            move_direction(words, row, entries.gradient, slot, step)
+            move_direction(words, row, entries.gradient, index, step)
             if step.keeps_length:
                 restore_length(words, row)
         if step.scale_rate > 0.0:
@@ -227,7 +228,7 @@ class WordSums:
         self.fitted, self.moves, self.alpha = fitted, moves, float(alpha)
         self.kept = int((1 - dropout) * KEEP_ALL)
         self.n_words, self.n_components = fitted["_directions"].shape
-        self._slot = np.zeros(self.n_words, np.int32)
+        self._index_of = np.zeros(self.n_words, np.int32)
         self._entries = self._make_entries(0, 0)
 
     @cached_property
@@ -256,7 +257,7 @@ class WordSums:
             np.zeros(n_entries, np.int64),
             np.zeros(n_entries, np.float32),
             np.zeros(n_sentences + 1, np.int64),
-            self._slot,
+            self._index_of,
             np.zeros(n_entries, np.int64),
             np.zeros((n_entries, self.n_components), np.float32),
             np.zeros((1, 4), np.float32),

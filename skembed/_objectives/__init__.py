@@ -1,4 +1,4 @@
-"""What is learned: one paper a file, with its equation, work space and kernels.
+"""What is learned: one paper a file, with its equation, scratch space and kernels.
 
 Knows no strings and no estimators; objectives never import each other.
 """

@@ -17,9 +17,9 @@ from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, Allocator
 from .._compiled.compile import INLINE, PASTE, lean_kernel
-from .._compiled.rows import ONE, add_scaled, combine, dots, mean_square, softmax
+from .._compiled.rows import ONE, Selection, add_scaled, combine, dots, mean_square, softmax
 from .._compiled.sync import Team, barrier, partition
-from .._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
+from .._training.encoded_text import EncodedText, Plan, block_of
 from .._training.ngram_features import source_matrix
 from .._training.plan import SentenceBlocks
 from .._training.sentence_blocks import (
@@ -40,9 +40,8 @@ from .._training.updates import Rows, Update
 
 
 class Contexts(NamedTuple):
-    """Work space of one block."""
+    """Scratch space of one block."""
 
-    run_ptr: np.ndarray  # (n_runs + 1,) int64
     losses: Losses
     sentences: Sentences  # the columns of `error`: softmax minus the true distribution
     context: np.ndarray  # (n_targets, n_components) float32, eq. 5
@@ -52,65 +51,65 @@ class Contexts(NamedTuple):
 @njit(**INLINE)
 def mean_of_neighbours(plan, sentences, i, context, buffer):
     """Eq. 5: ``context[i]`` is the mean of the sums of the neighbours of target i; returns their number."""
-    slot, scores = sentences.of_target[i], sentences.scores
+    member, scores = sentences.of_target[i], sentences.scores
     n = np.int64(0)
-    for q in range(slot - plan.border, slot + plan.border + 1):
-        if is_neighbour(sentences, plan, slot, q):
+    for q in range(member - plan.border, member + plan.border + 1):
+        if is_neighbour(sentences, plan, member, q):
             scores.which[buffer + n] = q
             n += 1
     for c in range(n):
         scores.flat[buffer + c] = ONE / np.float32(n)
     if n > 0:
-        combine(context, i, scores.flat, buffer, sentences.sums, scores.which, buffer, n)
+        combine(context, i, scores.flat, buffer, Selection(sentences.sums, scores.which, buffer, n))
     return n
 
 
 @njit(**PASTE)
-def score_contexts(plan, contexts, random, team):
+def score_contexts(plan, scratch, random, team):
     """Phase 2: eq. 5 and 6. Each target's context against the target and the random sentences."""
-    sentences, losses = contexts.sentences, contexts.losses
+    sentences, losses = scratch.sentences, scratch.losses
     error, scores = sentences.error, sentences.scores
     values, thread, buffer = scores.values, team.thread, team.thread * scores.values.shape[1]
     first, last = partition(random.n_targets, team)
     for i in range(first, last):
-        slot = sentences.of_target[i]
+        member = sentences.of_target[i]
         losses.loss[i], losses.n_targets[i] = 0.0, 0
         for c in range(error.shape[1]):
             error[i, c] = 0.0
-        if sentences.document[slot] < 0:
+        if sentences.document[member] < 0:
             continue
-        n_context = mean_of_neighbours(plan, sentences, i, contexts.context, buffer)
+        n_context = mean_of_neighbours(plan, sentences, i, scratch.context, buffer)
         if n_context == 0:
             continue
-        scores.which[buffer], scores.column[buffer] = slot, 0
+        scores.which[buffer], scores.column[buffer] = member, 0
         n = np.int64(1)
         for r in range(random.n_random):
             q = sentences.of_target[random_target(random, i, r)]
-            if is_negative(sentences, plan, slot, q):
+            if is_negative(sentences, plan, member, q):
                 scores.which[buffer + n], scores.column[buffer + n] = q, 1 + r
                 n += 1
-        dots(values, thread, contexts.context, i, sentences.sums, scores.which, buffer, n)
+        dots(values, thread, scratch.context, i, Selection(sentences.sums, scores.which, buffer, n))
         true_score = values[thread, 0]
         losses.loss[i], losses.n_targets[i] = softmax(values, thread, n) - true_score, 1
         values[thread, 0] -= ONE
         for c in range(n):
             error[i, scores.column[buffer + c]] = values[thread, c]
             values[thread, c] /= np.float32(n_context)
-        combine(contexts.context_gradient, i, scores.flat, buffer, sentences.sums, scores.which, buffer, n)
+        combine(scratch.context_gradient, i, scores.flat, buffer, Selection(sentences.sums, scores.which, buffer, n))
 
 
 @njit(**PASTE)
-def gather_context_gradients(plan, contexts, random, block, team):
+def gather_context_gradients(plan, scratch, random, block, team):
     """Phase 3: a sentence's gradient from its roles as target, as random sentence and as neighbour."""
-    sentences, width = contexts.sentences, plan.run_length + 2 * plan.border
+    sentences, width = scratch.sentences, plan.run_length + 2 * plan.border
     error, gradient, scores = sentences.error, sentences.gradient, sentences.scores
     buffer = team.thread * scores.values.shape[1]
-    first, last = partition(block.n_slots, team)
-    for slot in range(first, last):
-        gradient.square[slot] = 0.0
-        if sentences.document[slot] < 0:
+    first, last = partition(block.n_members, team)
+    for member in range(first, last):
+        gradient.square[member] = 0.0
+        if sentences.document[member] < 0:
             continue
-        run, position = slot // width, slot % width
+        run, position = member // width, member % width
         n = np.int64(0)
         if plan.border <= position < plan.border + plan.run_length:
             i = run * plan.run_length + position - plan.border
@@ -119,27 +118,27 @@ def gather_context_gradients(plan, contexts, random, block, team):
                 if error[t, r] != 0.0:
                     scores.which[buffer + n], scores.flat[buffer + n] = t, error[t, r]
                     n += 1
-        combine(gradient.vectors, slot, scores.flat, buffer, contexts.context, scores.which, buffer, n)
+        combine(gradient.vectors, member, scores.flat, buffer, Selection(scratch.context, scores.which, buffer, n))
         for j in range(max(0, position - 2 * plan.border), min(plan.run_length, position + 1)):
             i = run * plan.run_length + j
-            if error[i, 0] != 0.0 and is_neighbour(sentences, plan, slot, sentences.of_target[i]):
-                add_scaled(gradient.vectors, slot, ONE, contexts.context_gradient, i)
-        gradient.square[slot] = mean_square(gradient.vectors, slot)
+            if error[i, 0] != 0.0 and is_neighbour(sentences, plan, member, sentences.of_target[i]):
+                add_scaled(gradient.vectors, member, ONE, scratch.context_gradient, i)
+        gradient.square[member] = mean_square(gradient.vectors, member)
 
 
 @lean_kernel
-def train_cbos(text, rows, bag, contexts, plan, update, team):
-    sentences = contexts.sentences
+def train_cbos(text, rows, bag, scratch, plan, update, team):
+    sentences = scratch.sentences
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
         random = draw_targets(plan, block, sentences.offsets[team.thread])
-        sum_sentences(text, rows, bag, plan, block, contexts.run_ptr, sentences, team)
+        sum_sentences(text, rows, bag, plan, block, sentences, team)
         barrier(team)
-        score_contexts(plan, contexts, random, team)
+        score_contexts(plan, scratch, random, team)
         if update.learn:
             barrier(team)
-            gather_context_gradients(plan, contexts, random, block, team)
-        if end_block(((rows, sentences.gradient),), update, contexts.losses, block, team):
+            gather_context_gradients(plan, scratch, random, block, team)
+        if end_block(((rows, sentences.gradient),), update, scratch.losses, block, team):
             return
 
 
@@ -156,18 +155,14 @@ class CBOSObjective:
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has only that many other targets
         n_components = self.matrices[0].weights.shape[1]
-        run_ptr, n_words = count_words_of_runs(text, plan)
         return Contexts(
-            run_ptr=run_ptr,
             losses=make_losses(n_targets, make),
-            sentences=make_sentences(
-                text, plan, self.bag, n_words, n_components, negative, 1 + negative, n_threads, make
-            ),
+            sentences=make_sentences(text, plan, self.bag, n_components, negative, 1 + negative, n_threads, make),
             context=make.zeros((n_targets, n_components), np.float32),
             context_gradient=make.zeros((n_targets, n_components), np.float32),
         )
 
-    def run(
+    def call_kernel(
         self, text: EncodedText, rows: list[Rows], scratch: Contexts, plan: Plan, update: Update, team: Team
     ) -> None:
         bag = self.bag if update.learn else self.bag._replace(kept=1.0)

@@ -22,7 +22,7 @@ from numba import njit
 from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import INLINE, PASTE, lean_kernel
 from .._compiled.random import random_bits, uniform
-from .._compiled.rows import ONE, add_scaled, combine, dots, logistic, mean_square, prefetch_row
+from .._compiled.rows import ONE, Selection, add_scaled, combine, dots, logistic, mean_square, prefetch_row
 from .._compiled.sync import Team
 from .._training.encoded_text import (
     EncodedText,
@@ -64,7 +64,7 @@ class Phrases(NamedTuple):
 
 
 class Constituents(NamedTuple):
-    """Work space of one block.
+    """Scratch space of one block.
 
     The data of a sentence are at indices that follow from its index in the block and from the number of words before
     it, so that no two threads write to the same place.
@@ -100,13 +100,13 @@ def list_phrase(phrases, thread, i, left, right, height):
 
 
 @njit(**PASTE)
-def read_sentence(text, sentence, seed, options, target_weights, work, a, thread):
+def read_sentence(text, sentence, seed, options, target_weights, scratch, a, thread):
     """Subsampling: write the words of a sentence that are kept, from ``a`` on, and list what its brackets hold of them.
 
     Two brackets around the same words are one constituent, and a word in brackets is a word. Returns the numbers of
     words and constituents.
     """
-    phrases, start = work.phrases, text.sent_ptr[sentence]
+    phrases, start = scratch.phrases, text.sent_ptr[sentence]
     n = n_phrases = depth = np.int64(0)
     for p in range(start, text.sent_ptr[sentence + 1]):
         word = text.tokens[p]
@@ -128,7 +128,7 @@ def read_sentence(text, sentence, seed, options, target_weights, work, a, thread
         elif word < text.word_weight.shape[0]:
             bits = random_bits(np.uint64(seed), np.uint64(3), np.uint64(sentence), np.uint64(p - start))
             if uniform(bits) < options.keep[word]:
-                work.words[a + n] = word
+                scratch.words[a + n] = word
                 prefetch_row(target_weights, word)
                 n += 1
     return n, n_phrases
@@ -147,9 +147,9 @@ def list_balanced(n, phrases, thread):
 
 
 @njit(**INLINE)
-def begin_sentence(s, half, seed, options, target_weights, work):
+def begin_sentence(s, half, seed, options, target_weights, scratch):
     """Draw the negatives of a sentence; the gradients of these and of its words begin at zero."""
-    source, target = work.source, work.target
+    source, target = scratch.source, scratch.target
     for j in range(options.negative):
         bits = random_bits(np.uint64(seed), np.uint64(5), np.uint64(s.sentence), np.uint64(j))
         target.row[s.target + j] = draw_negative(options.negatives, half, bits)
@@ -164,13 +164,14 @@ def begin_sentence(s, half, seed, options, target_weights, work):
 
 
 @njit(**PASTE)
-def learn_phrase(s, left, right, height, source_weights, target_weights, options, work):
+def learn_phrase(s, phrase, weights, options, scratch):
     """One constituent against frozen weights; adds to the gradients of its words, those around it and the negatives.
 
     Returns the loss and the number of words predicted. Negatives count as often as there are words around.
     """
-    source, target, rows, scale, thread = work.source, work.target, work.rows, work.scale, s.thread
-    errors, negative_errors, negative = work.error, work.negative_error, options.negative
+    source, target, rows, scale, thread = scratch.source, scratch.target, scratch.rows, scratch.scale, s.thread
+    errors, negative_errors, negative = scratch.error, scratch.negative_error, options.negative
+    (left, right, height), (source_weights, target_weights) = phrase, weights
     hidden, gradient, n_own = target.capacity + thread, source.capacity + thread, right - left
     width = options.window + options.window_growth * height
     first, last = max(np.int64(0), left - width), min(s.n, right + width)
@@ -179,12 +180,12 @@ def learn_phrase(s, left, right, height, source_weights, target_weights, options
         return 0.0, n_around
     for i in range(n_own):
         scale[s.buffer + i] = ONE / np.float32(n_own)
-    combine(target.vectors, hidden, scale, s.buffer, source_weights, work.words, s.a + left, n_own)
+    combine(target.vectors, hidden, scale, s.buffer, Selection(source_weights, scratch.words, s.a + left, n_own))
     for k in range(n_around):
         position = first + k + (n_own if first + k >= left else 0)
-        rows[s.buffer + k] = work.words[s.a + position]
-    dots(errors, thread, target.vectors, hidden, target_weights, rows, s.buffer, n_around)
-    dots(negative_errors, thread, target.vectors, hidden, target_weights, target.row, s.target, negative)
+        rows[s.buffer + k] = scratch.words[s.a + position]
+    dots(errors, thread, target.vectors, hidden, Selection(target_weights, rows, s.buffer, n_around))
+    dots(negative_errors, thread, target.vectors, hidden, Selection(target_weights, target.row, s.target, negative))
     for k in range(n_around):
         errors[thread, k] *= -ONE  # so that errors and losses are those of negatives
     loss = logistic(errors, thread, n_around)
@@ -203,7 +204,7 @@ def learn_phrase(s, left, right, height, source_weights, target_weights, options
         rows[s.buffer + n_around + j] = target.row[s.target + j]
         scale[s.buffer + n_around + j] = error / np.float32(n_own)
     n_rows = n_around + negative
-    square = combine(source.vectors, gradient, scale, s.buffer, target_weights, rows, s.buffer, n_rows)
+    square = combine(source.vectors, gradient, scale, s.buffer, Selection(target_weights, rows, s.buffer, n_rows))
     for e in range(s.source + left, s.source + right):
         add_scaled(source.vectors, e, ONE, source.vectors, gradient)
         # AdaGrad gets the sum of the squared terms: as they point alike, the square of their sum is too large.
@@ -212,50 +213,51 @@ def learn_phrase(s, left, right, height, source_weights, target_weights, options
 
 
 @njit(**INLINE)
-def list_gradients(s, options, work):
+def list_gradients(s, options, scratch):
     """What each word and negative gets, as entries."""
-    source, target = work.source, work.target
+    source, target = scratch.source, scratch.target
     for i in range(s.n):
         e = s.source + i
-        source.row[e], source.vector[e], source.scale[e] = work.words[s.a + i], e, ONE
-        target.row[s.target + options.negative + i] = work.words[s.a + i]
+        source.row[e], source.vector[e], source.scale[e] = scratch.words[s.a + i], e, ONE
+        target.row[s.target + options.negative + i] = scratch.words[s.a + i]
     for t in range(s.target, s.target + options.negative + s.n):
         target.vector[t], target.scale[t], target.square[t] = t, ONE, mean_square(target.vectors, t)
 
 
 @lean_kernel
-def train_cphrase(text, source_rows, target_rows, options, work, plan, update, team):
-    source, target, losses, phrases = work.source, work.target, work.losses, work.phrases
-    source_weights, target_weights = source_rows.weights, target_rows.weights
-    buffer = work.rows.shape[0] // team.n_threads * team.thread
+def train_cphrase(text, rows, options, scratch, plan, update, team):
+    source, target, losses, phrases = scratch.source, scratch.target, scratch.losses, scratch.phrases
+    source_rows, target_rows = rows
+    weights = source_rows.weights, target_rows.weights
+    buffer = scratch.rows.shape[0] // team.n_threads * team.thread
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
-        first_run, last_run = runs_of_thread(work.run_ptr, block, team)
-        first_source = e = work.run_ptr[first_run] - work.run_ptr[block.first_run]
+        first_run, last_run = runs_of_thread(scratch.run_ptr, block, team)
+        first_source = e = scratch.run_ptr[first_run] - scratch.run_ptr[block.first_run]
         first_sentence = (first_run - block.first_run) * plan.run_length
         first_target = t = first_source + first_sentence * options.negative
         for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
-            sentence, a = sentence_of_block(text, plan, work.run_ptr, block, i, source_weights, options.keep)
+            sentence, a = sentence_of_block(text, plan, scratch.run_ptr, block, i, weights[0], options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
                 continue
-            n, n_phrases = read_sentence(text, sentence, plan.seed, options, target_weights, work, a, team.thread)
+            n, n_phrases = read_sentence(text, sentence, plan.seed, options, weights[1], scratch, a, team.thread)
             if n < 2:
                 continue
             if options.opening < 0:
                 n_phrases = list_balanced(n, phrases, team.thread)
             s = PhraseSentence(sentence, a, n, e, t, team.thread, buffer)
             half = half_of_words(options.negatives, plan.seed, block, i)
-            begin_sentence(s, half, plan.seed, options, target_weights, work)
+            begin_sentence(s, half, plan.seed, options, weights[1], scratch)
             for phrase in range(-n, n_phrases):
                 left, right, height = phrase + n, phrase + n + 1, np.int64(0)
                 if phrase >= 0:
                     left, right = np.int64(phrases.left[s.thread, phrase]), np.int64(phrases.right[s.thread, phrase])
                     height = np.int64(phrases.height[s.thread, phrase])
-                loss, n_predicted = learn_phrase(s, left, right, height, source_weights, target_weights, options, work)
+                loss, n_predicted = learn_phrase(s, (left, right, height), weights, options, scratch)
                 losses.loss[i] += loss
                 losses.n_targets[i] += n_predicted
-            list_gradients(s, options, work)
+            list_gradients(s, options, scratch)
             e += n
             t += n + options.negative
         sort_by_owner(source, source_rows.owner, first_source, e, team)
@@ -318,7 +320,7 @@ class CPhraseObjective:
             scale=make.zeros((n_buffer,), np.float32),
         )
 
-    def run(
+    def call_kernel(
         self, text: EncodedText, rows: list[Rows], scratch: Constituents, plan: Plan, update: Update, team: Team
     ) -> None:
-        train_cphrase(text, rows[0], rows[1], self.options, scratch, plan, update, team)
+        train_cphrase(text, tuple(rows), self.options, scratch, plan, update, team)

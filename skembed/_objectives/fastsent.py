@@ -21,7 +21,7 @@ from numba import njit
 from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import INLINE, PASTE, lean_kernel
 from .._compiled.random import random_bits, uniform
-from .._compiled.rows import ONE, combine, dots, logistic, prefetch_row
+from .._compiled.rows import ONE, Selection, combine, dots, logistic, prefetch_row
 from .._compiled.sync import Team
 from .._training.encoded_text import (
     EncodedText,
@@ -51,7 +51,7 @@ class FastSentOptions(NamedTuple):
 
 
 class AroundWords(NamedTuple):
-    """Work space of one block.
+    """Scratch space of one block.
 
     The entries of a run are at indices that follow from the number of words before it, so that threads do not meet.
     """
@@ -70,6 +70,7 @@ class AroundSentence(NamedTuple):
 
     sentence: int  # its index in the text
     i: int  # in the block
+    source: int  # its first entry of the source gradient
     target: int  # its first entry of the target gradient: the negatives, then the words that it predicts
     thread: int
 
@@ -105,15 +106,17 @@ def list_words_around(s, text, border, options, seed, target_weights, target):
 
 
 @njit(**PASTE)
-def score_words_around(s, n_words, target_weights, options, work):
+def score_words_around(s, n_words, target_weights, options, scratch):
     """Errors of the words that a sentence predicts and of its negatives, as scales of their entries; returns the loss.
 
     The score of a negative is computed once and counts for each word but itself.
     """
-    target, errors, negative_errors = work.target, work.error, work.negative_error
+    target, errors, negative_errors = scratch.target, scratch.error, scratch.negative_error
     first = s.target + options.negative
-    dots(errors, s.thread, target.vectors, s.i, target_weights, target.row, first, n_words)
-    dots(negative_errors, s.thread, target.vectors, s.i, target_weights, target.row, s.target, options.negative)
+    words = Selection(target_weights, target.row, first, n_words)
+    negatives = Selection(target_weights, target.row, s.target, options.negative)
+    dots(errors, s.thread, target.vectors, s.i, words)
+    dots(negative_errors, s.thread, target.vectors, s.i, negatives)
     for k in range(n_words):
         errors[s.thread, k] *= -ONE  # so that errors and losses are those of negatives
     loss = logistic(errors, s.thread, n_words)
@@ -136,45 +139,43 @@ def score_words_around(s, n_words, target_weights, options, work):
 
 
 @njit(**PASTE)
-def learn_from_around(s, first, half, text, plan, source_weights, target_weights, options, work):
+def learn_from_around(s, half, text, plan, rows, options, scratch):
     """One sentence against frozen weights; returns the loss, and the numbers of predicted and own words, or zeros."""
-    source, target = work.source, work.target
-    n_own = list_entries(text, options.bag, 1, plan.seed, s.i, s.sentence, source, first)
+    source, target, target_weights = scratch.source, scratch.target, rows[1].weights
+    n_own = list_entries(text, options.bag, plan.seed, s.i, s.sentence, source, s.source)
     if n_own == 0:
         return 0.0, 0, 0
     draw_negatives(s, half, options, plan.seed, target_weights, target)
     n_words = list_words_around(s, text, plan.border, options, plan.seed, target_weights, target)
     if n_words == 0:
         return 0.0, 0, 0
-    target.square[s.i] = combine(target.vectors, s.i, source.scale, first, source_weights, source.row, first, n_own)
-    loss = score_words_around(s, n_words, target_weights, options, work)
-    n_entries = options.negative + n_words
-    source.square[s.i] = combine(
-        source.vectors, s.i, target.scale, s.target, target_weights, target.row, s.target, n_entries
-    )
+    words = Selection(rows[0].weights, source.row, s.source, n_own)
+    target.square[s.i] = combine(target.vectors, s.i, source.scale, s.source, words)
+    loss = score_words_around(s, n_words, target_weights, options, scratch)
+    predicted = Selection(target_weights, target.row, s.target, options.negative + n_words)
+    source.square[s.i] = combine(source.vectors, s.i, target.scale, s.target, predicted)
     return loss, n_words, n_own
 
 
 @lean_kernel
-def train_fastsent(text, source_rows, target_rows, options, work, plan, update, team):
-    source, target, losses = work.source, work.target, work.losses
+def train_fastsent(text, rows, options, scratch, plan, update, team):
+    source, target, losses = scratch.source, scratch.target, scratch.losses
+    source_rows, target_rows = rows
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
-        first_run, last_run = runs_of_thread(work.run_ptr, block, team)
-        n_before = work.run_ptr[first_run] - work.run_ptr[block.first_run]
+        first_run, last_run = runs_of_thread(scratch.run_ptr, block, team)
+        n_before = scratch.run_ptr[first_run] - scratch.run_ptr[block.first_run]
         first_sentence = (first_run - block.first_run) * plan.run_length
         first_source = e = n_before + team.thread
-        first_target = t = n_before * work.most + first_sentence * options.negative
+        first_target = t = n_before * scratch.most + first_sentence * options.negative
         for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
-            sentence, _ = sentence_of_block(text, plan, work.run_ptr, block, i, source_rows.weights, options.keep)
+            sentence, _ = sentence_of_block(text, plan, scratch.run_ptr, block, i, source_rows.weights, options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
                 continue
             half = half_of_words(options.negatives, plan.seed, block, i)
-            s = AroundSentence(sentence, i, t, team.thread)
-            losses.loss[i], n_words, n_own = learn_from_around(
-                s, e, half, text, plan, source_rows.weights, target_rows.weights, options, work
-            )
+            s = AroundSentence(sentence, i, e, t, team.thread)
+            losses.loss[i], n_words, n_own = learn_from_around(s, half, text, plan, rows, options, scratch)
             losses.n_targets[i] = n_words > 0
             e += n_own
             t += n_words + options.negative * (n_words > 0)
@@ -228,7 +229,7 @@ class FastSentObjective:
             negative_error=make.zeros((n_threads, unshared_width(self.options.negative)), np.float32),
         )
 
-    def run(
+    def call_kernel(
         self, text: EncodedText, rows: list[Rows], scratch: AroundWords, plan: Plan, update: Update, team: Team
     ) -> None:
-        train_fastsent(text, rows[0], rows[1], self.options, scratch, plan, update, team)
+        train_fastsent(text, tuple(rows), self.options, scratch, plan, update, team)

@@ -29,6 +29,7 @@ from .._compiled.compile import INLINE, PASTE, lean_kernel
 from .._compiled.random import random_bits, uniform
 from .._compiled.rows import (
     ONE,
+    Selection,
     add_scaled,
     combine,
     combine_strided,
@@ -72,8 +73,8 @@ class ParagraphOptions(NamedTuple):
     mean: bool
 
 
-class ParagraphWork(NamedTuple):
-    """Work space of one block.
+class Paragraphs(NamedTuple):
+    """Scratch space of one block.
 
     The data of a sentence are at indices that follow from its index in the block and from the number of words before
     it, so that no two threads write to the same place. `source` is empty for PV-DBOW.
@@ -134,7 +135,7 @@ def list_kept_words(s, text, options, seed, target_weights, target):
 
 
 @njit(**INLINE)
-def move_sentence(s, n_predicted, sentence_rows, square, block, update, work):
+def move_sentence(s, n_predicted, sentence_rows, square, block, update, scratch):
     """The step of the vector of a sentence. Only this sentence reads it, so it need not wait for the end of the block.
 
     Its gradient is the sum over all predicted words; plain steps are scaled as those of a row with as many entries.
@@ -143,21 +144,23 @@ def move_sentence(s, n_predicted, sentence_rows, square, block, update, work):
     if not update.adagrad:
         step *= min(ONE, np.float32(update.max_steps) / np.float32(n_predicted))
     if update.learn and square != 0.0:
-        take_step(sentence_rows, s.sentence, ONE, work.sentence_gradient, s.i, square, step, update.adagrad)
+        take_step(sentence_rows, s.sentence, ONE, scratch.sentence_gradient, s.i, square, step, update.adagrad)
 
 
 @njit(**PASTE)
-def learn_bag(s, n_words, sentence_weights, target_weights, options, work):
+def learn_bag(s, n_words, sentence_weights, target_weights, options, scratch):
     """PV-DBOW: the vector of a sentence against frozen words; returns the loss and the mean square of its gradient.
 
     The score of a negative is computed once and counts for each predicted word but itself.
     """
-    target, errors, negative_errors = work.target, work.error, work.negative_error
+    target, errors, negative_errors = scratch.target, scratch.error, scratch.negative_error
     first = s.target + options.n_noise
     copy_scaled(target.vectors, s.i, ONE, sentence_weights, s.sentence)
     target.square[s.i] = mean_square(target.vectors, s.i)
-    dots(errors, s.thread, target.vectors, s.i, target_weights, target.row, first, n_words)
-    dots(negative_errors, s.thread, target.vectors, s.i, target_weights, target.row, s.target, options.n_noise)
+    words = Selection(target_weights, target.row, first, n_words)
+    noise = Selection(target_weights, target.row, s.target, options.n_noise)
+    dots(errors, s.thread, target.vectors, s.i, words)
+    dots(negative_errors, s.thread, target.vectors, s.i, noise)
     for k in range(n_words):
         errors[s.thread, k] *= -ONE  # so that errors and losses are those of negatives
     loss = logistic(errors, s.thread, n_words)
@@ -176,115 +179,98 @@ def learn_bag(s, n_words, sentence_weights, target_weights, options, work):
         loss += weight * (max(target.scale[e], np.float32(0.0)) - math.log(max(error, ONE - error)))
         target.scale[e] = error * weight
         target.vector[e] = s.i if n_others > 0 else target.vectors.shape[0] - 1  # the last one is zero: no step
-    square = combine(
-        work.sentence_gradient,
-        s.i,
-        target.scale,
-        s.target,
-        target_weights,
-        target.row,
-        s.target,
-        options.n_noise + n_words,
-    )
-    return loss, square
+    both = Selection(target_weights, target.row, s.target, options.n_noise + n_words)
+    return loss, combine(scratch.sentence_gradient, s.i, target.scale, s.target, both)
 
 
 @njit(**PASTE)
-def join_window(s, k, n, sentence_weights, source_weights, options, work):
+def join_window(s, k, n, sentence_weights, source_weights, options, scratch):
     """PV-DM: what predicts word k, the last vectors of `target`."""
-    target, rows, scale, window = work.target, work.rows, work.scale, options.window
-    first, buffer = s.target + options.n_noise, s.thread * (work.rows.shape[0] // work.error.shape[0])
+    target, rows, scale, window = scratch.target, scratch.rows, scratch.scale, options.window
+    first, buffer = s.target + options.n_noise, s.thread * (scratch.rows.shape[0] // scratch.error.shape[0])
     at, hidden = s.a + k, target.capacity + s.a + k
-    work.inverse[at] = ONE
+    scratch.inverse[at] = ONE
     if options.n_slots == 1:
         n_context = np.int64(0)
         for c in range(max(0, k - window), min(n, k + window + 1)):
             rows[buffer + n_context] = target.row[first + c]
             n_context += c != k
         if options.mean:
-            work.inverse[at] = ONE / np.float32(1 + n_context)
+            scratch.inverse[at] = ONE / np.float32(1 + n_context)
         for c in range(n_context):
-            scale[buffer + c] = work.inverse[at]
-        combine(target.vectors, hidden, scale, buffer, source_weights, rows, buffer, n_context)
-        add_scaled(target.vectors, hidden, work.inverse[at], sentence_weights, s.sentence)
+            scale[buffer + c] = scratch.inverse[at]
+        combine(target.vectors, hidden, scale, buffer, Selection(source_weights, rows, buffer, n_context))
+        add_scaled(target.vectors, hidden, scratch.inverse[at], sentence_weights, s.sentence)
     else:
-        copy_scaled(work.hidden, hidden * options.n_slots, ONE, sentence_weights, s.sentence)
+        copy_scaled(scratch.hidden, hidden * options.n_slots, ONE, sentence_weights, s.sentence)
         for slot in range(1, options.n_slots):
             c = k + slot - window - (slot <= window)
             known = 0 <= c < n
             word = np.int64(target.row[first + min(max(c, 0), n - 1)])
-            copy_scaled(work.hidden, hidden * options.n_slots + slot, np.float32(known), source_weights, word)
+            copy_scaled(scratch.hidden, hidden * options.n_slots + slot, np.float32(known), source_weights, word)
     target.square[hidden] = mean_square(target.vectors, hidden)
     return hidden
 
 
 @njit(**PASTE)
-def learn_windows(s, n, sentence_weights, source_weights, target_weights, options, work):
+def learn_windows(s, n, sentence_weights, source_weights, target_weights, options, scratch):
     """PV-DM: each word against frozen vectors; returns the loss."""
-    target, errors, loss = work.target, work.negative_error, 0.0
-    first, width = s.target + options.n_noise, work.negative_error.shape[1]
+    target, errors, loss = scratch.target, scratch.negative_error, 0.0
+    first, width = s.target + options.n_noise, scratch.negative_error.shape[1]
+    noise = Selection(target_weights, target.row, s.target, options.n_noise)
+    hidden_vectors = Selection(target.vectors, scratch.arange, target.capacity + s.a, n)
     for k in range(n):
-        hidden, at = join_window(s, k, n, sentence_weights, source_weights, options, work), s.a + k
-        dots(work.error, s.thread, target.vectors, hidden, target_weights, target.row, first + k, 1)
-        dots(errors, at, target.vectors, hidden, target_weights, target.row, s.target, options.n_noise)
-        work.error[s.thread, 0] *= -ONE
-        loss += logistic(work.error, s.thread, 1)
+        hidden, at = join_window(s, k, n, sentence_weights, source_weights, options, scratch), s.a + k
+        dots(scratch.error, s.thread, target.vectors, hidden, Selection(target_weights, target.row, first + k, 1))
+        dots(errors, at, target.vectors, hidden, noise)
+        scratch.error[s.thread, 0] *= -ONE
+        loss += logistic(scratch.error, s.thread, 1)
         for j in range(options.n_noise):
             if target.row[s.target + j] == target.row[first + k]:
                 errors[at, j] = -np.inf
         loss += logistic(errors, at, options.n_noise)
-        target.scale[first + k], target.vector[first + k] = -work.error[s.thread, 0], hidden
-        combine(
-            work.own_joined,
-            at,
-            work.negative_error_flat,
-            at * width,
-            target_weights,
-            target.row,
-            s.target,
-            options.n_noise,
-        )
-        add_scaled(work.own_joined, at, target.scale[first + k], target_weights, np.int64(target.row[first + k]))
+        target.scale[first + k], target.vector[first + k] = -scratch.error[s.thread, 0], hidden
+        combine(scratch.own_joined, at, scratch.negative_error_flat, at * width, noise)
+        add_scaled(scratch.own_joined, at, target.scale[first + k], target_weights, np.int64(target.row[first + k]))
     for j in range(options.n_noise):
-        e, of_negative = s.target + j, (work.negative_error_flat, s.a * width + j, width)
+        e, of_negative = s.target + j, (scratch.negative_error_flat, s.a * width + j, width)
         target.vector[e], target.scale[e] = e, ONE
-        target.square[e] = combine_strided(
-            target.vectors, e, of_negative, target.vectors, work.arange, target.capacity + s.a, n
-        )
+        target.square[e] = combine_strided(target.vectors, e, of_negative, hidden_vectors)
     return loss
 
 
 @njit(**PASTE)
-def gather_document_gradients(s, n, options, work):
+def gather_document_gradients(s, n, options, scratch):
     """PV-DM: what each word gets from the windows that hold it, and what the sentence gets; returns its mean square."""
-    source, rows, scale, window = work.source, work.rows, work.scale, options.window
-    buffer = s.thread * (rows.shape[0] // work.error.shape[0])
+    source, rows, scale, window = scratch.source, scratch.rows, scratch.scale, options.window
+    buffer = s.thread * (rows.shape[0] // scratch.error.shape[0])
     for c in range(n):
         e, n_windows = s.source + c, np.int64(0)
         for k in range(max(0, c - window), min(n, c + window + 1)):
             if k != c:
                 slot = c - k + window + (c < k) if options.n_slots > 1 else 0
                 rows[buffer + n_windows] = (s.a + k) * options.n_slots + slot
-                scale[buffer + n_windows] = work.inverse[s.a + k]
+                scale[buffer + n_windows] = scratch.inverse[s.a + k]
                 n_windows += 1
-        source.row[e], source.vector[e], source.scale[e] = work.target.row[s.target + options.n_noise + c], e, ONE
-        source.square[e] = combine(source.vectors, e, scale, buffer, work.own, rows, buffer, n_windows)
+        source.row[e], source.vector[e], source.scale[e] = scratch.target.row[s.target + options.n_noise + c], e, ONE
+        source.square[e] = combine(source.vectors, e, scale, buffer, Selection(scratch.own, rows, buffer, n_windows))
     for k in range(n):
-        rows[buffer + k], scale[buffer + k] = (s.a + k) * options.n_slots, work.inverse[s.a + k]
-    return combine(work.sentence_gradient, s.i, scale, buffer, work.own, rows, buffer, n)
+        rows[buffer + k], scale[buffer + k] = (s.a + k) * options.n_slots, scratch.inverse[s.a + k]
+    return combine(scratch.sentence_gradient, s.i, scale, buffer, Selection(scratch.own, rows, buffer, n))
 
 
 @lean_kernel
-def train_paragraphs(text, sentence_rows, source_rows, target_rows, options, work, plan, update, team):
-    source, target, losses = work.source, work.target, work.losses
+def train_paragraphs(text, rows, options, scratch, plan, update, team):
+    source, target, losses = scratch.source, scratch.target, scratch.losses
+    sentence_rows, source_rows, target_rows = rows
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
-        first_run, last_run = runs_of_thread(work.run_ptr, block, team)
-        first_source = e = work.run_ptr[first_run] - work.run_ptr[block.first_run]
+        first_run, last_run = runs_of_thread(scratch.run_ptr, block, team)
+        first_source = e = scratch.run_ptr[first_run] - scratch.run_ptr[block.first_run]
         first_sentence = (first_run - block.first_run) * plan.run_length
         first_target = t = first_source + first_sentence * options.n_noise
         for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
-            sentence, a = sentence_of_block(text, plan, work.run_ptr, block, i, target_rows.weights, options.keep)
+            sentence, a = sentence_of_block(text, plan, scratch.run_ptr, block, i, target_rows.weights, options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
                 continue
@@ -296,16 +282,16 @@ def train_paragraphs(text, sentence_rows, source_rows, target_rows, options, wor
             half = half_of_words(options.negatives, plan.seed, block, i)
             draw_noise(s, half, options, plan.seed, target_rows.weights, target)
             if options.window == 0:
-                losses.loss[i], square = learn_bag(s, n, sentence_rows.weights, target_rows.weights, options, work)
+                losses.loss[i], square = learn_bag(s, n, sentence_rows.weights, target_rows.weights, options, scratch)
             else:
                 losses.loss[i] = learn_windows(
-                    s, n, sentence_rows.weights, source_rows.weights, target_rows.weights, options, work
+                    s, n, sentence_rows.weights, source_rows.weights, target_rows.weights, options, scratch
                 )
-                square = gather_document_gradients(s, n, options, work)
+                square = gather_document_gradients(s, n, options, scratch)
                 e += n
             losses.n_targets[i] = n
             t += n + options.n_noise
-            move_sentence(s, n, sentence_rows, square, block, update, work)
+            move_sentence(s, n, sentence_rows, square, block, update, scratch)
         sort_by_owner(source, source_rows.owner, first_source, e, team)
         sort_by_owner(target, target_rows.owner, first_target, t, team)
         if end_block(((source_rows, source), (target_rows, target)), update, losses, block, team):
@@ -348,7 +334,7 @@ class ParagraphObjective:
         """Learn the vectors of these sentences from now on: those of another text, with the same words."""
         self.sentences = fitted["training_vectors_"], fitted["_training_vectors_accumulator"]
 
-    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> ParagraphWork:
+    def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Paragraphs:
         run_ptr, n_tokens = count_words_of_runs(text, plan)
         n_sentences, n_components = plan.runs_per_block * plan.run_length, self.sentences[0].shape[1]
         n_noise, n_slots, is_bag = self.options.n_noise, self.options.n_slots, self.options.window == 0
@@ -362,7 +348,7 @@ class ParagraphObjective:
         )
         n_buffer = n_threads * unshared_width(longest)
         of_words = make.zeros((n_windows, n_components), np.float32)
-        return ParagraphWork(
+        return Paragraphs(
             run_ptr=run_ptr,
             losses=make_losses(n_sentences, make),
             sentence_gradient=make.zeros((n_sentences, n_components), np.float32),
@@ -380,13 +366,13 @@ class ParagraphObjective:
             arange=make.values(n_vectors, np.int32, lambda: np.arange(n_vectors, dtype=np.int32)),
         )
 
-    def run(
-        self, text: EncodedText, rows: list[Rows], scratch: ParagraphWork, plan: Plan, update: Update, team: Team
+    def call_kernel(
+        self, text: EncodedText, rows: list[Rows], scratch: Paragraphs, plan: Plan, update: Update, team: Team
     ) -> None:
         if update.learn or plan.first_block == plan.last_block:
             # PV-DBOW has no source vectors: their gradient is empty.
             sentences = Rows(*self.sentences, rows[0].owner)
-            train_paragraphs(text, sentences, rows[-1], rows[0], self.options, scratch, plan, update, team)
+            train_paragraphs(text, (sentences, rows[-1], rows[0]), self.options, scratch, plan, update, team)
         elif team.thread == 0:
             runs = plan.run_starts[plan.first_block * plan.runs_per_block : plan.last_block * plan.runs_per_block]
             held_out = (runs[:, None] + np.arange(plan.run_length)).ravel()

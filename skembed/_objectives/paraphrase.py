@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE, lean_kernel
-from .._compiled.rows import ONE, add_scaled, copy_scaled, dots, mean_square, padded, softmax
+from .._compiled.rows import ONE, Selection, add_scaled, copy_scaled, dots, mean_square, padded, softmax
 from .._training.pairs import PairLoss
 
 
@@ -32,7 +32,7 @@ def to_vectors(gradient, unit, norm, row, product):
     """From the gradient of the vectors of length one to that of the vectors: ``dv = (du - (du . u) u) / |v|``."""
     for i in range(unit.shape[0]):
         row[0] = i
-        dots(product, 0, gradient, i, unit, row, np.int64(0), np.int64(1))
+        dots(product, 0, gradient, i, Selection(unit, row, np.int64(0), np.int64(1)))
         add_scaled(gradient, i, -product[0, 0], unit, i)
         copy_scaled(gradient, i, ONE / norm[i], gradient, i)
 

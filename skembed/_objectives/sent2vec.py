@@ -21,6 +21,7 @@ from .._compiled.random import random_bits, uniform
 from .._compiled.rows import (
     ONE,
     ONE_APART,
+    Selection,
     add_scaled,
     blend,
     combine,
@@ -63,7 +64,7 @@ class Sent2VecOptions(NamedTuple):
 
 
 class TargetWords(NamedTuple):
-    """Work space of one block.
+    """Scratch space of one block.
 
     The features, vectors and gradient entries of a sentence are at indices that follow from its index in the block and
     from the number of words before it, so that no two threads write to the same place.
@@ -99,36 +100,36 @@ class TargetSentence(NamedTuple):
 
 
 @njit(**INLINE)
-def draw_words(s, half, options, seed, target_weights, work):
+def draw_words(s, half, options, seed, target_weights, scratch):
     """Draw the negatives of a sentence, and which of its words are targets: 0 in `own_of`, -1 for the others."""
-    target = work.target
+    target = scratch.target
     for j in range(options.negative):
         bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(s.sentence), np.uint64(j))
         word = draw_negative(options.negatives, half, bits)
         prefetch_row(target_weights, word)
-        work.candidates[s.thread, 1 + j] = target.row[s.target + j] = word
+        scratch.candidates[s.thread, 1 + j] = target.row[s.target + j] = word
         # The vectors of the negatives have the indices of their entries; those of the targets follow.
         target.vector[s.target + j], target.scale[s.target + j] = s.target + j, ONE
     for i in range(s.a, s.a + s.n):
         bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(s.sentence), np.uint64(i - s.a))
-        is_target = np.int64(uniform(bits) < options.keep[work.words[i]])
-        work.own_of[i] = is_target - 1
-        prefetch_row(target_weights, work.words[i] * is_target)  # row 0 if not; a branch would be mispredicted
+        is_target = np.int64(uniform(bits) < options.keep[scratch.words[i]])
+        scratch.own_of[i] = is_target - 1
+        prefetch_row(target_weights, scratch.words[i] * is_target)  # row 0 if not; a branch would be mispredicted
 
 
 @njit(**PASTE)
-def leave_targets_out(s, n_features, source_weights, options, work):
+def leave_targets_out(s, n_features, source_weights, options, scratch):
     """Eq. 2: v_{S without w_t} of each target, the sum of the sentence less the word and the n-grams that hold it.
 
     So a sentence costs O(words), not O(words^2). Returns the number of targets.
     """
-    source, target, feature, first_own = work.source, work.target, work.feature, s.a + s.i
+    source, target, feature, first_own = scratch.source, scratch.target, scratch.feature, s.a + s.i
     own, whole, k = first_own, first_own + s.n, s.target + options.negative
-    combine(work.own, whole, source.scale, s.source, source_weights, source.row, s.source, n_features)
+    combine(scratch.own, whole, source.scale, s.source, Selection(source_weights, source.row, s.source, n_features))
     for i in range(s.n):
-        if work.own_of[s.a + i] < 0:
+        if scratch.own_of[s.a + i] < 0:
             continue
-        work.own_of[s.a + i] = -1
+        scratch.own_of[s.a + i] = -1
         n_left = n_features
         f = s.a * options.max_order
         for order in range(1, options.max_order + 1):
@@ -140,7 +141,7 @@ def leave_targets_out(s, n_features, source_weights, options, work):
         inverse = np.float32(1.0 / n_left) if options.mean else ONE
         e = np.int64(feature[s.a * options.max_order + i])
         row, scale = np.int64(source.row[e]), -inverse * source.scale[e]
-        square = blend(target.vectors, k, inverse, work.own, whole, scale, source_weights, row)
+        square = blend(target.vectors, k, (inverse, scratch.own, whole), (scale, source_weights, row))
         f = s.a * options.max_order + s.n
         for order in range(2, options.max_order + 1):
             first, last, f = features_with(i, s.n, order, f)
@@ -150,30 +151,28 @@ def leave_targets_out(s, n_features, source_weights, options, work):
                     add_scaled(target.vectors, k, -inverse * source.scale[e], source_weights, np.int64(source.row[e]))
         if options.max_order > 1:
             square = mean_square(target.vectors, k)
-        target.row[k], target.vector[k], target.square[k] = work.words[s.a + i], k, square
-        work.own_of[s.a + i], work.inverse[own] = own, inverse
+        target.row[k], target.vector[k], target.square[k] = scratch.words[s.a + i], k, square
+        scratch.own_of[s.a + i], scratch.inverse[own] = own, inverse
         own += 1
         k += 1
     return own - first_own
 
 
 @njit(**PASTE)
-def score_words(s, n_targets, target_weights, options, work):
+def score_words(s, n_targets, target_weights, options, scratch):
     """Eq. 3: errors of each target and of its negatives; returns the loss.
 
     Scores are written in one loop and read in the next: a vector that was just stored element by element cannot be
     loaded at once.
     """
-    target, error, first = work.target, work.error, s.target + options.negative
-    candidates, n_scores = s.thread * work.candidates.shape[1], options.negative + 2
+    target, error, first = scratch.target, scratch.error, s.target + options.negative
+    n_scores, first_of_thread = options.negative + 2, s.thread * scratch.candidates.shape[1]
+    candidates = Selection(target_weights, scratch.candidates_flat, first_of_thread, n_scores)
     for i in range(0, n_targets, 2):  # two at a time, since they have the same negatives
         j = min(i + 1, n_targets - 1)
-        work.candidates[s.thread, 0], work.candidates[s.thread, n_scores - 1] = (
-            target.row[first + i],
-            target.row[first + j],
-        )
-        outs, pair = (error, s.a + i, s.a + j), (target.vectors, first + i, first + j)
-        dots_of_two(outs, pair, target_weights, work.candidates_flat, candidates, n_scores)
+        scratch.candidates[s.thread, 0] = target.row[first + i]
+        scratch.candidates[s.thread, n_scores - 1] = target.row[first + j]
+        dots_of_two((error, s.a + i, s.a + j), (target.vectors, first + i, first + j), candidates)
         error[s.a + j, 0] = error[s.a + j, n_scores - 1]
     for i in range(n_targets):
         # The word's score with a minus, so that its error and loss are those of the negatives.
@@ -190,30 +189,29 @@ def score_words(s, n_targets, target_weights, options, work):
 
 
 @njit(**PASTE)
-def gather_word_gradients(s, n_targets, target_weights, options, work):
+def gather_word_gradients(s, n_targets, target_weights, options, scratch):
     """Gradients of each v_{S without w_t}, of the negatives, and of what all features get from all targets."""
-    source, target, own, first = work.source, work.target, s.a + s.i, s.target + options.negative
-    width = work.error.shape[1]
+    source, target, own, first = scratch.source, scratch.target, s.a + s.i, s.target + options.negative
+    width, negatives = scratch.error.shape[1], Selection(target_weights, target.row, s.target, options.negative)
+    without_targets = Selection(target.vectors, scratch.arange, first, n_targets)
     for i in range(0, n_targets, 2):
         j = min(i + 1, n_targets - 1)
-        scales = work.error_flat, (s.a + i) * width + 1, (s.a + j) * width + 1, ONE_APART
-        combine_two((work.own, own + i, own + j), scales, target_weights, target.row, s.target, options.negative)
+        scales = scratch.error_flat, (s.a + i) * width + 1, (s.a + j) * width + 1, ONE_APART
+        combine_two((scratch.own, own + i, own + j), scales, negatives)
     for i in range(n_targets):
-        add_scaled(work.own, own + i, work.error[s.a + i, 0], target_weights, np.int64(target.row[first + i]))
+        add_scaled(scratch.own, own + i, scratch.error[s.a + i, 0], target_weights, np.int64(target.row[first + i]))
     for i in range(0, options.negative, 2):
         e, f = s.target + i, s.target + min(i + 1, options.negative - 1)
-        scales = work.error_flat, s.a * width + 1 + i, s.a * width + 1 + f - s.target, width
-        target.square[e], target.square[f] = combine_two(
-            (target.vectors, e, f), scales, target.vectors, work.arange, first, n_targets
-        )
-    shared = source.capacity + s.i
-    source.square[shared] = combine(source.vectors, shared, work.inverse, own, work.own, work.arange, own, n_targets)
+        scales = scratch.error_flat, s.a * width + 1 + i, s.a * width + 1 + f - s.target, width
+        target.square[e], target.square[f] = combine_two((target.vectors, e, f), scales, without_targets)
+    shared, of_targets = source.capacity + s.i, Selection(scratch.own, scratch.arange, own, n_targets)
+    source.square[shared] = combine(source.vectors, shared, scratch.inverse, own, of_targets)
 
 
 @njit(**PASTE)
-def gather_feature_gradients(s, n_targets, options, work):
+def gather_feature_gradients(s, n_targets, options, scratch):
     """The gradient of a feature: that of all features of the sentence, less the terms of targets that it contains."""
-    source, feature, own_of = work.source, work.feature, work.own_of
+    source, feature, own_of = scratch.source, scratch.feature, scratch.own_of
     shared, f = source.capacity + s.i, s.a * options.max_order
     for order in range(1, options.max_order + 1):
         for i in range(s.a, s.a + s.n - order + 1):
@@ -234,20 +232,21 @@ def gather_feature_gradients(s, n_targets, options, work):
             for j in range(i, i + order):
                 own = np.int64(own_of[j])
                 if own >= 0:
-                    scale = -keeps * work.inverse[own]
-                    source.square[e] = blend(source.vectors, e, keeps, source.vectors, base, scale, work.own, own)
+                    scale = -keeps * scratch.inverse[own]
+                    before, term = (keeps, source.vectors, base), (scale, scratch.own, own)
+                    source.square[e] = blend(source.vectors, e, before, term)
                     base = e
 
 
 @njit(**PASTE)
-def set_thresholds(s, n_features, n_targets, options, work):
+def set_thresholds(s, n_features, n_targets, options, scratch):
     """Multiples of the soft threshold: 1 / |R(S without w_t)| for each feature of it, 1 for each update of a target."""
-    source, target, feature, first = work.source, work.target, work.feature, s.target + options.negative
+    source, target, feature, first = scratch.source, scratch.target, scratch.feature, s.target + options.negative
     of_all = np.float32(0.0)
     for e in range(s.source, s.source + n_features):
         source.threshold[e] = 0.0
     for i in range(s.n):
-        if work.own_of[s.a + i] < 0:
+        if scratch.own_of[s.a + i] < 0:
             continue
         n_left = n_features
         for step in range(2):  # count the features without the word, then take it out of those with it
@@ -271,46 +270,46 @@ def set_thresholds(s, n_features, n_targets, options, work):
 
 
 @njit(**PASTE)
-def learn_sentence(s, half, text, source_weights, target_weights, options, seed, work):
+def learn_sentence(s, half, text, rows, options, seed, scratch):
     """All targets of one sentence against frozen weights; returns the loss, and the numbers of targets and features."""
-    draw_words(s, half, options, seed, target_weights, work)
-    n_features = list_features(s, text.word_weight, options, seed, work)
-    n_targets = leave_targets_out(s, n_features, source_weights, options, work)
+    source_weights, target_weights = rows[0].weights, rows[1].weights
+    draw_words(s, half, options, seed, target_weights, scratch)
+    n_features = list_features(s, text.word_weight, options, seed, scratch)
+    n_targets = leave_targets_out(s, n_features, source_weights, options, scratch)
     if n_targets == 0:
         return 0.0, 0, 0
-    loss = score_words(s, n_targets, target_weights, options, work)
-    gather_word_gradients(s, n_targets, target_weights, options, work)
-    gather_feature_gradients(s, n_targets, options, work)
-    if work.source.threshold.shape[0] > 0:
-        set_thresholds(s, n_features, n_targets, options, work)
+    loss = score_words(s, n_targets, target_weights, options, scratch)
+    gather_word_gradients(s, n_targets, target_weights, options, scratch)
+    gather_feature_gradients(s, n_targets, options, scratch)
+    if scratch.source.threshold.shape[0] > 0:
+        set_thresholds(s, n_features, n_targets, options, scratch)
     return loss, n_targets, n_features
 
 
 @lean_kernel
-def train_sent2vec(text, source_rows, target_rows, options, work, plan, update, team):
-    source, target, losses = work.source, work.target, work.losses
+def train_sent2vec(text, rows, options, scratch, plan, update, team):
+    source, target, losses = scratch.source, scratch.target, scratch.losses
+    source_rows, target_rows = rows
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
-        first_run, last_run = runs_of_thread(work.run_ptr, block, team)
-        a = work.run_ptr[first_run] - work.run_ptr[block.first_run]
+        first_run, last_run = runs_of_thread(scratch.run_ptr, block, team)
+        a = scratch.run_ptr[first_run] - scratch.run_ptr[block.first_run]
         first_sentence = (first_run - block.first_run) * plan.run_length
         first_source = e = a * options.max_order
         first_target = t = a + first_sentence * options.negative
         for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
-            sentence, a = sentence_of_block(text, plan, work.run_ptr, block, i, source_rows.weights, options.keep)
+            sentence, a = sentence_of_block(text, plan, scratch.run_ptr, block, i, source_rows.weights, options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
                 continue
             n = np.int64(0)
             for p in range(text.sent_ptr[sentence], text.sent_ptr[sentence + 1]):
-                work.words[a + n] = text.tokens[p]
+                scratch.words[a + n] = text.tokens[p]
                 n += text.tokens[p] < text.word_weight.shape[0]
             if n > 1:
                 half = half_of_words(options.negatives, plan.seed, block, i)
                 s = TargetSentence(sentence, i, a, n, e, t, team.thread)
-                losses.loss[i], n_targets, n_features = learn_sentence(
-                    s, half, text, source_rows.weights, target_rows.weights, options, plan.seed, work
-                )
+                losses.loss[i], n_targets, n_features = learn_sentence(s, half, text, rows, options, plan.seed, scratch)
                 losses.n_targets[i] = n_targets
                 e += n_features
                 t += n_targets + options.negative * (n_targets > 0)
@@ -377,8 +376,8 @@ class Sent2VecObjective:
             arange=make.values(n_target + 1, np.int32, lambda: np.arange(n_target + 1, dtype=np.int32)),
         )
 
-    def run(
+    def call_kernel(
         self, text: EncodedText, rows: list[Rows], scratch: TargetWords, plan: Plan, update: Update, team: Team
     ) -> None:
         options, update = self.options._replace(max_order=scratch.max_order), update._replace(penalty=self.penalty)
-        train_sent2vec(text, rows[0], rows[1], options, scratch, plan, update, team)
+        train_sent2vec(text, tuple(rows), options, scratch, plan, update, team)

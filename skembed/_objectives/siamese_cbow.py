@@ -1,6 +1,6 @@
 r"""Siamese CBOW (Kenter, Borisov and de Rijke, 2016, equation 1).
 
-A sentence is the mean of its words' vectors. The softmax over the cosines with its neighbours and with ``n`` random
+A sentence is the mean of its words' vectors. The softmax over the scratch with its neighbours and with ``n`` random
 sentences that are not its neighbours approaches ``1 / |S+|`` on each neighbour:
 
 .. math::
@@ -16,9 +16,9 @@ from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, Allocator
 from .._compiled.compile import LEAN, PASTE, lean_kernel
-from .._compiled.rows import ONE, add_scaled, combine, copy_scaled, dots, mean_square, softmax
+from .._compiled.rows import ONE, Selection, add_scaled, combine, copy_scaled, dots, mean_square, softmax
 from .._compiled.sync import Team, barrier, partition
-from .._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
+from .._training.encoded_text import EncodedText, Plan, block_of
 from .._training.ngram_features import source_matrix
 from .._training.plan import SentenceBlocks
 from .._training.sentence_blocks import (
@@ -39,54 +39,53 @@ from .._training.updates import Rows, Update
 
 
 class Cosines(NamedTuple):
-    """Work space of one block."""
+    """Scratch space of one block."""
 
-    run_ptr: np.ndarray  # (n_runs + 1,) int64
     losses: Losses
     sentences: Sentences  # the columns of `error`: 2 * window + 1 around the target, then the random sentences
-    unit: np.ndarray  # (n_slots, n_components) float32, the sums scaled to length one
-    norm: np.ndarray  # (n_slots,) float32, the lengths they had
+    unit: np.ndarray  # (n_members, n_components) float32, the sums scaled to length one
+    norm: np.ndarray  # (n_members,) float32, the lengths they had
     source_gradient: np.ndarray  # (n_targets, n_components) float32, gradient of the unit vector in the source role
 
 
 @njit(**LEAN)
-def scale_to_length_one(cosines, first, last):
-    sentences = cosines.sentences
-    for slot in range(first, last):
-        if sentences.document[slot] >= 0:
-            square = mean_square(sentences.sums, slot) * np.float32(sentences.sums.shape[1])
+def scale_to_length_one(scratch, first, last):
+    sentences = scratch.sentences
+    for member in range(first, last):
+        if sentences.document[member] >= 0:
+            square = mean_square(sentences.sums, member) * np.float32(sentences.sums.shape[1])
             if square == 0.0:
                 # A sentence without a direction is left out.
-                sentences.document[slot] = -1
+                sentences.document[member] = -1
             else:
-                cosines.norm[slot] = np.sqrt(square)
-                copy_scaled(cosines.unit, slot, ONE / cosines.norm[slot], sentences.sums, slot)
+                scratch.norm[member] = np.sqrt(square)
+                copy_scaled(scratch.unit, member, ONE / scratch.norm[member], sentences.sums, member)
 
 
 @njit(**PASTE)
-def score_cosines(plan, cosines, random, inverse_temperature, team):
+def score_cosines(plan, scratch, random, inverse_temperature, team):
     """Phase 2: each target against its neighbours and the random sentences, eq. 1."""
-    sentences, losses, span = cosines.sentences, cosines.losses, 2 * plan.border + 1
+    sentences, losses, span = scratch.sentences, scratch.losses, 2 * plan.border + 1
     error, scores = sentences.error, sentences.scores
     values, thread, buffer = scores.values, team.thread, team.thread * scores.values.shape[1]
     first, last = partition(random.n_targets, team)
     for i in range(first, last):
-        slot = sentences.of_target[i]
+        member = sentences.of_target[i]
         losses.loss[i], losses.n_targets[i] = 0.0, 0
         n = n_positive = np.int64(0)
         for c in range(span + random.n_random):
             error[i, c] = 0.0
             is_near = c < span
-            q = slot + c - plan.border if is_near else sentences.of_target[random_target(random, i, c - span)]
-            if sentences.document[slot] >= 0 and (
-                is_neighbour(sentences, plan, slot, q) if is_near else is_negative(sentences, plan, slot, q)
+            q = member + c - plan.border if is_near else sentences.of_target[random_target(random, i, c - span)]
+            if sentences.document[member] >= 0 and (
+                is_neighbour(sentences, plan, member, q) if is_near else is_negative(sentences, plan, member, q)
             ):
                 scores.which[buffer + n], scores.column[buffer + n] = q, c
                 n += 1
                 n_positive += is_near
         if n_positive == 0:
             continue
-        dots(values, thread, cosines.unit, slot, cosines.unit, scores.which, buffer, n)
+        dots(values, thread, scratch.unit, member, Selection(scratch.unit, scores.which, buffer, n))
         true_score = np.float32(0.0)
         for c in range(n):
             values[thread, c] *= inverse_temperature
@@ -98,22 +97,22 @@ def score_cosines(plan, cosines, random, inverse_temperature, team):
                 values[thread, c] -= np.float32(1.0 / n_positive)
             values[thread, c] *= inverse_temperature
             error[i, scores.column[buffer + c]] = values[thread, c]
-        combine(cosines.source_gradient, i, scores.flat, buffer, cosines.unit, scores.which, buffer, n)
+        combine(scratch.source_gradient, i, scores.flat, buffer, Selection(scratch.unit, scores.which, buffer, n))
 
 
 @njit(**PASTE)
-def gather_cosine_gradients(plan, cosines, random, block, team):
+def gather_cosine_gradients(plan, scratch, random, block, team):
     """Phase 3: a sentence's gradient from its roles as source, as random sentence and as neighbour."""
-    sentences, losses = cosines.sentences, cosines.losses
+    sentences, losses = scratch.sentences, scratch.losses
     error, scores, gradient = sentences.error, sentences.scores, sentences.gradient
     width, span = plan.run_length + 2 * plan.border, 2 * plan.border + 1
     vectors, buffer = gradient.vectors, team.thread * scores.values.shape[1]
-    first, last = partition(block.n_slots, team)
-    for slot in range(first, last):
-        gradient.square[slot] = 0.0
-        if sentences.document[slot] < 0:
+    first, last = partition(block.n_members, team)
+    for member in range(first, last):
+        gradient.square[member] = 0.0
+        if sentences.document[member] < 0:
             continue
-        run, position = slot // width, slot % width
+        run, position = member // width, member % width
         i, is_target = run * plan.run_length + position - plan.border, 0 <= position - plan.border < plan.run_length
         n = np.int64(0)
         if is_target:
@@ -125,35 +124,35 @@ def gather_cosine_gradients(plan, cosines, random, block, team):
         for j in range(max(0, position - 2 * plan.border), min(plan.run_length, position + 1)):
             t = run * plan.run_length + j
             source = sentences.of_target[t]
-            error_of_slot = error[t, slot - source + plan.border]
-            if error_of_slot != 0.0:
-                scores.which[buffer + n], scores.flat[buffer + n] = source, error_of_slot
+            error_of_member = error[t, member - source + plan.border]
+            if error_of_member != 0.0:
+                scores.which[buffer + n], scores.flat[buffer + n] = source, error_of_member
                 n += 1
-        combine(vectors, slot, scores.flat, buffer, cosines.unit, scores.which, buffer, n)
+        combine(vectors, member, scores.flat, buffer, Selection(scratch.unit, scores.which, buffer, n))
         if is_target and losses.n_targets[i] > 0:
-            add_scaled(vectors, slot, ONE, cosines.source_gradient, i)
+            add_scaled(vectors, member, ONE, scratch.source_gradient, i)
         # From the unit vector u = s / |s| back to the sentence: ds = (du - (du . u) u) / |s|
-        scores.which[buffer] = slot
-        dots(scores.values, team.thread, vectors, slot, cosines.unit, scores.which, buffer, np.int64(1))
-        add_scaled(vectors, slot, -scores.flat[buffer], cosines.unit, slot)
-        copy_scaled(vectors, slot, ONE / cosines.norm[slot], vectors, slot)
-        gradient.square[slot] = mean_square(vectors, slot)
+        scores.which[buffer] = member
+        dots(scores.values, team.thread, vectors, member, Selection(scratch.unit, scores.which, buffer, np.int64(1)))
+        add_scaled(vectors, member, -scores.flat[buffer], scratch.unit, member)
+        copy_scaled(vectors, member, ONE / scratch.norm[member], vectors, member)
+        gradient.square[member] = mean_square(vectors, member)
 
 
 @lean_kernel
-def train_siamese_cbow(text, rows, bag, inverse_temperature, cosines, plan, update, team):
-    sentences = cosines.sentences
+def train_siamese_cbow(text, rows, bag, inverse_temperature, scratch, plan, update, team):
+    sentences = scratch.sentences
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
         random = draw_targets(plan, block, sentences.offsets[team.thread])
-        first, last = sum_sentences(text, rows, bag, plan, block, cosines.run_ptr, sentences, team)
-        scale_to_length_one(cosines, first, last)
+        first, last = sum_sentences(text, rows, bag, plan, block, sentences, team)
+        scale_to_length_one(scratch, first, last)
         barrier(team)
-        score_cosines(plan, cosines, random, inverse_temperature, team)
+        score_cosines(plan, scratch, random, inverse_temperature, team)
         if update.learn:
             barrier(team)
-            gather_cosine_gradients(plan, cosines, random, block, team)
-        if end_block(((rows, sentences.gradient),), update, cosines.losses, block, team):
+            gather_cosine_gradients(plan, scratch, random, block, team)
+        if end_block(((rows, sentences.gradient),), update, scratch.losses, block, team):
             return
 
 
@@ -172,10 +171,8 @@ class SiameseCBOWObjective:
         negative = min(self.negative, n_targets - 1)  # a block has only that many other targets
         n_components = self.matrices[0].weights.shape[1]
         n_scores = 2 * plan.border + 1 + negative
-        run_ptr, n_words = count_words_of_runs(text, plan)
-        sentences = make_sentences(text, plan, self.bag, n_words, n_components, negative, n_scores, n_threads, make)
+        sentences = make_sentences(text, plan, self.bag, n_components, negative, n_scores, n_threads, make)
         return Cosines(
-            run_ptr=run_ptr,
             losses=make_losses(n_targets, make),
             sentences=sentences,
             unit=make.zeros((len(sentences.sentence), n_components), np.float32),
@@ -183,7 +180,7 @@ class SiameseCBOWObjective:
             source_gradient=make.zeros((n_targets, n_components), np.float32),
         )
 
-    def run(
+    def call_kernel(
         self, text: EncodedText, rows: list[Rows], scratch: Cosines, plan: Plan, update: Update, team: Team
     ) -> None:
         bag = self.bag if update.learn else self.bag._replace(kept=1.0)

@@ -21,7 +21,7 @@ from numba import njit
 from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import PASTE, lean_kernel
 from .._compiled.random import below, random_bits, uniform
-from .._compiled.rows import ONE, combine, combine_strided, copy_scaled, dots, logistic, padded, prefetch_row
+from .._compiled.rows import ONE, Selection, combine, combine_strided, copy_scaled, dots, logistic, padded, prefetch_row
 from .._compiled.sync import Team
 from .._training.encoded_text import (
     EncodedText,
@@ -51,7 +51,7 @@ class Word2VecOptions(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """Work space of one block.
+    """Scratch space of one block.
 
     The data of a sentence are at indices that follow from its index in the block and from the number of words before
     it, so that no two threads write to the same place.
@@ -98,99 +98,101 @@ def keep_words(text, sentence, seed, options, target_weights, words, a):
 
 
 @njit(**PASTE)
-def draw_windows(s, half, seed, options, target_weights, work):
+def draw_windows(s, half, seed, options, target_weights, scratch):
     """Draw the negatives of a sentence and the window of each of its words."""
     for j in range(options.negative):
         bits = random_bits(np.uint64(seed), np.uint64(5), np.uint64(s.sentence), np.uint64(j))
-        work.target.row[s.target + j] = draw_negative(options.negatives, half, bits)
-        prefetch_row(target_weights, work.target.row[s.target + j])
+        scratch.target.row[s.target + j] = draw_negative(options.negatives, half, bits)
+        prefetch_row(target_weights, scratch.target.row[s.target + j])
     for i in range(s.n):
         bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(s.sentence), np.uint64(i))
-        work.near[s.a + i] = 1 + below(bits, options.window)
+        scratch.near[s.a + i] = 1 + below(bits, options.window)
 
 
 @njit(**PASTE)
-def learn_position(s, i, source_weights, target_weights, options, work):
+def learn_position(s, i, weights, options, scratch):
     """Word i of a sentence against frozen weights: errors, and the gradient of its hidden vector.
 
     Skip-gram predicts each word of the window from word i. The negatives of the sentence serve all of them, counted as
     often as there are words: the same expectation as a set for each, at a fraction of the cost. CBOW predicts
     word i from the mean of the window. Returns the loss and the number of words predicted.
     """
-    source, target, rows, scale, errors = work.source, work.target, work.rows, work.scale, work.negative_error
-    at, buffer, negative = s.a + i, s.buffer, options.negative
-    word, hidden = work.words[at], target.capacity + at
+    source, target, rows, scale = scratch.source, scratch.target, scratch.rows, scratch.scale
+    errors, negative_errors = scratch.error, scratch.negative_error
+    (source_weights, target_weights), at, buffer, negative = weights, s.a + i, s.buffer, options.negative
+    word, hidden = scratch.words[at], target.capacity + at
     n_context = np.int64(0)
-    for c in range(max(0, i - work.near[at]), min(s.n, i + work.near[at] + 1)):
-        rows[buffer + n_context] = work.words[s.a + c]
+    for c in range(max(0, i - scratch.near[at]), min(s.n, i + scratch.near[at] + 1)):
+        rows[buffer + n_context] = scratch.words[s.a + c]
         n_context += c != i
     if options.skipgram:
         copy_scaled(target.vectors, hidden, ONE, source_weights, word)
     else:
         for c in range(n_context):
             scale[buffer + c] = ONE / np.float32(n_context)
-        target.square[hidden] = combine(target.vectors, hidden, scale, buffer, source_weights, rows, buffer, n_context)
+        around = Selection(source_weights, rows, buffer, n_context)
+        target.square[hidden] = combine(target.vectors, hidden, scale, buffer, around)
         rows[buffer] = word
     n_predicted = n_context if options.skipgram else 1
     # The scores of words that occur with a minus, so that their errors and losses are those of the negatives.
-    dots(work.error, at, target.vectors, hidden, target_weights, rows, buffer, n_predicted)
+    dots(errors, at, target.vectors, hidden, Selection(target_weights, rows, buffer, n_predicted))
     for c in range(n_predicted):
-        work.error[at, c] *= -ONE
-    loss = logistic(work.error, at, n_predicted)
+        errors[at, c] *= -ONE
+    loss = logistic(errors, at, n_predicted)
     for c in range(n_predicted):
-        work.error[at, c] *= -ONE
-        scale[buffer + c] = work.error[at, c]
-    dots(errors, at, target.vectors, hidden, target_weights, target.row, s.target, negative)
+        errors[at, c] *= -ONE
+        scale[buffer + c] = errors[at, c]
+    dots(negative_errors, at, target.vectors, hidden, Selection(target_weights, target.row, s.target, negative))
     for j in range(negative):
         if target.row[s.target + j] == word:
-            errors[at, j] = -np.inf
-    loss += n_predicted * logistic(errors, at, negative)
+            negative_errors[at, j] = -np.inf
+    loss += n_predicted * logistic(negative_errors, at, negative)
     for j in range(negative):
-        errors[at, j] *= np.float32(n_predicted)
+        negative_errors[at, j] *= np.float32(n_predicted)
         rows[buffer + n_predicted + j] = target.row[s.target + j]
-        scale[buffer + n_predicted + j] = errors[at, j]
+        scale[buffer + n_predicted + j] = negative_errors[at, j]
     if not options.skipgram:
         for c in range(1 + negative):
             scale[buffer + c] /= np.float32(n_context)
     own, n_rows = source.capacity + at, n_predicted + negative
-    source.square[own] = combine(source.vectors, own, scale, buffer, target_weights, rows, buffer, n_rows)
+    source.square[own] = combine(source.vectors, own, scale, buffer, Selection(target_weights, rows, buffer, n_rows))
     return loss, n_predicted
 
 
 @njit(**PASTE)
-def gather_negative_gradients(s, options, work):
+def gather_negative_gradients(s, options, scratch):
     """What the negatives of a sentence get from all positions."""
-    target, width = work.target, work.negative_error.shape[1]
+    target, width = scratch.target, scratch.negative_error.shape[1]
+    hidden = Selection(target.vectors, scratch.arange, target.capacity + s.a, s.n)
     for j in range(options.negative):
-        e, errors = s.target + j, (work.negative_error_flat, s.a * width + j, width)
+        e, errors = s.target + j, (scratch.negative_error_flat, s.a * width + j, width)
         target.vector[e], target.scale[e] = e, ONE
-        target.square[e] = combine_strided(
-            target.vectors, e, errors, target.vectors, work.arange, target.capacity + s.a, s.n
-        )
+        target.square[e] = combine_strided(target.vectors, e, errors, hidden)
 
 
 @njit(**PASTE)
-def gather_window_gradients(s, options, work):
+def gather_window_gradients(s, options, scratch):
     """What each word gets, from its own position and from those that have it in their window."""
-    source, target, rows, scale, buffer = work.source, work.target, work.rows, work.scale, s.buffer
+    source, target, rows, scale, buffer = scratch.source, scratch.target, scratch.rows, scratch.scale, s.buffer
     hidden, own = target.capacity + s.a, source.capacity + s.a
     for c in range(s.n):
         e, t = s.source + c, s.target + options.negative + c
-        source.row[e] = target.row[t] = work.words[s.a + c]
+        source.row[e] = target.row[t] = scratch.words[s.a + c]
         source.vector[e], source.scale[e] = own + c, ONE
-        target.vector[t], target.scale[t] = hidden + c, work.error[s.a + c, 0]
+        target.vector[t], target.scale[t] = hidden + c, scratch.error[s.a + c, 0]
         k = buffer
         for i in range(max(0, c - options.window), min(s.n, c + options.window + 1)):
-            if i != c and abs(i - c) <= work.near[s.a + i]:
-                column = c - max(0, i - work.near[s.a + i]) - (c > i)
+            if i != c and abs(i - c) <= scratch.near[s.a + i]:
+                column = c - max(0, i - scratch.near[s.a + i]) - (c > i)
                 rows[k] = hidden + i if options.skipgram else own + i
-                scale[k] = work.error[s.a + i, column] if options.skipgram else ONE
+                scale[k] = scratch.error[s.a + i, column] if options.skipgram else ONE
                 k += 1
         if options.skipgram:
-            target.square[t] = combine(target.vectors, t, scale, buffer, target.vectors, rows, buffer, k - buffer)
+            predicting = Selection(target.vectors, rows, buffer, k - buffer)
+            target.square[t] = combine(target.vectors, t, scale, buffer, predicting)
             target.vector[t], target.scale[t] = t, ONE
         else:
-            combine(source.vectors, e, scale, buffer, source.vectors, rows, buffer, k - buffer)
+            combine(source.vectors, e, scale, buffer, Selection(source.vectors, rows, buffer, k - buffer))
             # AdaGrad gets the sum of the squared terms: as they point alike, the square of their sum is too large.
             square = np.float32(0.0)
             for j in range(buffer, k):
@@ -199,32 +201,34 @@ def gather_window_gradients(s, options, work):
 
 
 @lean_kernel
-def train_word2vec(text, source_rows, target_rows, options, work, plan, update, team):
-    source, target, losses = work.source, work.target, work.losses
-    buffer = work.rows.shape[0] // team.n_threads * team.thread
+def train_word2vec(text, rows, options, scratch, plan, update, team):
+    source, target, losses = scratch.source, scratch.target, scratch.losses
+    source_rows, target_rows = rows
+    weights = source_rows.weights, target_rows.weights
+    buffer = scratch.rows.shape[0] // team.n_threads * team.thread
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
-        first_run, last_run = runs_of_thread(work.run_ptr, block, team)
-        first_source = e = work.run_ptr[first_run] - work.run_ptr[block.first_run]
+        first_run, last_run = runs_of_thread(scratch.run_ptr, block, team)
+        first_source = e = scratch.run_ptr[first_run] - scratch.run_ptr[block.first_run]
         first_sentence = (first_run - block.first_run) * plan.run_length
         first_target = t = first_source + first_sentence * options.negative
         for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
-            sentence, a = sentence_of_block(text, plan, work.run_ptr, block, i, source_rows.weights, options.keep)
+            sentence, a = sentence_of_block(text, plan, scratch.run_ptr, block, i, source_rows.weights, options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
                 continue
-            n = keep_words(text, sentence, plan.seed, options, target_rows.weights, work.words, a)
+            n = keep_words(text, sentence, plan.seed, options, target_rows.weights, scratch.words, a)
             if n < 2:
                 continue
             s = WindowSentence(sentence, a, n, e, t, buffer)
             half = half_of_words(options.negatives, plan.seed, block, i)
-            draw_windows(s, half, plan.seed, options, target_rows.weights, work)
+            draw_windows(s, half, plan.seed, options, target_rows.weights, scratch)
             for position in range(n):
-                loss, n_predicted = learn_position(s, position, source_rows.weights, target_rows.weights, options, work)
+                loss, n_predicted = learn_position(s, position, weights, options, scratch)
                 losses.loss[i] += loss
                 losses.n_targets[i] += n_predicted
-            gather_negative_gradients(s, options, work)
-            gather_window_gradients(s, options, work)
+            gather_negative_gradients(s, options, scratch)
+            gather_window_gradients(s, options, scratch)
             e += n
             t += n + options.negative
         sort_by_owner(source, source_rows.owner, first_source, e, team)
@@ -282,7 +286,7 @@ class Word2VecObjective:
             arange=make.values(n_vectors, np.int32, lambda: np.arange(n_vectors, dtype=np.int32)),
         )
 
-    def run(
+    def call_kernel(
         self, text: EncodedText, rows: list[Rows], scratch: Windows, plan: Plan, update: Update, team: Team
     ) -> None:
-        train_word2vec(text, rows[0], rows[1], self.options, scratch, plan, update, team)
+        train_word2vec(text, tuple(rows), self.options, scratch, plan, update, team)

@@ -14,7 +14,7 @@ from .._compiled.compile import INLINE, LEAN, lean_kernel
 from .._compiled.rows import prefetch_row
 from .._compiled.simd import prefetch_item
 
-# What a sentence costs besides its words, in words; balances the work of the threads.
+# What a sentence costs besides its words, in words; balances the threads.
 WORDS_PER_SENTENCE = 8
 # How many runs ahead words are prefetched, and the most words of a run; how far ahead the offsets of sentences are.
 _RUNS_AHEAD, _MOST_WORDS_AHEAD, _OFFSETS_AHEAD = 4, 256, 24
@@ -121,7 +121,7 @@ class Block(NamedTuple):
     first_run: int
     last_run: int  # the run after the last
     n_targets: int  # its sentences
-    n_slots: int  # its sentences, borders included
+    n_members: int  # its sentences, borders included
 
 
 @njit(**INLINE)
@@ -137,8 +137,8 @@ def block_of(plan, index):
 def _first_run_of(run_ptr, block, thread, n_threads):
     """First run of a thread's range, which is also the end of the range before."""
     n_runs = block.last_run - block.first_run
-    work = run_ptr[block.last_run] - run_ptr[block.first_run] + n_runs * WORDS_PER_SENTENCE
-    wanted = work * thread // n_threads
+    cost = run_ptr[block.last_run] - run_ptr[block.first_run] + n_runs * WORDS_PER_SENTENCE
+    wanted = cost * thread // n_threads
     low, high = block.first_run, block.last_run
     while low < high:
         middle = (low + high) // 2

@@ -1,6 +1,6 @@
 """Negative samples: words drawn at random by a power of their frequency, for one sentence from one half of the words.
 
-The words are in two halves with about the same work, see `assign_rows`. The first sentences of a block take their
+The words are in two halves with about the same cost, see `assign_rows`. The first sentences of a block take their
 negatives from the first half, the others from the second, in proportion to the draws of each half: over the blocks,
 which are random samples of the text, every word is drawn as often as it should. So if two threads have half of the
 sentences each, and own the rows of one half each, neither uses rows that the negatives of the other change.

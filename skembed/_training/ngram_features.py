@@ -31,9 +31,9 @@ def drop_ngrams(s, seed, options, feature, first, n_ngrams):
 
 
 @njit(**INLINE)
-def list_features(s, word_weight, options, seed, work):
+def list_features(s, word_weight, options, seed, scratch):
     """R(S): words, then n-grams of each order, as entries of the source gradient; returns their number."""
-    words, feature, source = work.words, work.feature, work.source
+    words, feature, source = scratch.words, scratch.feature, scratch.source
     n_words, f, e = word_weight.shape[0], s.a * options.max_order, s.source
     n_ngrams = 0
     for order in range(2, options.max_order + 1):

@@ -16,20 +16,20 @@ from .word_dropout import KEEP_ALL, list_words
 
 
 @lean_kernel
-def list_distinct(ids, slot, words, distinct):
+def list_distinct(ids, index_of, words, distinct):
     """``words[i]``: index of ``ids[i]`` among the distinct ids, which are listed; returns how many there are.
 
-    ``slot`` int32, zeros for each id, is left as zeros.
+    ``index_of`` int32, zeros for each id, is left as zeros.
     """
     n = np.int64(0)
     for i in range(ids.shape[0]):
-        if slot[ids[i]] == 0:
+        if index_of[ids[i]] == 0:
             distinct[n] = ids[i]
             n += 1
-            slot[ids[i]] = n
-        words[i] = slot[ids[i]] - 1
+            index_of[ids[i]] = n
+        words[i] = index_of[ids[i]] - 1
     for i in range(n):
-        slot[distinct[i]] = 0
+        index_of[distinct[i]] = 0
     return n
 
 
@@ -41,10 +41,10 @@ class IndexedSentences(NamedTuple):
     distinct: np.ndarray  # (n_distinct,) ids of the words
 
     @classmethod
-    def of(cls, ids: np.ndarray, ptr: np.ndarray, slot: np.ndarray) -> IndexedSentences:
-        """From ids; ``slot`` has a zero for each id."""
+    def of(cls, ids: np.ndarray, ptr: np.ndarray, index_of: np.ndarray) -> IndexedSentences:
+        """From ids; ``index_of`` has a zero for each id."""
         words, distinct = np.empty(len(ids), np.int64), np.empty(len(ids), ids.dtype)
-        return cls(words, ptr, distinct[: list_distinct(ids, slot, words, distinct)])
+        return cls(words, ptr, distinct[: list_distinct(ids, index_of, words, distinct)])
 
 
 class OverWords(ABC):

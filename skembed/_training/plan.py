@@ -44,8 +44,8 @@ class SentenceBlocks(NamedTuple):
 class WordBlocks(NamedTuple):
     """Blocks of an objective that predicts words, of the sentence itself or, with a border, of those around it.
 
-    A run has about as many words as a usual sentence. A block of short sentences makes up for half of the missing work:
-    with less work threads meet too often, with more a thread's part of a block does not fit in its cache.
+    A run has about as many words as a usual sentence. A block of short sentences has more of them, which makes up
+    for half of their lower cost: in a smaller block threads meet too often, a larger one does not fit in their caches.
     """
 
     usual: int = 64
@@ -53,10 +53,10 @@ class WordBlocks(NamedTuple):
 
     def shape(self, text: EncodedText, batch_size: int | str) -> BlockShape:
         n_words = max(1.0, (text.sent_ptr[-1] - text.sent_ptr[0]) / len(text.document))
-        work = (USUAL_WORDS + WORDS_PER_SENTENCE) / (n_words + WORDS_PER_SENTENCE)
+        ratio = (USUAL_WORDS + WORDS_PER_SENTENCE) / (n_words + WORDS_PER_SENTENCE)
         border = _border_within_documents(text, self.border)
         # A multiple of 16, so that runs divide it.
-        largest = max(self.usual, int(self.usual * (1 + work) / 2) // 16 * 16)
+        largest = max(self.usual, int(self.usual * (1 + ratio) / 2) // 16 * 16)
         n_sentences = _n_sentences(text, batch_size, self.usual, largest)
         longest_run = min(int(np.clip(USUAL_WORDS // n_words, 1, SHORT_RUN)), 2 * n_sentences // RUNS_OF_BLOCK)
         return _in_equal_runs(n_sentences, max(1, longest_run), border, batch_size)

@@ -1,6 +1,6 @@
 """The sentences of a block (see `encoded_text`): their sums, random sentences to compare them with, their losses.
 
-Each sentence of a block, border included, has a *slot*.
+The *members* of a block are its sentences, borders included.
 """
 
 from typing import Any, NamedTuple, Self
@@ -11,10 +11,10 @@ from numba import njit
 from .._compiled.buffers import ALLOCATOR, unshared_width
 from .._compiled.compile import INLINE, LEAN
 from .._compiled.random import below, random_bits
-from .._compiled.rows import ONE, combine, prefetch_row
+from .._compiled.rows import ONE, Selection, combine, prefetch_row
 from .._compiled.sync import aborted, barrier
 from .._text.ngrams import ngram_row
-from .encoded_text import longest_sentence, prefetch_run, runs_of_thread
+from .encoded_text import count_words_of_runs, longest_sentence, prefetch_run, runs_of_thread
 from .updates import AHEAD, SparseGradient, make_gradient, sort_by_owner, update_rows
 
 # The random sentences of a block are drawn from this many distances, or this many for each draw if that is more. With
@@ -56,16 +56,17 @@ class Losses(NamedTuple):
 class Sentences(NamedTuple):
     """The sentences of one block, and what is computed of them."""
 
-    sums: np.ndarray  # (n_slots, n_components) float32
-    sentence: np.ndarray  # (n_slots,) int64
-    document: np.ndarray  # (n_slots,) int64, -1 where there is no sentence, or none with a known word
+    run_ptr: np.ndarray  # (n_runs + 1,) int64, words before each run of the plan
+    sums: np.ndarray  # (n_members, n_components) float32
+    sentence: np.ndarray  # (n_members,) int64
+    document: np.ndarray  # (n_members,) int64, -1 where there is no sentence, or none with a known word
     classes: np.ndarray  # (n_sentences, n) int64 of the text, or (0, 0): sentences of a class are not compared
-    of_target: np.ndarray  # (n_targets,) int64, the slot of each sentence that is not there as border alone
-    gradient: SparseGradient  # of the words; its vectors are the gradients of the slots
+    of_target: np.ndarray  # (n_targets,) int64, the member that each target is; the others are border alone
+    gradient: SparseGradient  # of the words; its vectors are the gradients of the members
     error: np.ndarray  # (n_targets, n_columns) float32, derivative of the loss of each target by its scores
     scores: Scores
     offsets: np.ndarray  # (n_threads, negative) int64
-    max_order: int  # of the n-grams
+    max_order: int  # of the n-grams, none of which is longer than its sentence
 
 
 def make_scores(n, n_threads, make=ALLOCATOR):
@@ -78,26 +79,28 @@ def make_losses(n, make=ALLOCATOR):
     return Losses(make.zeros((n,), np.float64), make.zeros((n,), np.int64), make.zeros((2,), np.float64))
 
 
-def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, n_threads, make=ALLOCATOR):
-    """Buffers for blocks of at most ``n_words`` words, with ``negative`` random sentences for each target.
+def make_sentences(text, plan, bag, n_components, negative, n_columns, n_threads, make=ALLOCATOR):
+    """Buffers for the blocks of a plan, with ``negative`` random sentences for each target.
 
     ``n_columns`` is the width of `error`. No vector may have more scores than that, or than neighbours.
     """
     n_targets, width = plan.runs_per_block * plan.run_length, plan.run_length + 2 * plan.border
-    n_slots = plan.runs_per_block * width
-    max_order = min(bag.max_order, longest_sentence(text))  # no n-gram is longer than its sentence
+    n_members = plan.runs_per_block * width
+    run_ptr, n_words = count_words_of_runs(text, plan)
+    max_order = min(bag.max_order, longest_sentence(text))
     positions = plan.border + np.arange(plan.run_length)
     return Sentences(
-        sums=make.zeros((n_slots, n_components), np.float32),
-        sentence=make.zeros((n_slots,), np.int64),
-        document=make.zeros((n_slots,), np.int64),
+        run_ptr=run_ptr,
+        sums=make.zeros((n_members, n_components), np.float32),
+        sentence=make.zeros((n_members,), np.int64),
+        document=make.zeros((n_members,), np.int64),
         classes=text.annotations[0] if text.annotations else np.zeros((0, 0), np.int64),
         of_target=make.values(
             n_targets, np.int64, lambda: np.add.outer(width * np.arange(plan.runs_per_block), positions).reshape(-1)
         ),
         # A thread writes one entry past the words that it has found.
         gradient=make_gradient(
-            n_words * max_order + n_threads, make.zeros((n_slots, n_components), np.float32), n_threads, make=make
+            n_words * max_order + n_threads, make.zeros((n_members, n_components), np.float32), n_threads, make=make
         ),
         error=make.zeros((n_targets, n_columns), np.float32),
         scores=make_scores(max(n_columns, 2 * plan.border), n_threads, make),
@@ -107,7 +110,7 @@ def make_sentences(text, plan, bag, n_words, n_components, negative, n_columns, 
 
 
 @njit(**INLINE)
-def list_words_and_ngrams(text, bag, max_order, slot, sentence, gradient, first):
+def list_words_and_ngrams(text, bag, member, sentence, gradient, first):
     """List the words of a sentence, then its n-grams, as entries from ``first`` on; returns their number.
 
     The weight of an n-gram is the mean of those of its words.
@@ -117,16 +120,16 @@ def list_words_and_ngrams(text, bag, max_order, slot, sentence, gradient, first)
     for p in range(np.uint64(text.sent_ptr[sentence]), np.uint64(text.sent_ptr[sentence + 1])):
         # An unknown word is overwritten by the next one; a branch would be mispredicted.
         row = min(text.tokens[p], n_words - 1)
-        gradient.row[k], gradient.vector[k], gradient.scale[k] = row, slot, text.word_weight[np.uint64(row)]
+        gradient.row[k], gradient.vector[k], gradient.scale[k] = row, member, text.word_weight[np.uint64(row)]
         k += np.int64(text.tokens[p] < n_words)
     last_word = k
-    for order in range(2, max_order + 1):
+    for order in range(2, bag.max_order + 1):
         for i in range(first, last_word - order + 1):
             weight = gradient.scale[i]
             for j in range(i + 1, i + order):
                 weight += gradient.scale[j]
             gradient.row[k] = ngram_row(gradient.row, i, order, n_words, bag.n_buckets)
-            gradient.vector[k], gradient.scale[k] = slot, weight / np.float32(order)
+            gradient.vector[k], gradient.scale[k] = member, weight / np.float32(order)
             k += 1
     return k - first
 
@@ -150,14 +153,14 @@ def drop_features(bag, seed, first_draw, gradient, first, n):
 
 
 @njit(**INLINE)
-def list_entries(text, bag, max_order, seed, slot, sentence, gradient, first):
+def list_entries(text, bag, seed, member, sentence, gradient, first):
     """List what a sentence is the sum or mean of, with the weights in it; returns how many there are.
 
     The gradient of the sentence goes to its words and n-grams with the same weights.
     """
-    n = list_words_and_ngrams(text, bag, max_order, slot, sentence, gradient, first)
+    n = list_words_and_ngrams(text, bag, member, sentence, gradient, first)
     if bag.kept < 1.0:
-        n = drop_features(bag, seed, text.sent_ptr[sentence] * max_order, gradient, first, n)
+        n = drop_features(bag, seed, text.sent_ptr[sentence] * bag.max_order, gradient, first, n)
     if bag.mean and n > 1:
         scale = ONE / np.float32(n)
         for entry in range(np.uint64(first), np.uint64(first + n)):
@@ -166,41 +169,43 @@ def list_entries(text, bag, max_order, seed, slot, sentence, gradient, first):
 
 
 @njit(**LEAN)
-def sum_sentences(text, rows, bag, plan, block, run_ptr, sentences, team):
-    """Phase 1: ``sums[slot] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
+def sum_sentences(text, rows, bag, plan, block, sentences, team):
+    """Phase 1: ``sums[member] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
 
     A thread sums the sentences of its runs and lists their words for the updates. Returns the first and last+1 of its
-    slots.
+    members.
     """
-    gradient, width = sentences.gradient, plan.run_length + 2 * plan.border
+    gradient, run_ptr, width = sentences.gradient, sentences.run_ptr, plan.run_length + 2 * plan.border
+    bag = Bag(bag.mean, bag.kept, sentences.max_order, bag.n_buckets)
     first_run, last_run = runs_of_thread(run_ptr, block, team)
-    first_slot, last_slot = (first_run - block.first_run) * width, (last_run - block.first_run) * width
+    first_member, last_member = (first_run - block.first_run) * width, (last_run - block.first_run) * width
     first = last = (run_ptr[first_run] - run_ptr[block.first_run]) * sentences.max_order + team.thread
-    for slot in range(first_slot, last_slot):
-        run, position = block.first_run + slot // width, slot % width
+    for member in range(first_member, last_member):
+        run, position = block.first_run + member // width, member % width
         if position == 0:
             prefetch_run(text, plan, run)
         sentence, n_known = plan.run_starts[run] - plan.border + position, np.int64(0)
         if 0 <= sentence < text.document.shape[0]:
-            n_known = list_entries(text, bag, sentences.max_order, plan.seed, slot, sentence, gradient, last)
+            n_known = list_entries(text, bag, plan.seed, member, sentence, gradient, last)
             last += n_known
-        sentences.document[slot] = -1
+        sentences.document[member] = -1
         if n_known > 0:
-            sentences.sentence[slot], sentences.document[slot] = sentence, text.document[sentence]
+            sentences.sentence[member], sentences.document[member] = sentence, text.document[sentence]
     begin = end = first
-    for slot in range(first_slot, last_slot):
-        while end < last and gradient.vector[end] == slot:
+    for member in range(first_member, last_member):
+        while end < last and gradient.vector[end] == member:
             prefetch_row(rows.weights, np.int64(gradient.row[min(end + AHEAD, last - 1)]))
             end += 1
-        combine(sentences.sums, slot, gradient.scale, begin, rows.weights, gradient.row, begin, end - begin)
+        words = Selection(rows.weights, gradient.row, begin, end - begin)
+        combine(sentences.sums, member, gradient.scale, begin, words)
         begin = end
     sort_by_owner(gradient, rows.owner, first, last, team)
-    return first_slot, last_slot
+    return first_member, last_member
 
 
 @njit(**INLINE)
 def is_neighbour(sentences, plan, a, b):
-    """Whether two slots hold different sentences of one document, at most ``border`` apart.
+    """Whether two members are different sentences of one document, at most ``border`` apart.
 
     They may lie in different runs: a random sentence may be the neighbour that a run has as its border.
     """
@@ -211,7 +216,7 @@ def is_neighbour(sentences, plan, a, b):
 
 @njit(**INLINE)
 def is_negative(sentences, plan, a, b):
-    """Whether slot b may be a random sentence of slot a: it is no neighbour, and shares no class."""
+    """Whether member b may be a random sentence of member a: it is no neighbour, and shares no class."""
     if sentences.document[b] < 0 or is_neighbour(sentences, plan, a, b):
         return False
     if sentences.classes.shape[0] > 0:

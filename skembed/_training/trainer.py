@@ -51,9 +51,11 @@ class Objective(Protocol):
     def blocks(self) -> SentenceBlocks | WordBlocks: ...
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Any:
-        """Work space of one block, with its `losses` and with `run_ptr` of `count_words_of_runs`."""
+        """Scratch space of one block, with its `losses`."""
 
-    def run(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, team: Team) -> None:
+    def call_kernel(
+        self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, team: Team
+    ) -> None:
         """Call the compiled kernel."""
 
 
@@ -88,7 +90,7 @@ class BlockLoop(ABC):
 
     @abstractmethod
     def scratch_bytes(self, text: EncodedText) -> int:
-        """Memory of a pass besides weights and tokens: per sentence, per row, and the work space of a block."""
+        """Memory of a pass besides weights and tokens: per sentence, per row, and the scratch space of a block."""
 
     def run_epoch(
         self,
@@ -139,7 +141,7 @@ class BlockLoop(ABC):
 
     @abstractmethod
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
-        """Work space with `losses.total` (2,) float64, which receives the sum of losses and the number of targets."""
+        """Scratch space with `losses.total` (2,) float64, the sum of the losses and the number of targets."""
 
     @abstractmethod
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
@@ -167,9 +169,9 @@ class Trainer(BlockLoop):
         source, text = text, self.examples(text, self.seed, 0)
         copied = (text.tokens, text.sent_ptr, *text.annotations) if text is not source else ()
         plan, block = self.plan(text, 0), ByteCounter()
-        scratch = self.objective.make_scratch(text, plan, self.n_threads, block)
+        self.objective.make_scratch(text, plan, self.n_threads, block)
         n_rows = sum(len(matrix.weights) for matrix in self.objective.matrices)
-        of_text = text.document.nbytes + plan.run_starts.nbytes + scratch.run_ptr.nbytes
+        of_text = text.document.nbytes + 2 * plan.run_starts.nbytes  # where runs begin, and the words before them
         return int(sum(array.nbytes for array in copied) + of_text + _BYTES_A_ROW * n_rows + block.n_bytes)
 
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
@@ -179,18 +181,18 @@ class Trainer(BlockLoop):
         """Enter the kernel with all threads at once."""
         sync, n_threads = unshared_zeros(SYNC_SIZE, np.int64), self.n_threads
         if n_threads == 1:
-            self.objective.run(text, self.rows, scratch, plan, update, Team(sync, 0, 1))
+            self.objective.call_kernel(text, self.rows, scratch, plan, update, Team(sync, 0, 1))
             return
         # No thread enters the kernel, where threads wait for each other, before all have started.
         ready = threading.Barrier(n_threads)
 
-        def work(thread: int) -> None:
+        def enter(thread: int) -> None:
             ready.wait()
-            self.objective.run(text, self.rows, scratch, plan, update, Team(sync, thread, n_threads))
+            self.objective.call_kernel(text, self.rows, scratch, plan, update, Team(sync, thread, n_threads))
 
         with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
             try:
-                futures = [pool.submit(work, thread) for thread in range(n_threads)]
+                futures = [pool.submit(enter, thread) for thread in range(n_threads)]
                 # Not one after the other: the first may be waiting in the kernel for one that has failed.
                 for future in wait(futures, return_when=FIRST_EXCEPTION).done:
                     future.result()

@@ -77,20 +77,20 @@ def make_rows(
 
 
 def assign_rows(mass: np.ndarray, n_threads: int) -> np.ndarray:
-    """Owner of each row, (n_rows,) int16, with about the same work for each; empty for one thread.
+    """Owner of each row, (n_rows,) int16, with about the same cost for each; empty for one thread.
 
-    Groups of rows are assigned by falling work, each to the thread that has the least work so far.
+    Groups of rows are assigned by falling cost, each to the thread with the lowest cost so far.
     """
     if n_threads == 1:
         return np.empty(0, np.int16)
     entries = mass * (ENTRIES / max(mass.sum(), 1e-300))
     # A row is in a block with probability 1 - exp(-entries).
-    work = np.add.reduceat(entries - FETCH * np.expm1(-entries), np.arange(0, len(mass), ROWS_PER_GROUP))
-    owner = np.empty(len(work), np.int16)
+    cost = np.add.reduceat(entries - FETCH * np.expm1(-entries), np.arange(0, len(mass), ROWS_PER_GROUP))
+    owner = np.empty(len(cost), np.int16)
     threads = [(0.0, thread) for thread in range(n_threads)]  # a heap
-    for group in np.argsort(-work, kind="stable"):
-        load, thread = threads[0]
-        heapreplace(threads, (load + work[group], thread))
+    for group in np.argsort(-cost, kind="stable"):
+        of_thread, thread = threads[0]
+        heapreplace(threads, (of_thread + cost[group], thread))
         owner[group] = thread
     return np.repeat(owner, ROWS_PER_GROUP)[: len(mass)]
 

@@ -180,7 +180,7 @@ def test_transform_meets_none_either(name, options):
         estimator.similarity("cat", "dog")
 
 
-# -- the work space follows the text ---------------------------------------------------------------------------------
+# -- the scratch space follows the text --------------------------------------------------------------------------------
 
 LARGEST = {
     "batch_size": (10**9, len(TEXT) * 8),

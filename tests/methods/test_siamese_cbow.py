@@ -132,7 +132,7 @@ def test_no_stale_words_of_an_earlier_sentence():
     short = encode([[0], [1], [2], []], [0] * 4, long.word_weight)
     plan = Plan(np.array([0]), 4, 1, 1, 0, 1, 5)
     scratch = objective.make_scratch(scratch_text, plan, 1)
-    objective.make_scratch = lambda *args: scratch  # both texts use the same work space
+    objective.make_scratch = lambda *args: scratch  # both texts use the same scratch space
     run_block(objective, scratch_text, plan, learn=False)
     scratch.losses.total[:] = 0.0
     assert run_block(objective, short, plan) == run_block(fresh, short, plan)

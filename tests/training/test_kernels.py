@@ -266,35 +266,32 @@ def test_each_thread_sums_its_sentences(mean, n_threads):
     plan = Plan(np.array([8, 0, 40, 16, 32, 24], np.int64), 8, 1, 4, 0, 2, 1)
     weights = rng.normal(size=(n_words, 20)).astype(np.float32)
     rows = make_rows(weights, np.zeros((n_words, 2), np.float32), rng.uniform(1, 9, n_words), n_threads)
-    run_ptr, most = count_words_of_runs(text, plan)
-    sentences = make_sentences(text, plan, Bag(mean), most, 20, 3, 4, n_threads)
+    sentences = make_sentences(text, plan, Bag(mean), 20, 3, 4, n_threads)
     gradient = sentences.gradient
     for index in range(2):
         block = block_of(plan, index)
         bag = Bag(mean)
-        of_threads = [
-            sum_sentences(text, rows, bag, plan, block, run_ptr, sentences, team) for team in teams(n_threads)
-        ]
-        slots = [slot for first, last in of_threads for slot in range(first, last)]
-        assert slots == list(range(len(plan.run_starts[4 * index : 4 * index + 4]) * 10))
+        of_threads = [sum_sentences(text, rows, bag, plan, block, sentences, team) for team in teams(n_threads)]
+        members = [member for first, last in of_threads for member in range(first, last)]
+        assert members == list(range(len(plan.run_starts[4 * index : 4 * index + 4]) * 10))
         seen = {row: [] for row in range(n_words)}
         for thread in range(n_threads):
             for owner in range(n_threads):
                 for k in range(gradient.bounds[thread, owner], gradient.bounds[thread, owner + 1]):
                     assert n_threads == 1 or rows.owner[gradient.row[k]] == owner
                     seen[int(gradient.row[k])].append((int(gradient.vector[k]), float(gradient.scale[k])))
-        for slot in slots:
-            sentence = plan.run_starts[4 * index + slot // 10] - 1 + slot % 10
+        for member in members:
+            sentence = plan.run_starts[4 * index + member // 10] - 1 + member % 10
             inside = 0 <= sentence < 41
             words = [int(w) for w in tokens[ptr[sentence] : ptr[sentence + 1]] if w < n_words] if inside else []
-            assert sentences.document[slot] == (sentence // 7 if words else -1)
+            assert sentences.document[member] == (sentence // 7 if words else -1)
             scale = text.word_weight[words] / (len(words) if mean and words else 1)
             if words:
-                assert_allclose(sentences.sums[slot], scale @ weights[words], atol=1e-5)
-                assert sentences.sentence[slot] == sentence
+                assert_allclose(sentences.sums[member], scale @ weights[words], atol=1e-5)
+                assert sentences.sentence[member] == sentence
             for row, s in zip(words, scale):
                 at, found = seen[row].pop(0)
-                assert at == slot, "in the order of the block"
+                assert at == member, "in the order of the block"
                 assert found == pytest.approx(float(s), rel=1e-6)
         assert not any(seen.values()), "nothing is listed that does not occur"
 
@@ -409,8 +406,10 @@ def test_plan_takes_every_sentence_once(n_sentences, batch_size, run_length):
     listed, most_tokens = [], 1
     lengths = np.diff(text.sent_ptr)
     for block in range(n_blocks):
-        _, first, last, n_targets, n_slots = block_of(plan, block)
-        assert n_targets == (last - first) * plan.run_length and n_slots == n_targets + 2 * plan.border * (last - first)
+        _, first, last, n_targets, n_members = block_of(plan, block)
+        assert n_targets == (last - first) * plan.run_length and n_members == n_targets + 2 * plan.border * (
+            last - first
+        )
         assert 0 <= first < last <= len(runs)
         for r in range(first, last):
             with_border = range(
@@ -488,9 +487,8 @@ def test_dropped_words_leave_the_scale_of_a_sentence(mean):
     sums, n_kept = [], np.zeros(n_words)
     for seed in range(2000):
         plan = Plan(np.zeros(1, np.int64), 1, 0, 1, 0, 1, seed)
-        run_ptr, most = count_words_of_runs(text, plan)
-        sentences = make_sentences(text, plan, Bag(mean), most, 20, 1, 2, 1)
-        sum_sentences(text, rows, Bag(mean, 0.75), plan, block_of(plan, 0), run_ptr, sentences, one_thread())
+        sentences = make_sentences(text, plan, Bag(mean), 20, 1, 2, 1)
+        sum_sentences(text, rows, Bag(mean, 0.75), plan, block_of(plan, 0), sentences, one_thread())
         first, last = sentences.gradient.bounds[0, :2]
         n_kept[sentences.gradient.row[first:last]] += 1
         sums.append(sentences.sums[0].copy())
@@ -498,10 +496,10 @@ def test_dropped_words_leave_the_scale_of_a_sentence(mean):
     assert_allclose(np.mean(sums, axis=0), weights.mean(axis=0) if mean else weights.sum(axis=0), rtol=0.03)
 
 
-def test_slots_of_targets():
-    plan = Plan(np.zeros(3, np.int64), 4, 2, 3, 0, 0, 0)  # each run has two slots of border on each side
+def test_members_that_are_targets():
+    plan = Plan(np.zeros(3, np.int64), 4, 2, 3, 0, 0, 0)  # each run has two members of border on each side
     text = EncodedText(np.zeros(9, np.int32), np.array([0, 9]), np.zeros(1, np.int64), np.ones(1, np.float32))
-    sentences = make_sentences(text, plan, Bag(False), 9, 20, 1, 2, 1)
+    sentences = make_sentences(text, plan, Bag(False), 20, 1, 2, 1)
     assert sentences.of_target.tolist() == [2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21]
 
 

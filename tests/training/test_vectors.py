@@ -6,6 +6,7 @@ from kernel_cases import for_python
 from scipy.special import expit, log_softmax
 
 from skembed._compiled.rows import (
+    Selection,
     add_scaled,
     blend,
     combine,
@@ -44,12 +45,12 @@ def test_dots_and_combine_are_products_of_matrices(length, n):
     index = rng.integers(0, 6, n + 5).astype(np.int32)
     scale = rng.normal(size=3 + n).astype(np.float32)
     out = np.full((3, n + 5), 7, np.float32)
-    dots(out, 1, a, 2, rows, index, 4, n)
+    dots(out, 1, a, 2, Selection(rows, index, 4, n))
     wanted = rows[index[4 : 4 + n]].astype(float)
     np.testing.assert_allclose(out[1, :n], wanted @ a[2], rtol=1e-5, atol=1e-5)
     assert (out[[0, 2]] == 7).all() and (out[1, n + -n % 4 :] == 7).all(), "nothing is written past a group of four"
     result = np.full((3, length), 7, np.float32)
-    square = combine(result, 1, scale, 3, rows, index, 4, n)
+    square = combine(result, 1, scale, 3, Selection(rows, index, 4, n))
     np.testing.assert_allclose(result[1], scale[3:] @ wanted, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(square, np.mean(result[1].astype(float) ** 2), rtol=1e-5)
     assert (result[[0, 2]] == 7).all()
@@ -61,8 +62,8 @@ def test_combination_with_scales_that_are_not_adjacent(length, n):
     rows, rng = random_rows(6, length), np.random.default_rng(n)
     index, scale = rng.integers(0, 6, n + 2).astype(np.int32), rng.normal(size=2 + 3 * n).astype(np.float32)
     result, wanted = np.full((2, 3, length), 7, np.float32)
-    square = combine_strided(result, 1, (scale, 2, 3), rows, index, 2, n)
-    assert square == combine(wanted, 1, scale[2::3].copy(), 0, rows, index, 2, n)
+    square = combine_strided(result, 1, (scale, 2, 3), Selection(rows, index, 2, n))
+    assert square == combine(wanted, 1, scale[2::3].copy(), 0, Selection(rows, index, 2, n))
     np.testing.assert_array_equal(result, wanted)
 
 
@@ -73,12 +74,12 @@ def test_two_rows_at_a_time_are_the_same_as_one_by_one(length, n, second):
     a, rows, rng = random_rows(4, length), random_rows(6, length, seed=1), np.random.default_rng(n)
     index, scale = rng.integers(0, 6, n + 2).astype(np.int32), rng.normal(size=3 + 3 * n).astype(np.float32)
     scores, wanted_scores = np.full((2, 4, n + 5), 7, np.float32)
-    dots_of_two((scores, 1, second), (a, 1, second), rows, index, 2, n)
+    dots_of_two((scores, 1, second), (a, 1, second), Selection(rows, index, 2, n))
     sums, wanted = np.full((2, 4, length), 7, np.float32)
-    squares = combine_two((sums, 1, second), (scale, 0, second - 1, 3), rows, index, 2, n)
+    squares = combine_two((sums, 1, second), (scale, 0, second - 1, 3), Selection(rows, index, 2, n))
     for i in (1, second):
-        dots(wanted_scores, i, a, i, rows, index, 2, n)
-        assert squares[i - 1] == combine_strided(wanted, i, (scale, i - 1, 3), rows, index, 2, n)
+        dots(wanted_scores, i, a, i, Selection(rows, index, 2, n))
+        assert squares[i - 1] == combine_strided(wanted, i, (scale, i - 1, 3), Selection(rows, index, 2, n))
     np.testing.assert_array_equal(scores, wanted_scores)
     np.testing.assert_array_equal(sums, wanted)
 
@@ -86,7 +87,7 @@ def test_two_rows_at_a_time_are_the_same_as_one_by_one(length, n, second):
 @pytest.mark.parametrize("length", LENGTHS)
 def test_combination_of_nothing_is_zero(length):
     result = np.full((2, length), 7, np.float32)
-    nothing = np.zeros(1, np.float32), 0, random_rows(1, length), np.zeros(1, np.int32), 0, 0
+    nothing = np.zeros(1, np.float32), 0, Selection(random_rows(1, length), np.zeros(1, np.int32), 0, 0)
     assert combine(result, 0, *nothing) == 0
     assert not result[0].any() and (result[1] == 7).all()
 
@@ -97,7 +98,7 @@ def test_one_row_and_another(length):
     before = rows.copy()
     np.testing.assert_allclose(mean_square(rows, 1), np.mean(rows[1].astype(float) ** 2), rtol=1e-5)
     prefetch_row(rows, 2)
-    square = blend(rows, 2, np.float32(0.5), others, 0, np.float32(-0.7), others, 1)
+    square = blend(rows, 2, (np.float32(0.5), others, 0), (np.float32(-0.7), others, 1))
     np.testing.assert_allclose(rows[2], 0.5 * others[0].astype(float) - 0.7 * others[1], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(square, np.mean(rows[2].astype(float) ** 2), rtol=1e-5)
     before[2] = rows[2]
@@ -147,7 +148,7 @@ def test_not_a_number_stays_visible():
     rows = random_rows(2, 20)
     rows[0, 3] = np.nan
     out = np.zeros((1, 16), np.float32)
-    dots(out, 0, rows, 0, rows, np.array([1], np.int32), 0, 1)
+    dots(out, 0, rows, 0, Selection(rows, np.array([1], np.int32), 0, 1))
     assert np.isnan(out[0, 0]) and np.isnan(mean_square(rows, 0))
     for function in (softmax, logistic):
         for index in (0, 2):
@@ -166,7 +167,7 @@ def test_a_row_s_place_in_memory_does_not_matter(length):
         rows = buffer[shift : shift + 3 * length].reshape(3, length)
         rows[:] = random_rows(3, length)
         out = np.zeros((1, 16), np.float32)
-        dots(out, 0, rows, 0, rows, np.array([0, 1, 2], np.int32), 0, 3)
-        combine(rows, 0, out[0], 0, rows, np.array([1, 2], np.int32), 0, 2)
+        dots(out, 0, rows, 0, Selection(rows, np.array([0, 1, 2], np.int32), 0, 3))
+        combine(rows, 0, out[0], 0, Selection(rows, np.array([1, 2], np.int32), 0, 2))
         found.add(out.tobytes() + rows.tobytes())
     assert len(found) == 1
