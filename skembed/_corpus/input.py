@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._text.sources import iter_sentences
-from .._validation.columns import as_fields, as_list, check_same_length, column_name, columns_of, is_missing, listed
+from .._validation.columns import as_fields, as_list, check_same_length, columns_of, is_missing, label_of_column, listed
 from .._validation.messages import brief
 from .corpus import SentenceCorpus
 
@@ -95,7 +95,7 @@ def as_pairs(data: Any, name: str) -> list[tuple[Any, Any]]:
             raise ValueError(
                 f"{name} must have two columns, of first and of second sentences; it has {listed(columns)}."
             )
-        named = {column_name(key, name): column for key, column in columns.items()}
+        named = {label_of_column(key, name): column for key, column in columns.items()}
         sides = {side: as_sentences(column, side, advice=_NO_HALF_PAIR) for side, column in named.items()}
         check_same_length(sides)
         return list(zip(*(iter_texts(s) if isinstance(s, SentenceCorpus) else s for s in sides.values())))

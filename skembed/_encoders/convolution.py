@@ -53,6 +53,15 @@ class Shape(NamedTuple):
         return self.wide and not self.tanh
 
 
+class WindowTerms(NamedTuple):
+    """What the windows of sentences are sums of."""
+
+    words: np.ndarray  # (n_tokens,) int64, rows of `products`
+    ptr: np.ndarray  # (n_sentences + 1,) int64, where the sentences begin
+    products: np.ndarray  # (n_words, n_columns) float32, of all filters of a width, for each of its positions in turn
+    intercept: np.ndarray  # (n_widths, n_filters) float32, with at least sixteen filters
+
+
 class LearnedFilters(NamedTuple):
     """What a model starts from besides the words of another."""
 
@@ -85,24 +94,20 @@ def bounds(first, last, width, wide):
 
 
 @njit(**INLINE)
-def window(words, first, last, start, products, slot, intercept, w):
-    """Sixteen numbers of a window: the intercept and the products of its words; ``slot = (width, column, c)``."""
-    width, column, c = slot
+def window(terms, s, start, filters):
+    """Sixteen numbers of the window of sentence s from ``start`` on, for ``filters = (w, width, column, c)``."""
+    words, ptr, products, intercept = terms
+    w, width, column, c = filters
     z = load(intercept, w, c)
-    for k in range(max(first - start, 0), min(width, last - start)):
+    for k in range(max(ptr[s] - start, 0), min(width, ptr[s + 1] - start)):
         z = multiply_add(splat(ONE), load(products, words[start + k], column + k * intercept.shape[1] + c), z)
     return z
 
 
 @lean_kernel
-def sum_windows(words, ptr, products, intercept, shape, out):
-    """``out[s]``: the sum over the windows of sentence s, of all filters of each width in turn.
-
-    ``words`` (n_tokens,) int64, rows of ``products``; ``ptr`` (n_sentences + 1,) int64, where the sentences begin
-    ``products`` (n_words, n_columns) float32: of all filters of a width, for each of its positions in turn
-    ``intercept`` (n_widths, n_filters) float32, with at least sixteen filters
-    """
-    n_filters = intercept.shape[1]
+def sum_windows(terms, shape, out):
+    """``out[s]``: the sum over the windows of sentence s, of all filters of each width in turn."""
+    ptr, n_filters = terms.ptr, terms.intercept.shape[1]
     for s in range(out.shape[0]):
         column = 0
         for w in range(shape.widths.shape[0]):
@@ -112,7 +117,7 @@ def sum_windows(words, ptr, products, intercept, shape, out):
                 c = min(c, n_filters - WIDTH)  # the last numbers overlap those before
                 total = splat(_ZERO)
                 for start in range(begin, end):
-                    z = window(words, ptr[s], ptr[s + 1], start, products, (width, column, c), intercept, w)
+                    z = window(terms, s, start, (w, width, column, c))
                     if shape.tanh:
                         z = tanh(z)
                     total = multiply_add(splat(ONE), z, total)
@@ -121,9 +126,9 @@ def sum_windows(words, ptr, products, intercept, shape, out):
 
 
 @lean_kernel
-def gather_windows(words, ptr, products, intercept, shape, gradient, of_products, of_intercept):
+def gather_windows(terms, shape, gradient, of_products, of_intercept):
     """Add to the gradients of products and intercept, from that of the sums of `sum_windows`."""
-    n_filters = intercept.shape[1]
+    words, ptr, n_filters = terms.words, terms.ptr, terms.intercept.shape[1]
     for s in range(gradient.shape[0]):
         first, last, column = ptr[s], ptr[s + 1], 0
         for w in range(shape.widths.shape[0]):
@@ -136,7 +141,7 @@ def gather_windows(words, ptr, products, intercept, shape, gradient, of_products
                 for start in range(begin, end):
                     dz = given
                     if shape.tanh:
-                        y = tanh(window(words, first, last, start, products, (width, column, c), intercept, w))
+                        y = tanh(window(terms, s, start, (w, width, column, c)))
                         minus_y = multiply_add(splat(-ONE), y, splat(_ZERO))
                         dz = multiply_add(given, multiply_add(minus_y, y, splat(ONE)), splat(_ZERO))
                     total = multiply_add(splat(ONE), dz, total)
@@ -172,7 +177,7 @@ def embed_windows(
     """The rows of sentences, from the vectors of their distinct words; each depends on its own words alone."""
     matrix, intercept = filter_matrix(filters), with_columns(intercept)
     sums = np.empty((len(sentences.ptr) - 1, intercept.size), np.float32)
-    sum_windows(sentences.words, sentences.ptr, product_by_row(vectors, matrix), intercept, shape, sums)
+    sum_windows(WindowTerms(sentences.words, sentences.ptr, product_by_row(vectors, matrix), intercept), shape, sums)
     return without_columns(sums, filters.shape[1])
 
 
@@ -210,20 +215,19 @@ class Convolution(Filters):
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
         """The vectors of some sentences."""
         text = self._listed(text, sentences, seed, learn)
-        self._sentences, self._vectors = self._indexed(text, seed, learn)
-        self._matrix, self._intercept = filter_matrix(self.fitted["_filters"]), with_columns(self.fitted["_intercept"])
-        self._products = product_by_row(self._vectors, self._matrix)
-        sums = np.empty((len(sentences), self._intercept.size), np.float32)
-        sum_windows(*self._sentences[:2], self._products, self._intercept, self.shape, sums)
+        found, self._vectors = self._indexed(text, seed, learn)
+        self._matrix, intercept = filter_matrix(self.fitted["_filters"]), with_columns(self.fitted["_intercept"])
+        self._terms = WindowTerms(found.words, found.ptr, product_by_row(self._vectors, self._matrix), intercept)
+        sums = np.empty((len(sentences), intercept.size), np.float32)
+        sum_windows(self._terms, self.shape, sums)
         return without_columns(sums, self.fitted["_filters"].shape[1])
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
         """One step along the gradient of the vectors that `encode` returned last."""
         n_positions, n_filters, n_components = self.fitted["_filters"].shape
-        gradient = with_columns(gradient.reshape(-1, n_filters)).reshape(len(gradient), self._intercept.size)
-        of_products, of_intercept = np.zeros_like(self._products), np.zeros_like(self._intercept)
-        words, ptr, _ = self._sentences
-        gather_windows(words, ptr, self._products, self._intercept, self.shape, gradient, of_products, of_intercept)
+        of_products, of_intercept = np.zeros_like(self._terms.products), np.zeros_like(self._terms.intercept)
+        gradient = with_columns(gradient.reshape(-1, n_filters)).reshape(len(gradient), of_intercept.size)
+        gather_windows(self._terms, self.shape, gradient, of_products, of_intercept)
         of_products = of_products[:, : len(self._matrix)]
         of_filters = (of_products.T @ self._vectors).reshape(n_positions, -1, n_components)
         self._step(of_products @ self._matrix, of_filters[:, :n_filters], of_intercept[:, :n_filters], rate)

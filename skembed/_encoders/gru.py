@@ -37,7 +37,7 @@ class Steps(NamedTuple):
     order: np.ndarray  # (n_sentences,) int64, the longest first
     ptr: np.ndarray  # (n_steps + 1,) int64, where the words of a step begin
     position: np.ndarray  # (n_words,) int64, of each word in the sentences as they are given
-    slot: np.ndarray  # (n_words,) int64, its sentence in `order`
+    sentence: np.ndarray  # (n_words,) int64, of each word its sentence in `order`
 
     @classmethod
     def of(cls, ptr: np.ndarray, reverse: bool = False) -> Steps:
@@ -47,15 +47,25 @@ class Steps(NamedTuple):
         n_of_step = len(lengths) - np.searchsorted(np.sort(lengths), np.arange(lengths.max(initial=0)), side="right")
         ptr_of_steps = np.append(0, np.cumsum(n_of_step)).astype(np.int64)
         step = np.repeat(np.arange(len(n_of_step)), n_of_step)
-        slot = np.arange(len(step)) - ptr_of_steps[step]
-        position = ptr[1:][order][slot] - 1 - step if reverse else ptr[:-1][order][slot] + step
-        return cls(order, ptr_of_steps, position, slot)
+        sentence = np.arange(len(step)) - ptr_of_steps[step]
+        position = ptr[1:][order][sentence] - 1 - step if reverse else ptr[:-1][order][sentence] + step
+        return cls(order, ptr_of_steps, position, sentence)
 
     @property
     def previous(self) -> np.ndarray:
         """For each word after the first step, the index of the word before it."""
         n_first = int(self.ptr[:2][-1])  # 0 without sentences
-        return np.arange(n_first, len(self.slot)) - np.repeat(np.diff(self.ptr)[:-1], np.diff(self.ptr)[1:])
+        return np.arange(n_first, len(self.sentence)) - np.repeat(np.diff(self.ptr)[:-1], np.diff(self.ptr)[1:])
+
+
+class Inputs(NamedTuple):
+    """What the states of sentences are computed from."""
+
+    ptr: np.ndarray  # (n_steps + 1,) int64, where the words of a step begin
+    words: np.ndarray  # (n_words,) int64, rows of `products`, in the order of the steps
+    products: np.ndarray  # (n_distinct, 3 width) float32, of each distinct word
+    constant: np.ndarray  # (n_sentences, 3 width) float32, what a sentence adds to each of its steps
+    start: np.ndarray  # (n_sentences, width) float32, the states before, or (0, width) for zeros
 
 
 class Trace(NamedTuple):
@@ -65,6 +75,14 @@ class Trace(NamedTuple):
     candidates: np.ndarray  # (n, width) float32
     reset: np.ndarray  # (n, width) float32, r times the state before
     states: np.ndarray  # (n, width) float32
+
+
+class UnitGradients(NamedTuple):
+    """Gradients of what gates and candidates are computed from."""
+
+    gates: np.ndarray  # (n_words, 2 width) float32
+    candidates: np.ndarray  # (n_words, width) float32
+    constant: np.ndarray  # (n_sentences, 3 width) float32
 
 
 @njit(**INLINE)
@@ -92,15 +110,13 @@ def minus(a, b):
 
 
 @kernel
-def run_steps(ptr, words, products, constant, start, panels, keeps, trace, last):
+def compute_states(inputs, panels, keeps, trace, last):
     """Compute the states of a unit; ``last`` receives that after the last word of each sentence.
 
-    ``words`` (n_words,) int64, rows of ``products`` in the order of `Steps`
-    ``products`` (n_distinct, 3 width) float32, of each distinct word; ``constant`` (n_sentences, 3 width), what a
-    sentence adds to each of its steps; ``start`` (n_sentences, width), the states before, or (0, width) for zeros
     ``panels`` of the matrices of the states, for both gates and for the candidate
     ``keeps`` whether ``trace`` has rows for all words, or for two steps
     """
+    ptr, words, products, constant, start = inputs
     n_first, width = last.shape
     from_gates, from_candidate = np.zeros((n_first, 2 * width), np.float32), np.zeros((n_first, width), np.float32)
     goes_on = start.shape[0] > 0
@@ -137,12 +153,13 @@ def run_steps(ptr, words, products, constant, start, panels, keeps, trace, last)
 
 
 @kernel
-def run_back(ptr, words, trace, panels, of_states, of_last, of_gates, of_candidates, of_constant):
-    """The gradients of what the gates and candidates are computed from; see `run_steps`.
+def compute_gradients(ptr, trace, panels, of_states, of_last, found):
+    """Write `UnitGradients`, whose ``constant`` is zeros before; see `compute_states`.
 
     ``panels`` of the transposed matrices; ``of_states`` (n_words, width) and ``of_last`` (n_sentences, width) float32,
     the gradients of all states and of the last ones
     """
+    of_gates, of_candidates, of_constant = found
     n_first, width = of_last.shape
     of_before, products = np.zeros((n_first, width), np.float32), np.empty((n_first, width), np.float32)
     nothing = np.zeros((n_first, width), np.float32)
@@ -183,8 +200,9 @@ def run_back(ptr, words, trace, panels, of_states, of_last, of_gates, of_candida
 
 
 @kernel
-def gather_words(words, of_gates, of_candidates, of_products):
+def gather_words(words, of_unit, of_products):
     """Add up the gradients of the products of each distinct word."""
+    of_gates, of_candidates, _ = of_unit
     width = of_candidates.shape[1]
     for p in range(words.shape[0]):
         word = words[p]
@@ -244,14 +262,11 @@ class Gru:
 
         ``before`` (n_sentences, n_units), the states where earlier words have been read; one does not learn from these.
         """
-        n = len(steps.position)
-        sizes = 2 * self.width, self.width, self.width, self.width
-        trace = Trace(*(np.empty((n, size), np.float32) for size in sizes))
-        n_sentences = len(steps.order)
-        contexts = np.zeros((n_sentences, 0), np.float32) if contexts is None else contexts[steps.order]
         words = words[steps.position]
-        constant = contexts @ self._of_context.T + self._intercept
-        last = self._run(product_by_row(vectors, self._of_words), words, steps, constant, trace, True, before)
+        contexts = np.zeros((len(steps.order), 0), np.float32) if contexts is None else contexts[steps.order]
+        products, constant = product_by_row(vectors, self._of_words), contexts @ self._of_context.T + self._intercept
+        start = None if before is None else before[steps.order]
+        trace, last = self._compute(steps, words, products, constant, start, keeps=True)
         return Read(steps, words, vectors, contexts, trace, last)
 
     def encode(self, vectors: np.ndarray, words: np.ndarray, ptr: np.ndarray, reverse: bool = False) -> np.ndarray:
@@ -263,31 +278,29 @@ class Gru:
             lengths = np.diff(ptr)[which]
             offsets = np.append(0, np.cumsum(lengths))
             of_batch = words[np.arange(offsets[-1]) + np.repeat(ptr[:-1][which] - offsets[:-1], lengths)]
-            steps = Steps.of(offsets, reverse)
-            n_sentences = len(which)
-            sizes = 2 * self.width, self.width, self.width, self.width
-            trace = Trace(*(np.empty((2 * n_sentences, size), np.float32) for size in sizes))
-            constant = np.tile(self._intercept, (n_sentences, 1))
-            last[which] = self._run(products, of_batch[steps.position], steps, constant, trace, False)
+            steps, constant = Steps.of(offsets, reverse), np.tile(self._intercept, (len(which), 1))
+            _, last[which] = self._compute(steps, of_batch[steps.position], products, constant)
         return last
 
-    def _run(
+    def _compute(
         self,
-        products: np.ndarray,
-        words: np.ndarray,
         steps: Steps,
+        words: np.ndarray,
+        products: np.ndarray,
         constant: np.ndarray,
-        trace: Trace,
-        keeps: bool,
-        before: np.ndarray | None = None,
-    ) -> np.ndarray:
-        last = np.empty((len(steps.order), self.width), np.float32)
+        start: np.ndarray | None = None,
+        *,
+        keeps: bool = False,
+    ) -> tuple[Trace, np.ndarray]:
+        """The trace, and the last states in the order of the sentences."""
+        n_rows, n_sentences = len(words) if keeps else 2 * len(steps.order), len(steps.order)
+        trace = Trace(*(np.empty((n_rows, n * self.width), np.float32) for n in (2, 1, 1, 1)))
+        last, in_order = (np.empty((n_sentences, n), np.float32) for n in (self.width, self.n_units))
         panels = panels_of(self._of_states[0]), panels_of(self._of_states[1])
-        start = self._widened(np.zeros((0, self.n_units), np.float32) if before is None else before[steps.order])
-        run_steps(steps.ptr, words, products, constant, start, panels, keeps, trace, last)
-        in_order = np.empty((len(last), self.n_units), np.float32)
+        wide = self._widened(np.zeros((0, self.n_units), np.float32) if start is None else start)
+        compute_states(Inputs(steps.ptr, words, products, constant, wide), panels, keeps, trace, last)
         in_order[steps.order] = last[:, : self.n_units]
-        return in_order
+        return trace, in_order
 
     def back(self, read: Read, of_states: np.ndarray | None, of_last: np.ndarray | None) -> GruGradients:
         """From the gradients of all states, in the order of the steps, and of the last ones, of the sentences."""
@@ -298,34 +311,29 @@ class Gru:
         if of_last is not None:
             wide_last[:, : self.n_units] = of_last[steps.order]
         panels = panels_of(self._of_states[0].T), panels_of(self._of_states[1].T)
-        of_gates, of_candidates = np.empty((n, 2 * width), np.float32), np.empty((n, width), np.float32)
-        of_constant = np.zeros((n_sentences, 3 * width), np.float32)
-        run_back(steps.ptr, read.words, trace, panels, wide, wide_last, of_gates, of_candidates, of_constant)
+        of_unit = UnitGradients(
+            np.empty((n, 2 * width), np.float32),
+            np.empty((n, width), np.float32),
+            np.zeros((n_sentences, 3 * width), np.float32),
+        )
+        compute_gradients(steps.ptr, trace, panels, wide, wide_last, of_unit)
         of_products = np.zeros((len(read.vectors), 3 * width), np.float32)
-        gather_words(read.words, of_gates, of_candidates, of_products)
-        of_weights = self._of_weights(read, of_gates, of_candidates, of_products, of_constant)
+        gather_words(read.words, of_unit, of_products)
         of_contexts = np.empty_like(read.contexts)
-        of_contexts[steps.order] = of_constant @ self._of_context
-        return GruGradients(of_weights, of_products @ self._of_words, of_contexts)
+        of_contexts[steps.order] = of_unit.constant @ self._of_context
+        return GruGradients(self._of_weights(read, of_unit, of_products), of_products @ self._of_words, of_contexts)
 
-    def _of_weights(
-        self,
-        read: Read,
-        of_gates: np.ndarray,
-        of_candidates: np.ndarray,
-        of_products: np.ndarray,
-        of_constant: np.ndarray,
-    ) -> np.ndarray:
+    def _of_weights(self, read: Read, of_unit: UnitGradients, of_products: np.ndarray) -> np.ndarray:
         """The gradient of the weights, in the order of their columns."""
         n, n_inputs, n_first = self.n_units, self.n_inputs, int(read.steps.ptr[:2][-1])
         before, reset = read.trace.states[read.steps.previous], read.trace.reset[n_first:]
         found = np.empty((3, self.width, n_inputs + n + read.contexts.shape[1] + 1), np.float32)
         found[:, :, :n_inputs] = self._by_gate(of_products.T @ read.vectors)
         of_states = slice(n_inputs, n_inputs + n)
-        found[:2, :, of_states] = self._by_gate(of_gates[n_first:].T @ before)[:, :, :n]
-        found[2, :, of_states] = (of_candidates[n_first:].T @ reset)[:, :n]
-        found[:, :, n_inputs + n : -1] = self._by_gate(of_constant.T @ read.contexts)
-        found[:, :, -1] = of_constant.sum(axis=0).reshape(3, -1)
+        found[:2, :, of_states] = self._by_gate(of_unit.gates[n_first:].T @ before)[:, :, :n]
+        found[2, :, of_states] = (of_unit.candidates[n_first:].T @ reset)[:, :n]
+        found[:, :, n_inputs + n : -1] = self._by_gate(of_unit.constant.T @ read.contexts)
+        found[:, :, -1] = of_unit.constant.sum(axis=0).reshape(3, -1)
         return found[:, :n]
 
     def _by_gate(self, rows: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._training.dense import Chunk
-from .._word_vectors.recurrent import Network, RecurrentVectorizer, Target, WordRuns, list_known
+from .._word_vectors.recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 2400, "word_components": 100, "learn_words": True, "negative": 512}
@@ -243,7 +243,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         return [(Network((("encoder_weights_", False),)), [int(self.n_components)])]
 
     def _make_examples(self) -> Any:
-        def examples(chunk: Chunk, learn: bool) -> tuple[WordRuns, list[Target]]:
+        def examples(chunk: Chunk, learn: bool) -> tuple[SentenceIds, list[Target]]:
             words, which = list_known(chunk.text, chunk.sentences)
             source = corrupted(words, self.word_drop, self.word_swap, chunk.draws) if learn else words
             return source, [Target(words, np.arange(len(which)))]
@@ -251,7 +251,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         return examples
 
 
-def corrupted(words: WordRuns, drop: float, swap: float, random: np.random.Generator) -> WordRuns:
+def corrupted(words: SentenceIds, drop: float, swap: float, random: np.random.Generator) -> SentenceIds:
     """Sentences with words left out and with words exchanged.
 
     A word is left out with probability ``drop``; a sentence that would lose all its words keeps all. Of those that
@@ -266,4 +266,4 @@ def corrupted(words: WordRuns, drop: float, swap: float, random: np.random.Gener
     first = np.flatnonzero((position % 2 == 0) & (position < last))
     first = first[random.random(len(first)) < swap]
     ids[first], ids[first + 1] = ids[first + 1], ids[first]
-    return WordRuns(ids, ptr)
+    return SentenceIds(ids, ptr)

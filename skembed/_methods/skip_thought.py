@@ -13,7 +13,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._training.dense import ONE_BLAS_THREAD, Chunk
 from .._word_vectors.join import counts_of
 from .._word_vectors.read import read_source
-from .._word_vectors.recurrent import Network, RecurrentVectorizer, Target, WordRuns, list_known
+from .._word_vectors.recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
 _PAPER: dict[str, Any] = {"word_components": 620, "learn_words": True, "negative": 1_000_000, "max_gradient_norm": 10.0}
@@ -331,7 +331,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
             learned[rows[new]] = given[new] @ to_learned.astype(np.float32)
 
 
-def neighbouring(chunk: Chunk, learn: bool) -> tuple[WordRuns, list[Target]]:
+def neighbouring(chunk: Chunk, learn: bool) -> tuple[SentenceIds, list[Target]]:
     """The sentences of a chunk, and of each the sentence before and the sentence after it in its document."""
     text = chunk.text
     source, has_words = list_known(text, chunk.sentences)

@@ -87,7 +87,6 @@ class PhraseSentence(NamedTuple):
 
     sentence: int  # its index in the text
     a: int  # number of words before it in the block
-    n: int  # words that are kept
     source: int  # its first entry of the source gradient
     target: int  # its first entry of the target gradient
     thread: int
@@ -100,15 +99,15 @@ def list_phrase(phrases, thread, i, left, right, height):
 
 
 @njit(**PASTE)
-def read_sentence(text, sentence, seed, options, target_weights, scratch, a, thread):
-    """Subsampling: write the words of a sentence that are kept, from ``a`` on, and list what its brackets hold of them.
+def read_sentence(s, text, seed, options, target_weights, scratch):
+    """Subsampling: write the words of a sentence that are kept, from ``s.a`` on; list what its brackets hold of them.
 
     Two brackets around the same words are one constituent, and a word in brackets is a word. Returns the numbers of
     words and constituents.
     """
-    phrases, start = scratch.phrases, text.sent_ptr[sentence]
+    phrases, thread, start = scratch.phrases, s.thread, text.sent_ptr[s.sentence]
     n = n_phrases = depth = np.int64(0)
-    for p in range(start, text.sent_ptr[sentence + 1]):
+    for p in range(start, text.sent_ptr[s.sentence + 1]):
         word = text.tokens[p]
         if word == options.opening:
             phrases.open_left[thread, depth], phrases.open_height[thread, depth] = n, 0
@@ -126,9 +125,9 @@ def read_sentence(text, sentence, seed, options, target_weights, scratch, a, thr
             if depth > 0:
                 phrases.open_height[thread, depth - 1] = max(phrases.open_height[thread, depth - 1], height)
         elif word < text.word_weight.shape[0]:
-            bits = random_bits(np.uint64(seed), np.uint64(3), np.uint64(sentence), np.uint64(p - start))
+            bits = random_bits(np.uint64(seed), np.uint64(3), np.uint64(s.sentence), np.uint64(p - start))
             if uniform(bits) < options.keep[word]:
-                scratch.words[a + n] = word
+                scratch.words[s.a + n] = word
                 prefetch_row(target_weights, word)
                 n += 1
     return n, n_phrases
@@ -147,24 +146,24 @@ def list_balanced(n, phrases, thread):
 
 
 @njit(**INLINE)
-def begin_sentence(s, half, seed, options, target_weights, scratch):
+def begin_sentence(s, n, half, seed, options, target_weights, scratch):
     """Draw the negatives of a sentence; the gradients of these and of its words begin at zero."""
     source, target = scratch.source, scratch.target
     for j in range(options.negative):
         bits = random_bits(np.uint64(seed), np.uint64(5), np.uint64(s.sentence), np.uint64(j))
         target.row[s.target + j] = draw_negative(options.negatives, half, bits)
         prefetch_row(target_weights, target.row[s.target + j])
-    for e in range(s.source, s.source + s.n):
+    for e in range(s.source, s.source + n):
         source.square[e] = 0.0
         for column in range(source.vectors.shape[1]):
             source.vectors[e, column] = 0.0
-    for t in range(s.target, s.target + options.negative + s.n):
+    for t in range(s.target, s.target + options.negative + n):
         for column in range(target.vectors.shape[1]):
             target.vectors[t, column] = 0.0
 
 
 @njit(**PASTE)
-def learn_phrase(s, phrase, weights, options, scratch):
+def learn_phrase(s, n, phrase, weights, options, scratch):
     """One constituent against frozen weights; adds to the gradients of its words, those around it and the negatives.
 
     Returns the loss and the number of words predicted. Negatives count as often as there are words around.
@@ -174,7 +173,7 @@ def learn_phrase(s, phrase, weights, options, scratch):
     (left, right, height), (source_weights, target_weights) = phrase, weights
     hidden, gradient, n_own = target.capacity + thread, source.capacity + thread, right - left
     width = options.window + options.window_growth * height
-    first, last = max(np.int64(0), left - width), min(s.n, right + width)
+    first, last = max(np.int64(0), left - width), min(n, right + width)
     n_around = left - first + last - right
     if n_around == 0:
         return 0.0, n_around
@@ -213,14 +212,14 @@ def learn_phrase(s, phrase, weights, options, scratch):
 
 
 @njit(**INLINE)
-def list_gradients(s, options, scratch):
+def list_gradients(s, n, options, scratch):
     """What each word and negative gets, as entries."""
     source, target = scratch.source, scratch.target
-    for i in range(s.n):
+    for i in range(n):
         e = s.source + i
         source.row[e], source.vector[e], source.scale[e] = scratch.words[s.a + i], e, ONE
         target.row[s.target + options.negative + i] = scratch.words[s.a + i]
-    for t in range(s.target, s.target + options.negative + s.n):
+    for t in range(s.target, s.target + options.negative + n):
         target.vector[t], target.scale[t], target.square[t] = t, ONE, mean_square(target.vectors, t)
 
 
@@ -241,23 +240,23 @@ def train_cphrase(text, rows, options, scratch, plan, update, team):
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
                 continue
-            n, n_phrases = read_sentence(text, sentence, plan.seed, options, weights[1], scratch, a, team.thread)
+            s = PhraseSentence(sentence, a, e, t, team.thread, buffer)
+            n, n_phrases = read_sentence(s, text, plan.seed, options, weights[1], scratch)
             if n < 2:
                 continue
             if options.opening < 0:
                 n_phrases = list_balanced(n, phrases, team.thread)
-            s = PhraseSentence(sentence, a, n, e, t, team.thread, buffer)
             half = half_of_words(options.negatives, plan.seed, block, i)
-            begin_sentence(s, half, plan.seed, options, weights[1], scratch)
+            begin_sentence(s, n, half, plan.seed, options, weights[1], scratch)
             for phrase in range(-n, n_phrases):
                 left, right, height = phrase + n, phrase + n + 1, np.int64(0)
                 if phrase >= 0:
                     left, right = np.int64(phrases.left[s.thread, phrase]), np.int64(phrases.right[s.thread, phrase])
                     height = np.int64(phrases.height[s.thread, phrase])
-                loss, n_predicted = learn_phrase(s, (left, right, height), weights, options, scratch)
+                loss, n_predicted = learn_phrase(s, n, (left, right, height), weights, options, scratch)
                 losses.loss[i] += loss
                 losses.n_targets[i] += n_predicted
-            list_gradients(s, options, scratch)
+            list_gradients(s, n, options, scratch)
             e += n
             t += n + options.negative
         sort_by_owner(source, source_rows.owner, first_source, e, team)

@@ -144,7 +144,7 @@ def move_sentence(s, n_predicted, sentence_rows, square, block, update, scratch)
     if not update.adagrad:
         step *= min(ONE, np.float32(update.max_steps) / np.float32(n_predicted))
     if update.learn and square != 0.0:
-        take_step(sentence_rows, s.sentence, ONE, scratch.sentence_gradient, s.i, square, step, update.adagrad)
+        take_step(sentence_rows, s.sentence, (ONE, scratch.sentence_gradient, s.i, square), step, update.adagrad)
 
 
 @njit(**PASTE)

@@ -38,6 +38,13 @@ from .._training.sentence_blocks import (
 from .._training.updates import Rows, Update
 
 
+class CosineOptions(NamedTuple):
+    """What a sentence is, and how sharp the softmax of the cosines is."""
+
+    bag: Bag
+    inverse_temperature: np.float32
+
+
 class Cosines(NamedTuple):
     """Scratch space of one block."""
 
@@ -140,15 +147,15 @@ def gather_cosine_gradients(plan, scratch, random, block, team):
 
 
 @lean_kernel
-def train_siamese_cbow(text, rows, bag, inverse_temperature, scratch, plan, update, team):
+def train_siamese_cbow(text, rows, options, scratch, plan, update, team):
     sentences = scratch.sentences
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
         random = draw_targets(plan, block, sentences.offsets[team.thread])
-        first, last = sum_sentences(text, rows, bag, plan, block, sentences, team)
+        first, last = sum_sentences(text, rows, options.bag, plan, block, sentences, team)
         scale_to_length_one(scratch, first, last)
         barrier(team)
-        score_cosines(plan, scratch, random, inverse_temperature, team)
+        score_cosines(plan, scratch, random, options.inverse_temperature, team)
         if update.learn:
             barrier(team)
             gather_cosine_gradients(plan, scratch, random, block, team)
@@ -185,4 +192,4 @@ class SiameseCBOWObjective:
     ) -> None:
         bag = self.bag if update.learn else self.bag._replace(kept=1.0)
         text = text._replace(annotations=())
-        train_siamese_cbow(text, rows[0], bag, self.inverse_temperature, scratch, plan, update, team)
+        train_siamese_cbow(text, rows[0], CosineOptions(bag, self.inverse_temperature), scratch, plan, update, team)

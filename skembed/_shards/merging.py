@@ -72,7 +72,7 @@ def take_changes(before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np
     """
     rows = np.flatnonzero(~np.signbit(new[:, COUNT]))
     found = _made(rows, after.shape[1])
-    _take(_fixed(before), _fixed(old), after, new, *found)
+    _take((_fixed(before), _fixed(old)), (after, new), found)
     return found
 
 
@@ -110,7 +110,9 @@ def _fixed(array: np.ndarray) -> np.ndarray:
 
 
 @lean_kernel
-def _take(before, old, after, new, rows, change, growth, square):
+def _take(start, end, found):
+    """Fill in `RowChanges` and undo them; ``start`` and ``end`` are weights and their accumulator."""
+    (before, old), (after, new), (rows, change, growth, square) = start, end, found
     n = rows.shape[0]
     for k in range(n):
         row, later = rows[k], rows[min(k + AHEAD, n - 1)]

@@ -146,12 +146,13 @@ def shrink(weights, row, threshold):
 
 
 @njit(**INLINE)
-def take_step(rows, row, scale, vectors, vector, square, step, adagrad):
-    """``row -= step * scale * vector``.
+def take_step(rows, row, entry, step, adagrad):
+    """``rows.weights[row] -= step * scale * vectors[vector]`` for ``entry = (scale, vectors, vector, square)``.
 
     AdaGrad with one accumulator a row (Duchi et al., 2011): the accumulator grows by the mean over the dimensions of
     the squared gradient, and the step is divided by its root. ``square`` is the mean square of the vector.
     """
+    scale, vectors, vector, square = entry
     if adagrad:
         rows.accumulator[row, SQUARES] += scale * scale * square
         if rows.accumulator[row, SQUARES] < SMALLEST_ACCUMULATOR:
@@ -187,7 +188,7 @@ def update_rows(rows, gradient, update, block, team):
             if row < rows.n_frozen or (square == 0.0 and penalty == 0.0):
                 continue
             step = rate * min(ONE, np.float32(update.max_steps) / rows.accumulator[row, COUNT])
-            take_step(rows, row, gradient.scale[k], gradient.vectors, vector, square, step, update.adagrad)
+            take_step(rows, row, (gradient.scale[k], gradient.vectors, vector, square), step, update.adagrad)
             if penalty > 0.0:
                 shrink(rows.weights, row, np.float32(step * penalty * gradient.threshold[k]))
     for t in range(bounds.shape[0]):

@@ -32,7 +32,7 @@ def columns_of(table: Any) -> dict[Any, Any] | None:
     return None if names is None else {name: table[name] for name in names}
 
 
-def column_name(key: Any, of: str) -> str:
+def label_of_column(key: Any, of: str) -> str:
     """Name a column of a table for a message."""
     return f"{key!r} of {of}" if isinstance(key, str) else f"column {key} of {of}"
 
@@ -157,7 +157,7 @@ def as_matrix(values: Any, name: str) -> Any:
     columns = columns_of(values)
     if columns and not hasattr(values, "__array__") or getattr(getattr(values, "dtype", None), "names", None):
         assert columns is not None
-        return np.column_stack([as_column(column, column_name(key, name)) for key, column in columns.items()])
+        return np.column_stack([as_column(column, label_of_column(key, name)) for key, column in columns.items()])
     try:
         array = np.asarray(values if hasattr(values, "__array__") else list(values))
     except (TypeError, ValueError):  # not iterable, or rows of several lengths
@@ -214,8 +214,8 @@ def as_records(records: Any, name: str) -> list[Any]:
     columns = columns_of(records)
     if columns is None:
         return as_list(records, name)
-    lists = {key: as_list(column, column_name(key, name)) for key, column in columns.items()}
-    check_same_length({column_name(key, name): column for key, column in lists.items()})
+    lists = {key: as_list(column, label_of_column(key, name)) for key, column in columns.items()}
+    check_same_length({label_of_column(key, name): column for key, column in lists.items()})
     return [dict(zip(lists, row)) for row in zip(*lists.values())]
 
 

@@ -29,7 +29,7 @@ from .start import StartsFromInit, median_length
 _OF_ENCODER, _OF_DECODER = 5, 14
 
 
-class WordRuns(NamedTuple):
+class SentenceIds(NamedTuple):
     """Sentences of known words; none is empty."""
 
     ids: np.ndarray  # (n_words,) int64
@@ -39,11 +39,11 @@ class WordRuns(NamedTuple):
 class Target(NamedTuple):
     """Sentences that a decoder predicts, each from the vector of another one."""
 
-    words: WordRuns
+    words: SentenceIds
     source: np.ndarray  # (n_sentences,) int64, which of the encoded sentences; none twice
 
 
-Examples = Callable[[Chunk, bool], tuple[WordRuns, list[Target]]]  # the sentences to encode; those of each decoder
+Examples = Callable[[Chunk, bool], tuple[SentenceIds, list[Target]]]  # the sentences to encode; those of each decoder
 
 
 class Network(NamedTuple):
@@ -54,7 +54,7 @@ class Network(NamedTuple):
     targets: str = "target_vectors_"  # name of the rows that the states of the decoders are compared with
 
 
-def list_known(text: EncodedText, sentences: np.ndarray) -> tuple[WordRuns, np.ndarray]:
+def list_known(text: EncodedText, sentences: np.ndarray) -> tuple[SentenceIds, np.ndarray]:
     """The known words of some sentences, and which of the sentences have any."""
     starts, lengths = text.sent_ptr[sentences], text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]
     ptr = np.append(0, np.cumsum(lengths))
@@ -62,7 +62,7 @@ def list_known(text: EncodedText, sentences: np.ndarray) -> tuple[WordRuns, np.n
     is_known = ids < len(text.word_weight)
     ptr = offsets(is_known)[ptr]
     which = np.flatnonzero(np.diff(ptr))
-    return WordRuns(ids[is_known], np.append(ptr[which], ptr[-1])), which
+    return SentenceIds(ids[is_known], np.append(ptr[which], ptr[-1])), which
 
 
 class SentencePrediction(DenseObjective):
@@ -134,7 +134,7 @@ class _OfNetwork:
         self.of_targets: list[RowGradients] = []
         self.of_decoders: list[np.ndarray] = []
 
-    def encode(self, source: WordRuns) -> np.ndarray:
+    def encode(self, source: SentenceIds) -> np.ndarray:
         """The vectors of sentences."""
         words = np.searchsorted(self.distinct, source.ids)
         self.reads = [

@@ -14,7 +14,7 @@ from skembed._encoders.gru import Gru, Steps
 from skembed._methods.denoising_autoencoder import corrupted
 from skembed._objectives.next_word import Sample, Sampler, inclusion, predict
 from skembed._training.dense import Chunk, RowGradients
-from skembed._word_vectors.recurrent import Network, SentencePrediction, Target, WordRuns, list_known
+from skembed._word_vectors.recurrent import Network, SentenceIds, SentencePrediction, Target, list_known
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of random bits, without JIT
 
@@ -24,7 +24,7 @@ ALONE = [(("alone", False),), "decoder", "others"]
 
 
 def words_of(sentences):
-    return WordRuns(np.concatenate(sentences).astype(np.int64), np.cumsum([0, *map(len, sentences)]))
+    return SentenceIds(np.concatenate(sentences).astype(np.int64), np.cumsum([0, *map(len, sentences)]))
 
 
 def arrays(n_units, n_inputs=4):

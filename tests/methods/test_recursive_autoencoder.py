@@ -10,7 +10,7 @@ import skembed
 from skembed import RecursiveAutoencoderVectorizer, SentenceCorpus
 from skembed._encoders.tree import back, balanced_trees, fold, greedy_trees, parse, start_pairs, trees_of, unfold
 from skembed._word_vectors import recursive
-from skembed._word_vectors.recurrent import WordRuns
+from skembed._word_vectors.recurrent import SentenceIds
 
 OPEN, CLOSE, D = 90, 91, 5
 TREES = [(0, ((1, 2), 3)), 4, ((5, (6, 7)), (8, 9)), (10, 11)]  # of the words of four sentences
@@ -76,7 +76,7 @@ def test_gradients_of_learned_words(monkeypatch):
     fitted = {name: array.astype(np.float32) for name, array in zip(names, (encoder, decoder, vectors, start))}
     tokens = [ids[token] if token < OPEN else token for tree in TREES for token in tokens_of(tree)]
     ptr = np.cumsum([0, *(len(tokens_of(tree)) for tree in TREES)])
-    monkeypatch.setattr(recursive, "list_known", lambda *_: (WordRuns(np.array(tokens), ptr), np.arange(4)))
+    monkeypatch.setattr(recursive, "list_known", lambda *_: (SentenceIds(np.array(tokens), ptr), np.arange(4)))
     found = recursive.Unfolding(fitted, (OPEN, CLOSE), alpha).gradients(SimpleNamespace(text=0, sentences=0), True)
 
     def loss():

@@ -130,7 +130,7 @@ def test_take_step(solver):
     matrix = make_rows(rows, accumulator, np.ones(len(rows)), 1)
     for row, scale, g in [(2, 0.5, 0), (1, 1, 1), (2, -2, 2), (1, 1, 3)]:
         square = np.float32(np.mean(gradients[g] ** 2))
-        take_step(matrix, row, np.float32(scale), gradients, g, square, np.float32(0.1), solver == "adagrad")
+        take_step(matrix, row, (np.float32(scale), gradients, g, square), np.float32(0.1), solver == "adagrad")
     np.testing.assert_allclose(rows, expected[0], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(accumulator[:, 0], expected[1], rtol=1e-5)
 
@@ -140,7 +140,8 @@ def test_adagrad_has_no_nan_for_any_size_of_gradient(size):
     matrix = make_rows(np.ones((1, 3), np.float32), np.zeros((1, 2), np.float32), np.ones(1), 1)
     gradient = np.array([[1, -1, 1]], np.float32) * np.float32(size)
     for _ in range(3):
-        take_step(matrix, 0, np.float32(1), gradient, 0, np.float32(np.mean(gradient**2)), np.float32(0.1), True)
+        entry = np.float32(1), gradient, 0, np.float32(np.mean(gradient**2))
+        take_step(matrix, 0, entry, np.float32(0.1), True)
     assert np.isfinite(matrix.weights).all() and np.isfinite(matrix.accumulator).all()
     assert np.abs(matrix.weights - 1).max() < 0.3, "a step is never larger than the rate"
 
