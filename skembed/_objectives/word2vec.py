@@ -110,7 +110,7 @@ def draw_windows(s, half, seed, options, target_weights, scratch):
 
 
 @njit(**PASTE)
-def learn_position(s, i, weights, options, scratch):
+def learn_position(s, i, source_weights, target_weights, options, scratch):
     """Word i of a sentence against frozen weights: errors, and the gradient of its hidden vector.
 
     Skip-gram predicts each word of the window from word i. The negatives of the sentence serve all of them, counted as
@@ -119,7 +119,7 @@ def learn_position(s, i, weights, options, scratch):
     """
     source, target, rows, scale = scratch.source, scratch.target, scratch.rows, scratch.scale
     errors, negative_errors = scratch.error, scratch.negative_error
-    (source_weights, target_weights), at, buffer, negative = weights, s.a + i, s.buffer, options.negative
+    at, buffer, negative = s.a + i, s.buffer, options.negative
     word, hidden = scratch.words[at], target.capacity + at
     n_context = np.int64(0)
     for c in range(max(0, i - scratch.near[at]), min(s.n, i + scratch.near[at] + 1)):
@@ -204,7 +204,6 @@ def gather_window_gradients(s, options, scratch):
 def train_word2vec(text, rows, options, scratch, plan, update, team):
     source, target, losses = scratch.source, scratch.target, scratch.losses
     source_rows, target_rows = rows
-    weights = source_rows.weights, target_rows.weights
     buffer = scratch.rows.shape[0] // team.n_threads * team.thread
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
@@ -224,7 +223,9 @@ def train_word2vec(text, rows, options, scratch, plan, update, team):
             half = half_of_words(options.negatives, plan.seed, block, i)
             draw_windows(s, half, plan.seed, options, target_rows.weights, scratch)
             for position in range(n):
-                loss, n_predicted = learn_position(s, position, weights, options, scratch)
+                loss, n_predicted = learn_position(
+                    s, position, source_rows.weights, target_rows.weights, options, scratch
+                )
                 losses.loss[i] += loss
                 losses.n_targets[i] += n_predicted
             gather_negative_gradients(s, options, scratch)

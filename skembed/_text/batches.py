@@ -104,8 +104,8 @@ def lowered_characters() -> np.ndarray:
     lower = points.tobytes().decode("utf-32-le", "surrogatepass").lower()
     lowered = np.zeros(_N_CHARACTERS, np.uint32)
     codes = np.frombuffer(lower.encode("utf-32-le", "surrogatepass"), "<u4")
-    for run in re.finditer(r"\w+", lower):
-        lowered[run.start() : run.end()] = codes[run.start() : run.end()]
+    for word in re.finditer(r"\w+", lower):
+        lowered[word.start() : word.end()] = codes[word.start() : word.end()]
     lowered[in_context] = 0xFFFFFFFF
     lowered[ord("_")] = 0x7F
     lowered.flags.writeable = False
