@@ -163,8 +163,8 @@ def main():
     words = learn("lexicon, 0.3 of the way", start, WORDS | near, lexicon)
     learn("lexicon, then captions, each 0.3 of the way", words, SENTENCES | near, captions, images)
     notes = (
-        "CPU s: learning from the pairs. One seed; the settings were chosen on the sets of 2012 to 2014 and SICK trial. "
-        "2015 and 2016, means over their sets, were kept aside."
+        "CPU s: learning from the pairs. One seed; the settings were chosen on the sets of 2012 to 2014 and SICK "
+        "trial. 2015 and 2016, means over their sets, were kept aside."
     )
     report(
         options, "pairs_sts", "What pairs bring to similarity and clusters", rows, notes=notes, targets=targets_of(rows)
