@@ -157,7 +157,7 @@ def run_block(objective, text, plan, solver="sgd", rate=0.1, max_steps=UNCAPPED,
     trainer = Trainer(objective, solver, 8, 0, 1)
     scratch = objective.make_scratch(text, plan, 1)
     update = Update(rate, 0.0, solver == "adagrad", max_steps, learn)
-    objective.call_kernel(text, trainer.rows, scratch, plan, update, one_thread())
+    objective.train(text, trainer.rows, scratch, plan, update, one_thread())
     assert all(not rows.accumulator[:, COUNT].any() for rows in trainer.rows), "nothing is counted between blocks"
     return tuple(scratch.losses.total)
 

@@ -147,7 +147,7 @@ class NextSentenceObjective:
             sentences=make_sentences(text, plan, self.bag, n_components, negative, n_scores, n_threads, make),
         )
 
-    def call_kernel(
+    def train(
         self, text: EncodedText, rows: list[Rows], scratch: Pairs, plan: Plan, update: Update, team: Team
     ) -> None:
         train_next_sentence(text, rows[0], self.bag, scratch, plan, update, team)

@@ -116,11 +116,9 @@ def mean_square(a, i):
     if n < WIDTH:
         return _mean_square_of_short(a, i)
     s = splat(np.float32(0.0))
-    for c in range(0, n - WIDTH + 1, WIDTH):
-        x = load(a, i, c)
-        s = multiply_add(x, x, s)
-    if n % WIDTH:
-        x = zero_first(load(a, i, n - WIDTH), WIDTH - n % WIDTH)
+    for c0 in range(0, n, WIDTH):
+        c = min(c0, n - WIDTH)
+        x = zero_first(load(a, i, c), c0 - c)
         s = multiply_add(x, x, s)
     return total(s) / np.float32(n)
 
@@ -148,15 +146,9 @@ def dots(out, o, a, i, selected):
     for k in range(0, n, 4):
         r0, r1, r2, r3 = _next_four(selected, k)
         s0 = s1 = s2 = s3 = splat(np.float32(0.0))
-        for c in range(0, width - WIDTH + 1, WIDTH):
-            x = load(a, i, c)
-            s0 = multiply_add(x, load(rows, r0, c), s0)
-            s1 = multiply_add(x, load(rows, r1, c), s1)
-            s2 = multiply_add(x, load(rows, r2, c), s2)
-            s3 = multiply_add(x, load(rows, r3, c), s3)
-        if width % WIDTH:
-            c = width - WIDTH
-            x = zero_first(load(a, i, c), WIDTH - width % WIDTH)
+        for c0 in range(0, width, WIDTH):
+            c = min(c0, width - WIDTH)  # of the last vector only what no vector before it had
+            x = zero_first(load(a, i, c), c0 - c)
             s0 = multiply_add(x, load(rows, r0, c), s0)
             s1 = multiply_add(x, load(rows, r1, c), s1)
             s2 = multiply_add(x, load(rows, r2, c), s2)
@@ -180,7 +172,7 @@ def dots_of_two(outs, pair, selected):
         r0, r1, r2, r3 = _next_four(selected, k)
         s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))
         for c0 in range(0, width, WIDTH):
-            c = min(c0, width - WIDTH)  # of the last vector only what no vector before it had
+            c = min(c0, width - WIDTH)
             x, y = zero_first(load(a, i, c), c0 - c), zero_first(load(a, j, c), c0 - c)
             z0, z1, z2, z3 = load(rows, r0, c), load(rows, r1, c), load(rows, r2, c), load(rows, r3, c)
             s0, t0 = multiply_add(x, z0, s0), multiply_add(y, z0, t0)

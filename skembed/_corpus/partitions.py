@@ -29,7 +29,7 @@ from .storage import STEP, GrowingArray
 _ARITY = 8  # vocabularies that a task merges
 
 
-class _EncodedPartition(NamedTuple):
+class _Partition(NamedTuple):
     """The corpus of a partition."""
 
     folder: str
@@ -140,9 +140,7 @@ def _pair(sentences: Any, ids: Any) -> dict[str, Any]:
 # A task may run twice, also at once. So each writes to a new folder, and returns its name.
 
 
-def _encode_partition(
-    index: int, partition: Any, has_groups: bool, tokenizer: Tokenizer, shared: str
-) -> _EncodedPartition:
+def _encode_partition(index: int, partition: Any, has_groups: bool, tokenizer: Tokenizer, shared: str) -> _Partition:
     """Encode a partition with a vocabulary of its own."""
     texts, ids = (partition["text"], list(partition["group"])) if has_groups else (partition, None)
     try:
@@ -153,7 +151,7 @@ def _encode_partition(
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"Partition {index}{_partition_rows(texts)}: {error}") from error
     folder = _write(shared, content.arrays()._asdict())
-    return _EncodedPartition(folder, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
+    return _Partition(folder, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
 
 
 def _partition_rows(texts: Any) -> str:
@@ -242,7 +240,7 @@ def _binary(text: np.ndarray, ptr: np.ndarray) -> Any:
 
 
 def _concatenated(
-    encoded: list[_EncodedPartition], remaps: list[str], vocabulary: str, folder: Path, *, one_document: bool
+    encoded: list[_Partition], remaps: list[str], vocabulary: str, folder: Path, *, one_document: bool
 ) -> Content:
     """Write the partitions one after the other to the files of a folder, with final ids."""
     with ExitStack() as files:
@@ -254,10 +252,7 @@ def _concatenated(
         for partition, remap in zip(encoded, remaps):
             if not partition.n_sentences:
                 continue
-            ids, ends = (
-                np.array(_read_partition(partition.folder, "tokens")),
-                np.array(_read_partition(partition.folder, "sent_ptr")),
-            )
+            ids, ends = (np.array(_read_partition(partition.folder, name)) for name in ("tokens", "sent_ptr"))
             n_tokens = write_final_ids(ids, ends, _read_partition(remap, "remap"))
             first_token, first_row = len(tokens), len(sent_ptr) - 1
             tokens.append(ids[:n_tokens])

@@ -162,7 +162,7 @@ class CBOSObjective:
             context_gradient=make.zeros((n_targets, n_components), np.float32),
         )
 
-    def call_kernel(
+    def train(
         self, text: EncodedText, rows: list[Rows], scratch: Contexts, plan: Plan, update: Update, team: Team
     ) -> None:
         bag = self.bag if update.learn else self.bag._replace(kept=1.0)

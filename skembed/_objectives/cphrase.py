@@ -319,7 +319,7 @@ class CPhraseObjective:
             scale=make.zeros((n_buffer,), np.float32),
         )
 
-    def call_kernel(
+    def train(
         self, text: EncodedText, rows: list[Rows], scratch: Constituents, plan: Plan, update: Update, team: Team
     ) -> None:
         train_cphrase(text, tuple(rows), self.options, scratch, plan, update, team)

@@ -229,7 +229,7 @@ class FastSentObjective:
             negative_error=make.zeros((n_threads, unshared_width(self.options.negative)), np.float32),
         )
 
-    def call_kernel(
+    def train(
         self, text: EncodedText, rows: list[Rows], scratch: AroundWords, plan: Plan, update: Update, team: Team
     ) -> None:
         train_fastsent(text, tuple(rows), self.options, scratch, plan, update, team)

@@ -366,7 +366,7 @@ class ParagraphObjective:
             arange=make.values(n_vectors, np.int32, lambda: np.arange(n_vectors, dtype=np.int32)),
         )
 
-    def call_kernel(
+    def train(
         self, text: EncodedText, rows: list[Rows], scratch: Paragraphs, plan: Plan, update: Update, team: Team
     ) -> None:
         if update.learn or plan.first_block == plan.last_block:

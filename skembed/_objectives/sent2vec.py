@@ -376,7 +376,7 @@ class Sent2VecObjective:
             arange=make.values(n_target + 1, np.int32, lambda: np.arange(n_target + 1, dtype=np.int32)),
         )
 
-    def call_kernel(
+    def train(
         self, text: EncodedText, rows: list[Rows], scratch: TargetWords, plan: Plan, update: Update, team: Team
     ) -> None:
         options, update = self.options._replace(max_order=scratch.max_order), update._replace(penalty=self.penalty)

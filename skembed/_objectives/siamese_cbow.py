@@ -187,7 +187,7 @@ class SiameseCBOWObjective:
             source_gradient=make.zeros((n_targets, n_components), np.float32),
         )
 
-    def call_kernel(
+    def train(
         self, text: EncodedText, rows: list[Rows], scratch: Cosines, plan: Plan, update: Update, team: Team
     ) -> None:
         bag = self.bag if update.learn else self.bag._replace(kept=1.0)

@@ -287,7 +287,7 @@ class Word2VecObjective:
             arange=make.values(n_vectors, np.int32, lambda: np.arange(n_vectors, dtype=np.int32)),
         )
 
-    def call_kernel(
+    def train(
         self, text: EncodedText, rows: list[Rows], scratch: Windows, plan: Plan, update: Update, team: Team
     ) -> None:
         train_word2vec(text, tuple(rows), self.options, scratch, plan, update, team)

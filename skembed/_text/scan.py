@@ -2,8 +2,7 @@
 
 A *text* is an array of bytes in which each sentence is followed by a line feed, and the last one by 65 of them. A
 *span* is a sequence of bytes that may belong to a word: not a line feed, so it ends with its sentence. All bytes above
-127 may belong to a word; only the characters of spans with such bytes are decoded. A *segment* is what is scanned at a
-time.
+127 may belong to a word; only the characters of spans with such bytes are decoded.
 """
 
 from typing import NamedTuple
@@ -74,11 +73,6 @@ class Segment(NamedTuple):
     borders: np.ndarray  # (SEGMENT + 80,) int64: where each span begins, and where it ends
     words: np.ndarray  # (SEGMENT * 4,) uint64: each word's first eight bytes, lowered, the next eight, hash, size
     stops: np.ndarray  # (SEGMENT + 1,) int64: number of spans, later of words, to the end of each sentence, and in all
-
-
-def new_segment() -> Segment:
-    """Return buffers for one segment."""
-    return Segment(np.empty(SEGMENT + 80, np.int64), np.empty(SEGMENT * 4, np.uint64), np.empty(SEGMENT + 1, np.int64))
 
 
 @njit(**INLINE)
@@ -256,7 +250,6 @@ def scan(text, ends, tables, scanned, segment):
     bit CONTEXT, and the progress is that in the sentence.
 
     ``text`` (n_bytes + padding,) uint8 and ``ends`` (n_sentences,) int64, the offsets of the line feeds after them
-    ``scanned``, what is written; ``segment``, buffers
     """
     progress, table = scanned.progress, tables.new
     while progress[FROM] <= ends[ends.shape[0] - 1]:

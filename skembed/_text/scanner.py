@@ -18,7 +18,7 @@ from .batches import (
     lowered_characters,
 )
 from .files import decoding_message
-from .scan import N_IDS, SENTENCE, Scanned, Tables, new_segment, scan
+from .scan import N_IDS, SEGMENT, SENTENCE, Scanned, Segment, Tables, scan
 from .strings import join_strings
 from .utf8 import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from .word_table import (
@@ -55,7 +55,8 @@ class Scanner:
     def __init__(self) -> None:
         self.words = new_words()
         self._twice: list[np.ndarray] = []  # ids that were counted and then found once more
-        self._segment = new_segment()
+        sizes = (SEGMENT + 80, np.int64), (SEGMENT * 4, np.uint64), (SEGMENT + 1, np.int64)
+        self._segment = Segment(*(np.empty(*size) for size in sizes))
         self._text, self._ids = Buffer(), Buffer()
 
     @property

@@ -172,8 +172,7 @@ def list_entries(text, bag, seed, member, sentence, gradient, first):
 def sum_sentences(text, rows, bag, plan, block, sentences, team):
     """Phase 1: ``sums[member] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
 
-    A thread sums the sentences of its runs and lists their words for the updates. Returns the first and last+1 of its
-    members.
+    A thread sums the sentences of its runs, and lists their words for the updates; returns first and last+1 member.
     """
     gradient, run_ptr, width = sentences.gradient, sentences.run_ptr, plan.run_length + 2 * plan.border
     bag = Bag(bag.mean, bag.kept, sentences.max_order, bag.n_buckets)
@@ -274,14 +273,6 @@ def target_compared_with(random, i, r):
 
 
 @njit(**LEAN)
-def _add_losses(losses, n):
-    """Add the losses and numbers of targets, in the order of the block."""
-    for i in range(n):
-        losses.total[0] += losses.loss[i]
-        losses.total[1] += losses.n_targets[i]
-
-
-@njit(**LEAN)
 def end_block(matrices, update, losses, block, team):
     """Last phase, after a barrier: add the losses and update each of ``matrices``, pairs of rows and gradient.
 
@@ -289,7 +280,9 @@ def end_block(matrices, update, losses, block, team):
     """
     barrier(team)
     if team.thread == 0:
-        _add_losses(losses, block.n_targets)
+        for i in range(block.n_targets):
+            losses.total[0] += losses.loss[i]
+            losses.total[1] += losses.n_targets[i]
     if update.learn:
         for rows, gradient in matrices:
             update_rows(rows, gradient, update, block, team)

@@ -53,9 +53,7 @@ class Objective(Protocol):
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Any:
         """Scratch space of one block, with its `losses`."""
 
-    def call_kernel(
-        self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, team: Team
-    ) -> None:
+    def train(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, team: Team) -> None:
         """Call the compiled kernel."""
 
 
@@ -181,14 +179,14 @@ class Trainer(BlockLoop):
         """Enter the kernel with all threads at once."""
         sync, n_threads = unshared_zeros(SYNC_SIZE, np.int64), self.n_threads
         if n_threads == 1:
-            self.objective.call_kernel(text, self.rows, scratch, plan, update, Team(sync, 0, 1))
+            self.objective.train(text, self.rows, scratch, plan, update, Team(sync, 0, 1))
             return
         # No thread enters the kernel, where threads wait for each other, before all have started.
         ready = threading.Barrier(n_threads)
 
         def enter(thread: int) -> None:
             ready.wait()
-            self.objective.call_kernel(text, self.rows, scratch, plan, update, Team(sync, thread, n_threads))
+            self.objective.train(text, self.rows, scratch, plan, update, Team(sync, thread, n_threads))
 
         with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
             try:

@@ -242,7 +242,7 @@ def break_one(make_objective):
 
     def make_broken(fitted):
         objective = make_objective(fitted)
-        run = objective.call_kernel
+        run = objective.train
 
         def broken(text, rows, scratch, plan, update, team):
             nonlocal n_calls
@@ -252,7 +252,7 @@ def break_one(make_objective):
                     raise {error}("in thread {thread}")
             run(text, rows, scratch, plan, update, team)
 
-        objective.call_kernel = broken
+        objective.train = broken
         return objective
 
     return make_broken

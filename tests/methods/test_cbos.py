@@ -97,7 +97,7 @@ def test_blocks_of_one_call_are_blocks_of_many_and_the_rate_falls():
     plan = make_plan(objective)._replace(first_block=0, last_block=2)
     rows = Trainer(objective, "adagrad", 8, 0, 1).rows
     scratch = objective.make_scratch(text, plan, 1)
-    objective.call_kernel(text, rows, scratch, plan, Update(0.2, 0.05, True, 8, True), one_thread())
+    objective.train(text, rows, scratch, plan, Update(0.2, 0.05, True, 8, True), one_thread())
     totals = [run_block(single, text, make_plan(single, b), "adagrad", 0.2 - 0.05 * b, 8) for b in BLOCKS]
     assert objective.matrices[0].weights.tobytes() == single.matrices[0].weights.tobytes()
     np.testing.assert_allclose(scratch.losses.total, np.sum(totals, axis=0), rtol=1e-12)

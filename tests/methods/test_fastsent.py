@@ -127,7 +127,7 @@ def run_without_learning(sentences, documents, **options):
     plan = Plan(np.arange(len(sentences)), 1, objective.blocks.border, len(sentences), 0, 1, 5)
     rows = Trainer(objective, "sgd", 8, 0, 1).rows
     scratch = objective.make_scratch(text, plan, 1)
-    objective.call_kernel(text, rows, scratch, plan, Update(0.0, 0.0, False, 8, False), one_thread())
+    objective.train(text, rows, scratch, plan, Update(0.0, 0.0, False, 8, False), one_thread())
     loss, n_sentences = scratch.losses.total
     first, last = scratch.target.bounds[0, :2]
     return loss, n_sentences, last - first - n_sentences * objective.options.negative
