@@ -1,152 +1,34 @@
 """How is the package built: lines, imports, borders that a fit crosses, long functions, names defined twice?
 
-    python benchmarks/structure.py [--package FOLDER] [--out FOLDER]
+    python benchmarks/structure.py [--package FOLDER] [--save FILE] [--out FOLDER]
 
-`--package` measures another copy of skembed. `--out` writes what the page on the architecture includes: the figures
-(structure.inc), the packages in words (packages.inc) and the drawing of their imports (packages.svg).
+`--package` measures another copy of skembed; `--save` keeps its figures. `--out` writes what the page on the
+architecture includes: the figures (structure.inc), beside those kept in FOLDER/structure, the packages in words
+(packages.inc) and the drawing of their imports (packages.svg).
 """
 
 import argparse
 import ast
 import contextlib
-import html
-import io
+import json
 import os
-import re
 import sys
 import tempfile
 import textwrap
-import tokenize
 from collections import Counter
 from pathlib import Path
 
+from package_drawing import drawing
+from package_source import (
+    FUNCTIONS,
+    declared_ranks,
+    docstrings_of,
+    heights_of,
+    import_graph,
+    read_package,
+)
+
 MAX_LINES, MAX_ARGUMENTS = 60, 9
-SHORTEST_TABLE = 3  # a literal of as many lines or more is a table
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-NO_CODE = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-}
-
-
-# --- The source -------------------------------------------------------------------------------------------------------
-
-
-class Source:
-    """A file of the package: its unit is the first name below skembed, a package or a module."""
-
-    def __init__(self, path, package):
-        self.name = path.relative_to(package).as_posix()
-        self.parts = path.relative_to(package).with_suffix("").parts
-        self.unit = self.parts[0]
-        self.text = path.read_text(encoding="utf-8")
-        self.tree = ast.parse(self.text)
-
-    def code_lines(self):
-        """Return the indices of the lines that hold code: no blank line, comment or docstring, a table counted once."""
-        lines = set()
-        for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
-            if token.type not in NO_CODE:
-                lines.update(range(token.start[0], token.end[0] + 1))
-        for node in ast.walk(self.tree):
-            if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) and ast.get_docstring(node, clean=False):
-                lines.difference_update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
-            elif isinstance(node, (ast.List, ast.Tuple, ast.Set, ast.Dict)) and is_table(node):
-                lines.difference_update(range(node.lineno + 1, node.end_lineno + 1))
-        return lines
-
-    def functions(self):
-        """Yield (qualified name, function), methods and nested functions too."""
-
-        def below(node, prefix):
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, (ast.ClassDef, *FUNCTIONS)):
-                    if isinstance(child, FUNCTIONS):
-                        yield prefix + child.name, child
-                    yield from below(child, f"{prefix}{child.name}.")
-                else:
-                    yield from below(child, prefix)
-
-        return below(self.tree, "")
-
-    def imported_units(self):
-        """Return the units of skembed that the file imports from, at its top or inside a function."""
-        package = ["skembed", *self.parts[:-1]]
-        names = set()
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import):
-                names.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                base = package[: len(package) - node.level + 1] if node.level else []
-                base = ".".join([*base, *([node.module] if node.module else [])])
-                names.update(f"{base}.{alias.name}" for alias in node.names)
-        units = {name.split(".")[1] for name in names if name.startswith("skembed.")}
-        return units - {self.unit, "__version__"}
-
-
-def is_table(node):
-    """Whether a literal is a long list of literals."""
-    literal = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.Load)
-    return node.end_lineno - node.lineno >= SHORTEST_TABLE - 1 and all(isinstance(n, literal) for n in ast.walk(node))
-
-
-def read_package(package):
-    """Return the sources, sorted by path."""
-    return [Source(path, package) for path in sorted(package.rglob("*.py"))]
-
-
-# --- Packages and their imports ---------------------------------------------------------------------------------------
-
-
-def import_graph(sources):
-    """Return unit -> units that it imports from, of all units but the public names of skembed itself."""
-    graph = {source.unit: set() for source in sources if source.unit != "__init__"}
-    for source in sources:
-        if source.unit in graph:
-            graph[source.unit] |= source.imported_units() & graph.keys()
-    return graph
-
-
-def heights_of(graph):
-    """Return unit -> the length of the longest chain of imports below it."""
-    heights = {}
-
-    def height(unit):
-        if unit not in heights:
-            heights[unit] = 1 + max((height(other) for other in graph[unit]), default=-1)
-        return heights[unit]
-
-    for unit in graph:
-        height(unit)
-    return heights
-
-
-def direct_imports(graph):
-    """Return the graph without the imports that follow from others."""
-
-    def below(unit):
-        return graph[unit].union(*(below(other) for other in graph[unit]))
-
-    return {unit: {o for o in others if not any(o in below(p) for p in others)} for unit, others in graph.items()}
-
-
-def declared_ranks(package):
-    """Return RANKS of the import test beside the package, lowest first; None where there is no test."""
-    for path in package.parent.glob("tests/**/test_imports.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "RANKS":
-                return ast.literal_eval(node.value)
-    return None
-
-
-def docstrings_of(sources):
-    """Return unit -> docstring in one line."""
-    return {s.unit: " ".join(ast.get_docstring(s.tree).split()) for s in sources if s.parts[1:] in ((), ("__init__",))}
 
 
 # --- Figures ----------------------------------------------------------------------------------------------------------
@@ -315,100 +197,30 @@ def packages_in_words(sources):
     return "".join(f"`{unit}`\n{textwrap.indent(textwrap.fill(words[unit], 117), '   ')}\n\n" for unit in units)
 
 
-BOX, HEIGHT = 132, 60  # width and height of a box
-STEP, ROW, MARGIN = 140, 88, 14  # from column to column, from row to row, and what the arrows at the side take
-# The column of each box, 1 where it is not named here: an arrow that passes a row needs a free column there.
-COLUMNS = {"_objectives": 0, "_training": 0, "_corpus": 0, "_shards": 2, "metrics": 3, "datasets": 2}
-STYLE = """
-.packages { display: block; width: 100%; max-width: 30rem; margin: 1rem auto; }
-.packages rect { fill: var(--pst-color-surface, #f3f4f5); stroke: var(--pst-color-border, #c9c9c9); }
-.packages text { fill: var(--pst-color-text-base, #222832); font-size: 12px; text-anchor: middle; }
-.packages .name { font: bold 13px var(--pst-font-family-monospace, monospace); }
-.packages .arrow { fill: none; stroke: var(--pst-color-text-muted, #48566b); marker-end: url(#packages-arrow); }
-.packages marker path { fill: var(--pst-color-text-muted, #48566b); }
-"""
+def beside(rows, before):
+    """Return rows (name, figure) of today with those of other copies between; "" where one has no such row."""
+    figures = [dict(map(tuple, each)) for each in before]
+    return [(name, *(each.get(name, "") for each in figures), figure) for name, figure in rows]
 
 
-def drawing(sources):
-    """Return an SVG: a box for each unit below those that import it, arrows for imports that follow from no other.
-
-    It is narrow enough for a phone, and its colours are those of the page around it.
-    """
-    graph, words = direct_imports(import_graph(sources)), docstrings_of(sources)
-    corners = place_boxes(graph)
-    width = max(x for x, _ in corners.values()) + BOX + MARGIN
-    height = max(y for _, y in corners.values()) + HEIGHT + 2
-    arrows, n_outside = [], 0
-    for unit, others in graph.items():
-        for other in sorted(others):
-            ends = corners[unit], corners[other]
-            path, is_free = curve(*ends, corners.values())
-            if not is_free:
-                path = detour(*ends, width - 2 - 4 * n_outside)
-                n_outside += 1
-            arrows.append(f'<path class="arrow" d="{path}"><title>{unit} imports {other}</title></path>')
-    boxes = [draw_box(unit, words[unit], *corners[unit]) for unit in graph]
-    lines = [
-        f'<svg class="packages" viewBox="0 0 {width} {height}" role="img" xmlns="http://www.w3.org/2000/svg">',
-        "<title>The packages of skembed; an arrow leads to what a package imports</title>",
-        f"<style>{STYLE}</style>",
-        '<marker id="packages-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
-        'orient="auto"><path d="M0 0L8 4L0 8z"/></marker>',
-        *arrows,
-        *boxes,
-        "</svg>\n",
-    ]
-    return "\n".join(lines)
-
-
-def place_boxes(graph):
-    """Return unit -> left and top of its box."""
-    depths = heights_of({unit: {other for other in graph if unit in graph[other]} for unit in graph})
-    n_columns = max(3, *Counter(depths.values()).values())
-    taken = {}  # (row, column) -> unit
-    for unit in sorted(graph, key=lambda unit: (unit not in COLUMNS, unit)):
-        column = COLUMNS.get(unit, 1)
-        while (depths[unit], column) in taken:
-            column = (column + 1) % n_columns
-        taken[depths[unit], column] = unit
-    return {unit: (MARGIN + column * STEP, 1 + row * ROW) for (row, column), unit in taken.items()}
-
-
-def curve(upper, lower, boxes):
-    """Return an arrow from the bottom of one box to the top of another, and whether it passes behind no box."""
-    x, y, to_x, to_y = upper[0] + BOX // 2, upper[1] + HEIGHT, lower[0] + BOX // 2, lower[1] - 1
-    bend = (to_y - y) // 2
-    is_free = True
-    for t in (step / 50 for step in range(1, 50)):
-        at_x = x + (to_x - x) * (3 - 2 * t) * t**2
-        at_y = y + 3 * bend * (1 - t) * t + (to_y - y) * t**3 + 3 * (to_y - y - 2 * bend) * (1 - t) * t**2
-        is_free &= not any(left < at_x < left + BOX and top < at_y < top + HEIGHT for left, top in boxes)
-    return f"M{x} {y}C{x} {y + bend} {to_x} {to_y - bend} {to_x} {to_y}", is_free
-
-
-def detour(upper, lower, side):
-    """Return an arrow from the right of one box to the right of another, past all boxes."""
-    y, to_y = upper[1] + HEIGHT // 2, lower[1] + HEIGHT // 2
-    return f"M{upper[0] + BOX} {y}Q{side} {y} {side} {y + 20}V{to_y - 20}Q{side} {to_y} {lower[0] + BOX + 1} {to_y}"
-
-
-def draw_box(unit, words, x, y):
-    """Return a box with the name of a unit and the beginning of its docstring."""
-    middle = x + BOX // 2
-    lines = textwrap.wrap(re.match(r"[^:;,.(]+", words)[0], 18)
-    texts = [f'<text x="{middle}" y="{y + 35 + 15 * i}">{html.escape(line)}</text>' for i, line in enumerate(lines)]
-    name = f'<text class="name" x="{middle}" y="{y + 18}">{unit}</text>'
-    return f'<rect x="{x}" y="{y}" width="{BOX}" height="{HEIGHT}" rx="6"/>{name}{"".join(texts)}'
-
-
-def write_pages(folder, sources, lines, rows):
-    """Write what the documentation includes."""
+def write_pages(folder, sources, lines, rows, before):
+    """Write what the documentation includes; `before` has the lines and the figures of other copies, by name."""
     from reporting import as_csv_table
 
     folder.mkdir(parents=True, exist_ok=True)
+    code = [(unit, n_code) for unit, *_, n_code in lines]
+    other_code = [[(unit, n_code) for unit, *_, n_code in each["lines"]] for each in before.values()]
+    of_code = [figures for _, *figures in beside(code, other_code)]
+    header = [*(f"at {name}" for name in before), "today"]
     tables = [
-        as_csv_table("Lines", [("package", "files", "lines", "lines of code"), *lines]),
-        as_csv_table("Structure", [("what", "figure"), *rows]),
+        as_csv_table(
+            "Lines",
+            [
+                ("package", "files", "lines", *(f"lines of code {when}" for when in header)),
+                *([unit, n_files, n_lines, *of_unit] for (unit, n_files, n_lines, _), of_unit in zip(lines, of_code)),
+            ],
+        ),
+        as_csv_table("Structure", [("what", *header), *beside(rows, [each["figures"] for each in before.values()])]),
     ]
     (folder / "structure.inc").write_text("\n".join(tables), encoding="utf8")
     (folder / "packages.inc").write_text(packages_in_words(sources), encoding="utf8")
@@ -417,9 +229,11 @@ def write_pages(folder, sources, lines, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    here = Path(__file__).resolve()
-    own = next(folder / "skembed" for folder in here.parents if (folder / "skembed" / "__init__.py").exists())
-    parser.add_argument("--package", type=Path, default=own, help="folder of the package; default: the one beside this")
+    own = Path(__file__).resolve().parents[1]
+    parser.add_argument(
+        "--package", type=Path, default=own / "skembed", help="its folder; default: the one beside this"
+    )
+    parser.add_argument("--save", type=Path, help="file for the figures, as JSON")
     parser.add_argument("--out", type=Path, help="folder for the pages of the documentation")
     options = parser.parse_args()
     package = options.package.resolve()
@@ -435,8 +249,12 @@ def main():
     print_rows("Structure", rows)
     for title, found in details.items():
         print_rows(title, found)
+    if options.save:
+        options.save.write_text(json.dumps({"lines": lines, "figures": rows}, indent=1) + "\n", encoding="utf8")
     if options.out:
-        write_pages(options.out, sources, lines, rows)
+        kept = sorted((options.out / "structure").glob("*.json"))
+        before = {path.stem.split("-")[-1]: json.loads(path.read_text(encoding="utf8")) for path in kept}
+        write_pages(options.out, sources, lines, rows, before)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from skembed._base.trained import TrainedVectorizer
 from skembed._compiled.buffers import read_only
 from skembed._encoders.bag import sum_rows
-from skembed._encoders.content_seeds import content_draws, content_seeds
+from skembed._encoders.content_seeds import content_seeds
 from skembed._training.dense import DenseObjective, Gradients, RowGradients
 from skembed._training.learned_arrays import LearnedArray, start_uniform
 from skembed._training.plan import SentenceBlocks, WordBlocks
@@ -169,7 +169,7 @@ class ParagraphObjective(DenseObjective):
 
     def draw_noise(self, seed, n_words):
         """As many noise words as words, a function of the sentence."""
-        draws = content_draws(np.atleast_1d(seed), n_words)[0]
+        draws = np.random.default_rng(seed).random(n_words)
         return np.minimum(np.searchsorted(self.cumulated, draws, side="right"), len(self.cumulated) - 1)
 
     def words_and_noise(self, rows, ptr):

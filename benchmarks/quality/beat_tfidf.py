@@ -148,14 +148,19 @@ def read_published(folder):
     return sets
 
 
-def kept_aside(model, data, sets):
+def means_of_years(model, sets):
+    """Mean Pearson correlation x 100 over the sets of each year."""
     rows = sts_scores(sts_similarities(model, sets)) if sets else []
-    years = [100 * row["pearson"] for row in rows if row["set"] == "mean" and row["year"] != "all"]
+    return [100 * row["pearson"] for row in rows if row["set"] == "mean" and row["year"] != "all"]
+
+
+def kept_aside(model, data, sets):
     pairs = [read_pairs(data / "eval" / "clf" / f"MSRP.{part}.tsv") for part in ("train", "test")]
     labels, first, second = (list(chain(*column)) for column in zip(*pairs))
     rows = model.transform([*first, *second])
     cosine = paired_cosine_similarity(rows[: len(first)], rows[len(first) :])
-    return [*years, pearson(model, data / "eval" / "sts" / "sick" / "test.tsv"), 100 * roc_auc_score(labels, cosine)]
+    sick = pearson(model, data / "eval" / "sts" / "sick" / "test.tsv")
+    return [*means_of_years(model, sets), sick, 100 * roc_auc_score(labels, cosine)]
 
 
 def read_rows(path):

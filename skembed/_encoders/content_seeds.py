@@ -1,13 +1,13 @@
-"""Random numbers for inference that iterates: keyed by the words of a sentence, so that its row depends on it alone."""
+"""Seeds of sentences, for what is drawn at inference: functions of the words, so that a row depends on them alone."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._compiled.compile import lean_kernel
-from .._compiled.random import random_bits, uniform
+from .._compiled.random import random_bits
 
-_STREAM, _WORD = np.uint64(7), np.uint64(0xFFFFFFFF)
+_STREAM = np.uint64(7)
 
 
 def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
@@ -37,13 +37,6 @@ def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
     return seeds
 
 
-def content_draws(seeds: np.ndarray, n_draws: int) -> np.ndarray:
-    """Return numbers in [0, 1) for each sentence, (n_sentences, n_draws) float64, each a function of its seed."""
-    draws = np.empty((len(seeds), n_draws))
-    _fill_draws(seeds, draws)
-    return draws
-
-
 @lean_kernel
 def _fill_seeds(rows, ptr, seed, seeds):
     for sentence in range(seeds.shape[0]):
@@ -54,10 +47,3 @@ def _fill_seeds(rows, ptr, seed, seeds):
                 bits = random_bits(bits, _STREAM, np.uint64(rows[token]), n_known)
                 n_known += np.uint64(1)
         seeds[sentence] = bits
-
-
-@lean_kernel
-def _fill_draws(seeds, draws):
-    for sentence in range(draws.shape[0]):
-        for i in range(draws.shape[1]):
-            draws[sentence, i] = uniform(random_bits(seeds[sentence], _STREAM, _WORD, np.uint64(i)))

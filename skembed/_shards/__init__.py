@@ -4,4 +4,4 @@ Knows no method: a shard learns by the training loop.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["engines", "rounds"]
+__all__ = ["engines", "plan", "rounds"]

@@ -200,7 +200,7 @@ _KINDS += ["".join([kind, "x"]) for kind in _KINDS]
 
 @functools.cache
 def can_copy() -> bool:
-    """Whether compiled code may copy strings; found out at the first use."""
+    """Whether compiled code may copy strings; found out at the first use, since to compile would slow every import."""
     return not config.DISABLE_JIT and is_tested() and copies_well()
 
 

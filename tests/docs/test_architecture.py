@@ -27,6 +27,11 @@ def structure(monkeypatch):
 
 
 @pytest.fixture
+def package_drawing(structure):
+    return importlib.import_module("package_drawing")
+
+
+@pytest.fixture
 def sources(structure):
     return structure.read_package(PACKAGE)
 
@@ -60,19 +65,25 @@ def test_arrows_of_the_drawing_go_down_the_ranks_and_lead_to_every_import(struct
         assert others <= below[unit], unit
 
 
-def test_boxes_and_arrows_are_apart(structure, sources):
+def test_boxes_and_arrows_are_apart(structure, package_drawing, sources):
     """Boxes do not overlap, and an arrow passes behind none; text fits in its box."""
-    graph = structure.direct_imports(structure.import_graph(sources))
-    boxes = structure.place_boxes(graph)
+    graph = package_drawing.direct_imports(structure.import_graph(sources))
+    boxes = package_drawing.place_boxes(graph)
     for x, y in boxes.values():
-        near = [(a, b) for a, b in boxes.values() if abs(a - x) < structure.BOX and abs(b - y) < structure.HEIGHT]
+        near = [
+            (a, b)
+            for a, b in boxes.values()
+            if abs(a - x) < package_drawing.BOX and abs(b - y) < package_drawing.HEIGHT
+        ]
         assert near == [(x, y)]
-    assert structure.curve((0, 0), (0, 200), [(0, 0), (0, 200)])[1]
-    assert not structure.curve((0, 0), (0, 200), [(0, 0), (0, 100), (0, 200)])[1]
+    assert package_drawing.curve((0, 0), (0, 200), [(0, 0), (0, 200)])[1]
+    assert not package_drawing.curve((0, 0), (0, 200), [(0, 0), (0, 100), (0, 200)])[1]
     drawing = result("packages.svg")
     n_detours = len(re.findall(r'class="arrow" d="M[^"]*V', drawing))
     assert n_detours == sum(
-        not structure.curve(boxes[unit], boxes[other], boxes.values())[1] for unit in graph for other in graph[unit]
+        not package_drawing.curve(boxes[unit], boxes[other], boxes.values())[1]
+        for unit in graph
+        for other in graph[unit]
     )
     assert max(map(len, re.findall(r">([^<>\n]+)</text>", drawing))) <= 18
     captions = [re.findall(r"<text", box) for box in drawing.split("<rect")[1:]]
@@ -264,11 +275,16 @@ def test_arguments_and_names(structure, small):
     assert structure.names_defined_twice(small) == [("same", ["_a/one.py", "_b.py"])]
 
 
-def test_imports(structure, small):
+def test_imports(structure, package_drawing, small):
     assert structure.import_graph(small) == {"_a": set(), "_b": {"_a"}}
     graph = {"a": {"b", "c"}, "b": {"c"}, "c": set()}
     assert structure.heights_of(graph) == {"a": 2, "b": 1, "c": 0}
-    assert structure.direct_imports(graph) == {"a": {"b"}, "b": {"c"}, "c": set()}
+    assert package_drawing.direct_imports(graph) == {"a": {"b"}, "b": {"c"}, "c": set()}
+
+
+def test_figures_beside_those_of_another_copy(structure):
+    rows, before = [("files", 3), ("new", 1)], [[["files", 2], ["gone", 9]]]
+    assert structure.beside(rows, before) == [("files", 2, 3), ("new", "", 1)]
 
 
 def test_calls_from_file_to_file(structure, model):

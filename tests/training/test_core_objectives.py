@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_info
 
 from skembed import SentenceCorpus
 from skembed._base.queries import WordVectorInspection
-from skembed._encoders.content_seeds import content_draws, content_seeds
+from skembed._encoders.content_seeds import content_seeds
 from skembed._training.dense import Chunk, DenseTrainer
 from skembed._training.encoded_text import split_long_sentences
 from skembed._training.learned_arrays import LearnedArray, start_arrays, start_uniform
@@ -221,10 +221,6 @@ def test_seeds_are_functions_of_the_known_words():
             expected = bits_of(expected, 7, word, n)
         assert seed == expected
     assert seeds[0] == seeds[2] != seeds[3] and seeds[1] == seeds[4] == 11
-    draws = content_draws(seeds, 500)
-    expected = [[float(bits_of(seed, 7, 2**32 - 1, i) >> np.uint64(11)) / 2**53 for i in range(3)] for seed in seeds]
-    assert draws[:, :3].tolist() == expected
-    assert draws.min() >= 0 and draws.max() < 1 and abs(draws[0].mean() - 0.5) < 0.06
 
 
 def test_fits_that_overlap_leave_the_threads_of_blas_as_they_were():
