@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy, deepcopy
+from copy import deepcopy
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, Self
@@ -353,7 +353,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
         fitted = {name: getattr(self, name) for name in kept}
         # A seed for each pass, so that the same calls give the same bits.
         seeds = np.random.SeedSequence([fitted["_seed"], fitted["n_iter_"]])
-        return np.random.RandomState(np.random.MT19937(seeds)), copy(self.encoder_), Head.of(self), fitted
+        return np.random.RandomState(np.random.MT19937(seeds)), self.encoder_, Head.of(self), fitted
 
     def _check_head(self, y: np.ndarray) -> None:
         """Check that the head serves the parameters and the scores of a later call."""
