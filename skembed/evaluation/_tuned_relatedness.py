@@ -37,7 +37,7 @@ from ._relatedness_training import Head, RelatednessTraining
 __all__ = ["FineTunedRelatednessRegressor"]
 
 _ENCODER = Described(
-    lambda value: isinstance(value, PairedVectorizer), "a ParaphraseVectorizer or CSEVectorizer, fitted or not"
+    lambda value: isinstance(value, PairedVectorizer), "a ParaphraseVectorizer, CSEVectorizer or GRANVectorizer, fitted or not"
 )
 
 
@@ -54,7 +54,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
 
     Parameters
     ----------
-    encoder : ParaphraseVectorizer or CSEVectorizer, default=None
+    encoder : ParaphraseVectorizer, CSEVectorizer or GRANVectorizer, default=None
         The encoder. It is not changed: `fit` trains a copy. Its `learn`, `alpha` (the pull to the start) and
         `filter_alpha` hold here too; no word is dropped. None is for ``ParaphraseVectorizer()``. One that is fitted
         serves as `init` of the copy; where scikit-learn clones it, as cross-validation does, it forgets, so give
@@ -91,7 +91,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
 
     Attributes
     ----------
-    encoder_ : ParaphraseVectorizer or CSEVectorizer
+    encoder_ : ParaphraseVectorizer, CSEVectorizer or GRANVectorizer
         The encoder after training. Its `transform` gives the vectors of sentences.
     grades_, coefs_, intercepts_, scale_
         As in :class:`RelatednessRegressor`. The scale is that of the features before training.
