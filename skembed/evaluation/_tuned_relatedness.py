@@ -37,7 +37,8 @@ from ._relatedness_training import Head, RelatednessTraining
 __all__ = ["FineTunedRelatednessRegressor"]
 
 _ENCODER = Described(
-    lambda value: isinstance(value, PairedVectorizer), "a ParaphraseVectorizer, CSEVectorizer or GRANVectorizer, fitted or not"
+    lambda value: isinstance(value, PairedVectorizer),
+    "a fitted or new ParaphraseVectorizer, CSEVectorizer, GRANVectorizer",
 )
 
 

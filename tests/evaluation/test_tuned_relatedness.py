@@ -177,7 +177,12 @@ def test_a_sentence_of_unknown_words_has_a_score():
         ([("a cat", None), ("a", "b")], [1.0, 2.0], {}, "Row 0 of X lacks a sentence"),
         (scored(3)[0], [1.0, 7.0, 2.0], {"grades": [1, 2, 3]}, "y has 7.0 in row 1, outside the grades"),
         (scored(3)[0], [1.0, 2.0, 2.0], {"dropout": 1.0}, "'dropout' parameter"),
-        (scored(3)[0], [1.0, 2.0, 2.0], {"encoder": CBOSVectorizer()}, "a ParaphraseVectorizer or CSEVectorizer"),
+        (
+            scored(3)[0],
+            [1.0, 2.0, 2.0],
+            {"encoder": CBOSVectorizer()},
+            "a fitted or new ParaphraseVectorizer, CSEVectorizer, GRANVectorizer or None",
+        ),
         (scored(3)[0], [1.0, 2.0, 2.0], {"learning_rate": 1e30}, "diverged with learning_rate=1e\\+30"),
         (
             scored(3)[0],
