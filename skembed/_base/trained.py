@@ -19,7 +19,7 @@ from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
-from .._training.memory import explaining_memory_error
+from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import EpochTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
 from .._training.trainer import BlockLoop, Objective, Trainer
@@ -158,7 +158,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         check_new_words(new_words)
         corpus, annotations, classes = self._evidence(X, y, groups)
         keep = hasattr(self, "vocabulary_")
-        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
+        evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
+        with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
             if keep:
                 fitted |= learn_words(self, corpus, fitted, new_words)
@@ -171,7 +172,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         if self._needs_order and classes is None:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
         keep = self.warm_start and hasattr(self, "vocabulary_")
-        with explaining_memory_error(self, corpus, keep=keep, annotations=annotations, classes=classes):
+        evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
+        with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             if keep:
                 fitted = self._keep_vocabulary(corpus, annotations)
                 check_kept(self, corpus)

@@ -193,6 +193,11 @@ class Filters(OverWords):
         super().__init__(words, fitted, dropout)
         self.shape, self.alpha = shape, alpha
 
+    @property
+    def n_features(self) -> int:
+        """Length of the vectors: a number for each filter."""
+        return math.prod(self.fitted["_intercept"].shape)
+
     @cached_property
     def _units(self) -> tuple[np.ndarray, np.float32]:
         """Units of the rate: filters of any length turn alike, an intercept moves as far as the number of a word."""

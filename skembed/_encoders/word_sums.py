@@ -231,6 +231,11 @@ class WordSums:
         self._index_of = np.zeros(self.n_words, np.int32)
         self._entries = self._make_entries(0, 0)
 
+    @property
+    def n_features(self) -> int:
+        """Length of the vectors."""
+        return self.n_components
+
     @cached_property
     def words(self) -> LearnedWords:
         """What is learned of each word."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,8 +32,12 @@ def estimate(
     keep: bool,
     annotations: tuple[np.ndarray, ...],
     classes: np.ndarray | None,
+    make_trainer: Callable[[dict[str, Any]], Any] | None = None,
 ) -> dict[str, int]:
-    """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one."""
+    """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one.
+
+    Without ``make_trainer`` the vectorizer makes the trainer, whose `scratch_bytes` counts.
+    """
     fitted = {"n_features_out_": vectorizer.n_components} | vectorizer._settings(annotations, classes)
     fitted = dict(vars(vectorizer)) if keep else fitted | vectorizer._learn_vocabulary(corpus, fitted)
     # With early stopping, those of the sentences to learn from and of those held out.
@@ -50,7 +54,7 @@ def estimate(
     accumulators = accumulator_bytes(arrays + of_text, solver)
     fitted |= {"_n_tokens": corpus.n_tokens, "_seed": 0, "_from_labels": classes is not None}
     fitted |= {name: ShapeOnly(shape) for name, shape in shapes_of(arrays + of_text, solver).items()}
-    trainer = vectorizer._make_trainer(fitted)
+    trainer = (make_trainer or vectorizer._make_trainer)(fitted)
     scratch = trainer.scratch_bytes(split) + (0 if split.sent_ptr is text.sent_ptr else split.sent_ptr.nbytes)
     memory = {
         "weights": weights,
@@ -81,23 +85,21 @@ def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray],
 
 @contextmanager
 def explaining_memory_error(
-    vectorizer: Any,
-    corpus: SentenceCorpus,
-    *,
-    keep: bool,
-    annotations: tuple[np.ndarray, ...],
-    classes: np.ndarray | None,
+    estimator: Any, memory_of_fit: Callable[[], dict[str, int]], others: Mapping[str, Any] | None = None
 ) -> Iterator[None]:
-    """Add to a MemoryError how much memory the fit needs, and which parameters that depends on."""
+    """Add to a MemoryError how much memory the fit needs, and which parameters that depends on.
+
+    ``others`` are parameters that count beside those of the estimator.
+    """
     try:
         yield
     except MemoryError as error:
-        memory = estimate(vectorizer, corpus, keep=keep, annotations=annotations, classes=classes)
+        memory = memory_of_fit()
         largest = max(_GROWS_WITH, key=memory.__getitem__)
-        params = vectorizer.get_params(deep=False)
+        params = {**(others or {}), **estimator.get_params(deep=False)}
         options = [f"{name}={params[name]!r}" for name in _GROWS_WITH[largest] if name in params]
         raise MemoryError(
-            f"{type(vectorizer).__name__} needs {_readable(memory['total'])} of memory to learn from this text, more "
+            f"{type(estimator).__name__} needs {_readable(memory['total'])} of memory to learn from this text, more "
             f"than is available. {_readable(memory[largest])} are for {largest} and depend on "
             f"{', '.join(options) or 'the text'}. Lower one of these, or see estimate_memory. The estimator is "
             "unchanged."

@@ -57,6 +57,11 @@ class OverWords(ABC):
         self.words, self.fitted = words, fitted
         self.kept = int((1 - dropout) * KEEP_ALL)
 
+    @property
+    def n_features(self) -> int:
+        """Length of the vectors; by default that of the words."""
+        return self.words.n_features
+
     @abstractmethod
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
         """The vectors of some sentences."""

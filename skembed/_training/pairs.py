@@ -63,6 +63,10 @@ class Loss(Protocol):
 class PairEncoder(Protocol):
     """Turns sentences into vectors, and learns."""
 
+    @property
+    def n_features(self) -> int:
+        """Length of the vectors."""
+
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
         """The vectors of some sentences, (n_sentences, n_components); with ``learn``, to be learned from."""
 

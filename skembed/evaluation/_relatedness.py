@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -173,7 +173,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = y.astype(np.float64)
         self.grades_ = self._find_grades(y)
-        self.scale_ = root_mean_square(X)
+        self.scale_ = root_mean_square([X])
         X = X / self.scale_
         targets = sparse_targets(y, self.grades_)
         shapes = shapes_of_layers(X.shape[1], self.n_hidden, len(self.grades_))
@@ -208,10 +208,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         grades = np.asarray(self.grades, dtype=np.float64)
         if grades.ndim != 1 or len(grades) < 2 or not np.all(np.diff(grades) > 0):
             raise ValueError(f"grades must be two or more rising numbers, got {brief(self.grades)}.")
-        outside = np.flatnonzero((y < grades[0]) | (y > grades[-1]))
-        if len(outside):
-            row = outside[0]
-            raise ValueError(f"y has {y[row]} in row {row}, outside the grades {grades[0]} to {grades[-1]}.")
+        check_inside(y, grades)
         return grades
 
     def predict_grades(self, X: Any) -> NDArray[np.float64]:
@@ -232,7 +229,8 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
 
     def _grades_of(self, features: np.ndarray) -> NDArray[np.float64]:
         layers = self.coefs_[0], self.intercepts_[0], self.coefs_[1], self.intercepts_[1]
-        return np.exp(run_layers(features / self.scale_, layers)[1])
+        with ONE_BLAS_THREAD:  # whose number changes the rounding
+            return np.exp(run_layers(features / self.scale_, layers)[1])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict scores.
@@ -250,6 +248,14 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         return self.predict_grades(X) @ self.grades_
 
 
+def check_inside(y: np.ndarray, grades: np.ndarray, hint: str = "") -> None:
+    """Raise a ValueError if a score is outside the grades."""
+    outside = np.flatnonzero((y < grades[0]) | (y > grades[-1]))
+    if len(outside):
+        row = outside[0]
+        raise ValueError(f"y has {y[row]} in row {row}, outside the grades {grades[0]} to {grades[-1]}{hint}.")
+
+
 def sparse_targets(y: np.ndarray, grades: np.ndarray) -> np.ndarray:
     """Distributions over the grades with mean y and weight on the two nearest, (n_pairs, n_grades)."""
     targets = np.zeros((len(y), len(grades)))
@@ -264,9 +270,15 @@ def sparse_targets(y: np.ndarray, grades: np.ndarray) -> np.ndarray:
     return targets
 
 
-def root_mean_square(X: np.ndarray) -> NDArray[np.float64]:
-    """Root mean square of each column; 1 where it is zero."""
-    scale = np.sqrt(np.mean(np.square(X, dtype=np.float64), axis=0))
+def root_mean_square(chunks: Iterable[np.ndarray]) -> NDArray[np.float64]:
+    """Root mean square of each column of a matrix, given in chunks of rows; 1 where it is zero."""
+    total: Any = 0.0
+    n_rows = 0
+    for rows in chunks:
+        squares = np.square(rows, dtype=np.float64)
+        squares[0] += total
+        total, n_rows = squares.sum(axis=0), n_rows + len(rows)
+    scale = np.sqrt(total / n_rows)
     return np.where(scale == 0, 1.0, scale)
 
 
@@ -305,12 +317,17 @@ def run_layers(X: np.ndarray, layers: Sequence[np.ndarray]) -> tuple[np.ndarray,
     return hidden, log_softmax(hidden @ second + second_bias, axis=1)
 
 
+def sum_of_divergences(targets: np.ndarray, log_p: np.ndarray) -> float:
+    """The sum over the pairs of the divergences of their targets from distributions, given by their logarithms."""
+    return float(xlogy(targets, targets).sum() - (targets * log_p).sum())
+
+
 def backward(
     X: np.ndarray, targets: np.ndarray, layers: Sequence[np.ndarray]
 ) -> tuple[float, list[np.ndarray], np.ndarray]:
     """Mean divergence, its derivatives by weights and biases, and by the sums that the hidden units see."""
     hidden, log_p = run_layers(X, layers)
-    loss = float(xlogy(targets, targets).sum() - (targets * log_p).sum()) / len(X)
+    loss = sum_of_divergences(targets, log_p) / len(X)
     d_scores = (np.exp(log_p) - targets) / np.float32(len(X))
     d_hidden = (d_scores @ layers[2].T) * hidden * (1 - hidden)
     return loss, [X.T @ d_hidden, d_hidden.sum(axis=0), hidden.T @ d_scores, d_scores.sum(axis=0)], d_hidden

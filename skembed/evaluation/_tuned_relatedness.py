@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, Self
@@ -9,42 +10,42 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from .._base.growth import check_new_words, learn_words
 from .._base.paired import PairedVectorizer
-from .._base.scikit_learn import fit_context
+from .._base.scikit_learn import CallbackSupportMixin, fit_context
+from .._base.sharing import Shared, of_one_state
+from .._base.trained import TrainedVectorizer
 from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._objectives.paraphrase import UnitVectors
-from .._training.dense import ONE_BLAS_THREAD, adam_step
-from .._training.encoded_text import EncodedText
-from .._training.learned_arrays import moving
-from .._training.pairs import PairEncoder
-from .._training.stopping import is_sound, largest_of
+from .._training.memory import explaining_memory_error
+from .._training.progress import EpochTasks
 from .._validation.columns import as_scores, check_same_length
 from .._validation.constraints import Described
+from .._validation.messages import brief
 from .._word_vectors.sources import is_unfitted
 from ._pairs import pair_features
-from ._relatedness import (
-    RelatednessRegressor,
-    backward,
-    root_mean_square,
-    shapes_of_layers,
-    sparse_targets,
-    start_layers,
-)
+from ._relatedness import RelatednessRegressor, check_inside, sparse_targets
+from ._relatedness_passes import Passes, PlannedTraining, hold_out_pairs
+from ._relatedness_training import Head, RelatednessTraining
 
 __all__ = ["FineTunedRelatednessRegressor"]
 
 _ENCODER = Described(
-    lambda value: isinstance(value, PairedVectorizer), "a ParaphraseVectorizer or CSEVectorizer, fitted or not"
+    lambda value: isinstance(value, PairedVectorizer),
+    "a fitted or new ParaphraseVectorizer, CSEVectorizer, GRANVectorizer",
 )
 
 
-class FineTunedRelatednessRegressor(RelatednessRegressor):
+_OF_STOPPING = ("early_stopping", "validation_fraction", "n_iter_no_change", "tol")
+
+
+class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessRegressor):
     r"""Predict scores of pairs of sentences with an encoder that learns from the scores too.
 
     The head is that of :class:`RelatednessRegressor`. It sees the products and the absolute differences of the two
@@ -54,13 +55,13 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
 
     Parameters
     ----------
-    encoder : ParaphraseVectorizer or CSEVectorizer, default=None
+    encoder : ParaphraseVectorizer, CSEVectorizer or GRANVectorizer, default=None
         The encoder. It is not changed: `fit` trains a copy. Its `learn`, `alpha` (the pull to the start) and
         `filter_alpha` hold here too; no word is dropped. None is for ``ParaphraseVectorizer()``. One that is fitted
         serves as `init` of the copy; where scikit-learn clones it, as cross-validation does, it forgets, so give
         ``ParaphraseVectorizer(init=fitted)`` there.
     grades : int or array-like of shape (n_grades,), default=5
-        As in :class:`RelatednessRegressor`.
+        As in :class:`RelatednessRegressor`. Fixed by `fit`, or by the first call of `partial_fit`.
     n_hidden : int, default=300
         Number of logistic units.
     dropout : float, default=0.6
@@ -75,19 +76,30 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
         Passes over the pairs.
     batch_size : int, default=32
         Pairs of a step.
+    early_stopping : bool, default=False
+        Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Fraction of the pairs to hold out, between 0 and 1. Pairs of the same two texts stay together, if there are 20
+        others or more.
+    n_iter_no_change : int, default=3
+        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+    tol : float, default=1e-4
+        Smallest fall of the held-out loss that counts.
     random_state : int, RandomState instance or None, default=None
         Seed of the first weights, the order of the pairs and what is dropped; and of the encoder, if its own is None.
+    verbose : int, default=0
+        1 prints a line for each pass, 2 prints more.
 
     Attributes
     ----------
-    encoder_ : ParaphraseVectorizer or CSEVectorizer
+    encoder_ : ParaphraseVectorizer, CSEVectorizer or GRANVectorizer
         The encoder after training. Its `transform` gives the vectors of sentences.
     grades_, coefs_, intercepts_, scale_
         As in :class:`RelatednessRegressor`. The scale is that of the features before training.
-    loss_curve_ : list of float
-        Mean divergence of a pair in each pass.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean divergence of a pair in each pass, and of a held-out one after it (empty without `early_stopping`).
     loss_ : float
-        The last of them.
+        The last of `loss_curve_`.
     n_iter_ : int
         Passes made.
 
@@ -98,8 +110,8 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
 
     Notes
     -----
-    Training has one thread, so the result depends on `random_state` alone. The papers train with a constant rate and
-    drop nothing.
+    Training has one thread, and the `n_jobs` of the encoder, which reads text, changes no bit. The papers train with a
+    constant rate and drop nothing.
 
     References
     ----------
@@ -122,6 +134,7 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
 
     encoder_: Any
     loss_curve_: list[float]
+    validation_loss_curve_: list[float]
 
     _parameter_constraints: dict[str, list[Any]] = {
         "encoder": [_ENCODER, None],
@@ -133,7 +146,9 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
         "alpha": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
+        **{name: TrainedVectorizer._parameter_constraints[name] for name in _OF_STOPPING},
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -148,7 +163,12 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
         alpha: float = 0.0,
         max_iter: int = 14,
         batch_size: int = 32,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-4,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.encoder = encoder
         self.grades = grades
@@ -159,7 +179,12 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
         self.alpha = alpha
         self.max_iter = max_iter
         self.batch_size = batch_size
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
         self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -191,30 +216,66 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
         ValueError
             If `X` and `y` differ in length, a sentence has no word, a score is not finite or outside the grades, or
             the weights diverge; then the estimator is as it was before.
+        MemoryError
+            If there is less memory than the fit needs; says how much it needs and for which parameters.
         """
-        random = check_random_state(self.random_state)
-        encoder = self._fresh_encoder(random)
-        pairs = X if isinstance(X, PairCorpus) else encoder._encoded_pairs(as_pairs(X, "X"))
-        encoder._check_agreement(pairs.sentences, "X")
-        y = as_scores(y, "y")
-        check_same_length({"X": pairs, "y": y})
-        grades = self._find_grades(y)
-        fitted = encoder._start(pairs.sentences, (), None) | {"_from_labels": False}
-        text = encoder._encode_text(pairs.sentences, fitted)
-        with ONE_BLAS_THREAD, np.errstate(all="ignore"):  # checked after each pass
-            training = _Training(self, encoder._make_encoder(fitted), text, sparse_targets(y, grades), random)
-            weights = [fitted[array.name] for array in moving(encoder._learned_arrays(fitted))]
-            losses: list[float] = []
-            for epoch in range(self.max_iter):
-                losses.append(training.run_epoch(epoch))
-                self._check_finite(losses[-1], [*training.layers, *weights])
-        encoder._commit(encoder._finish_fit(fitted, pairs.sentences))
-        first, first_bias, second, second_bias = (layer.astype(np.float64) for layer in training.layers)
-        self.encoder_, self.grades_, self.scale_ = encoder, grades, training.scale
-        self.coefs_, self.intercepts_ = [first, second], [first_bias, second_bias]
-        self.loss_curve_, self.loss_, self.n_iter_ = losses, losses[-1], self.max_iter
-        return self
+        return self._fit(X, y, keep=False, partial=False)
 
+    @fit_context
+    def partial_fit(self, X: Any, y: Any, *, new_words: str = "append") -> Self:
+        """Make one pass over some more scored pairs.
+
+        The first call starts as `fit` does: it fixes the grades, the scale of the features and, with `encoder`, the
+        encoder. Later calls go on with `encoder_`. The rates do not fall.
+
+        Parameters
+        ----------
+        X : pairs, or PairCorpus
+            As in `fit`.
+        y : array-like of shape (n_pairs,)
+            Scores. Where `grades` is a number of grades, those of the first call must be the smallest and the largest.
+        new_words : {"append", "ignore"}, default="append"
+            What later calls do with new words, as in :meth:`~skembed.ParaphraseVectorizer.partial_fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted regressor.
+
+        Raises
+        ------
+        TypeError, ValueError, MemoryError
+            As in `fit`; and a ValueError if `n_hidden` or the `grades` are not those of the first call.
+
+        Warns
+        -----
+        UserWarning
+            With ``new_words="ignore"``, if far fewer words of `X` are known than of the first pairs.
+        """
+        check_new_words(new_words)
+        return self._fit(X, y, keep=hasattr(self, "encoder_"), partial=True, new_words=new_words)
+
+    def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
+        """Say how much memory `fit` will need, without learning anything.
+
+        Parameters
+        ----------
+        X : pairs, or PairCorpus
+            As in `fit`.
+        y : array-like of shape (n_pairs,), default=None
+            Not used.
+
+        Returns
+        -------
+        memory : dict of str to int
+            Bytes by purpose, of head and encoder, and their sum "total", as in
+            :meth:`~skembed.ParaphraseVectorizer.estimate_memory`.
+        """
+        self._validate_params()
+        encoder = self._fresh_encoder(np.random.RandomState(0))
+        return PlannedTraining(self, encoder, _encoded(encoder, X)).estimate(keep=False)
+
+    @of_one_state
     def predict_grades(self, X: Any) -> NDArray[np.float64]:
         """Give the distribution over the grades.
 
@@ -233,6 +294,7 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
         unit = UnitVectors(np.asarray(self.encoder_.transform(sentences))).unit
         return self._grades_of(pair_features(unit[::2], unit[1::2]))
 
+    @of_one_state
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict scores.
 
@@ -248,12 +310,66 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
         """
         return super().predict(X)
 
-    def _check_finite(self, loss: float, weights: list[np.ndarray]) -> None:
-        if not is_sound(loss, largest_of(weights)):
-            raise ValueError(
-                f"{type(self).__name__} diverged with learning_rate={self.learning_rate}, encoder_learning_rate="
-                f"{self.encoder_learning_rate}. Use smaller rates. Nothing of this fit was kept."
-            )
+    def _fit(self, X: Any, y: Any, *, keep: bool, partial: bool, new_words: str = "append") -> Self:
+        """With ``keep`` go on from the state at hand, and with ``partial`` make one pass."""
+        random, encoder, head, fitted = self._go_on() if keep else self._begin()
+        pairs, y = _encoded(encoder, X), as_scores(y, "y")
+        check_same_length({"X": pairs, "y": y})
+        if keep:
+            self._check_head(y)
+        else:
+            fitted["grades_"] = self._find_grades(y)
+        plan = PlannedTraining(self, encoder, pairs)
+        with explaining_memory_error(self, lambda: plan.estimate(keep=keep), encoder.get_params(deep=False)):
+            if keep:
+                learned = encoder._keep_vocabulary(pairs.sentences, ())
+                learned |= learn_words(encoder, pairs.sentences, learned, new_words)
+            else:
+                learned = encoder._start(pairs.sentences, (), None) | {"_from_labels": False}
+            held = np.zeros(len(pairs), bool)
+            if self.early_stopping and not partial:
+                held = hold_out_pairs(pairs, self.validation_fraction, learned["_seed"])
+            text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, fitted["grades_"])
+            of_pairs = text, targets, np.flatnonzero(~held)
+            training = RelatednessTraining(self, encoder._make_encoder(learned), *of_pairs, random, head)
+            n_epochs = 1 if partial else int(self.max_iter)
+            tasks = EpochTasks(self, X, 0 if partial else n_epochs)
+            passes = Passes(self, encoder, learned, pairs, training, fitted)
+            final = passes.run(n_epochs, np.flatnonzero(held), tasks, falls=not partial)
+        self._commit(final)
+        tasks.end(lambda: final)
+        return self
+
+    def _begin(self) -> tuple[np.random.RandomState, Any, None, dict[str, Any]]:
+        """What draws, the encoder, the head and the fitted attributes before a fit."""
+        random = check_random_state(self.random_state)
+        fitted: dict[str, Any] = {"n_iter_": 0, "loss_curve_": [], "validation_loss_curve_": []}
+        fitted["_seed"] = int(deepcopy(random).randint(2**31 - 1))  # of later calls of partial_fit
+        return random, self._fresh_encoder(random), None, fitted
+
+    def _go_on(self) -> tuple[np.random.RandomState, Any, Head, dict[str, Any]]:
+        """The same before a further pass."""
+        self._validate_params()  # scikit-learn does only before the first call
+        kept = ("grades_", "_seed", "n_iter_", "loss_curve_", "validation_loss_curve_")
+        fitted = {name: getattr(self, name) for name in kept}
+        # A seed for each pass, so that the same calls give the same bits.
+        seeds = np.random.SeedSequence([fitted["_seed"], fitted["n_iter_"]])
+        return np.random.RandomState(np.random.MT19937(seeds)), self.encoder_, Head.of(self), fitted
+
+    def _check_head(self, y: np.ndarray) -> None:
+        """Check that the head serves the parameters and the scores of a later call."""
+        grades, n_hidden = self.grades_, len(self.intercepts_[0])
+        same = isinstance(self.grades, Integral) or np.array_equal(np.asarray(self.grades, np.float64), grades)
+        for name, is_same, value in (
+            ("grades", same, grades.tolist()),
+            ("n_hidden", self.n_hidden == n_hidden, n_hidden),
+        ):
+            if not is_same:
+                raise ValueError(
+                    f"{name}={brief(getattr(self, name))} differs from {brief(value)}, with which this "
+                    f"{type(self).__name__} was fitted. Fit a new estimator."
+                )
+        check_inside(y, grades, " that the first scores fixed; give all in `grades`, as an array")
 
     def _fresh_encoder(self, random: np.random.RandomState) -> Any:
         encoder: Any = ParaphraseVectorizer() if self.encoder is None else clone(self.encoder)
@@ -261,69 +377,11 @@ class FineTunedRelatednessRegressor(RelatednessRegressor):
             encoder.set_params(init=self.encoder)
         if encoder.random_state is None:  # not that of its init, which clones share
             encoder.set_params(random_state=random.randint(2**31 - 1))
+        encoder._check_parameters()
         return encoder.set_params(word_dropout=0.0, interpolation=1.0)
 
 
-class _Training:
-    """Head and encoder during training."""
-
-    def __init__(
-        self,
-        options: FineTunedRelatednessRegressor,
-        encoder: PairEncoder,
-        text: EncodedText,
-        targets: np.ndarray,
-        random: np.random.RandomState,
-    ) -> None:
-        self.options, self.encoder, self.text, self.random = options, encoder, text, random
-        self.targets = targets.astype(np.float32)
-        n_pairs, n_grades = targets.shape
-        of_all = [self._embed(np.arange(n_pairs)[rows], learn=False).features for rows in gen_batches(n_pairs, 1024)]
-        self.scale = root_mean_square(np.concatenate(of_all))
-        shapes = shapes_of_layers(len(self.scale), int(options.n_hidden), n_grades)
-        self.layers = [layer.astype(np.float32) for layer in start_layers(shapes, random)]
-        self.moments = [np.zeros((2, *layer.shape), np.float32) for layer in self.layers]
-        self.n_steps = 0
-
-    def run_epoch(self, epoch: int) -> float:
-        """One pass over the pairs in random order; returns the mean loss of a pair."""
-        n_pairs, total = len(self.targets), 0.0
-        order = self.random.permutation(n_pairs)
-        for rows in gen_batches(n_pairs, int(self.options.batch_size)):
-            share_left = 1 - (epoch + rows.start / n_pairs) / self.options.max_iter
-            total += self._step(order[rows], share_left) * (rows.stop - rows.start)
-        return total / n_pairs
-
-    def _step(self, rows: np.ndarray, share_left: float) -> float:
-        pairs, options = self._embed(rows, learn=True), self.options
-        kept = self.random.random_sample(pairs.features.shape) >= options.dropout
-        factor = (kept / (self.scale * (1 - options.dropout))).astype(np.float32)
-        loss, gradients, d_hidden = backward(pairs.features * factor, self.targets[rows], self.layers)
-        of_vectors = pairs.backward((d_hidden @ self.layers[0].T) * factor)
-        self.n_steps += 1
-        for layer, moments, gradient in zip(self.layers, self.moments, gradients):
-            gradient = gradient + np.float32(options.alpha) * layer
-            layer -= adam_step(moments, ..., gradient, options.learning_rate * share_left, self.n_steps)
-        if options.encoder_learning_rate:
-            self.encoder.step(of_vectors, options.encoder_learning_rate * share_left)
-        return loss
-
-    def _embed(self, rows: np.ndarray, learn: bool) -> _Pairs:
-        sentences = np.concatenate([2 * rows, 2 * rows + 1])
-        return _Pairs(self.encoder.encode(self.text, sentences, 0, learn))
-
-
-class _Pairs:
-    """The features of a batch of pairs, and the way back for the gradient."""
-
-    def __init__(self, vectors: np.ndarray) -> None:
-        self.vectors = UnitVectors(vectors)
-        self.first, self.second = np.split(self.vectors.unit, 2)
-        self.features = pair_features(self.first, self.second)
-
-    def backward(self, gradient: np.ndarray) -> np.ndarray:
-        """From the gradient of the features to that of the vectors."""
-        of_products, of_differences = np.split(gradient, 2, axis=1)
-        of_differences = of_differences * np.sign(self.first - self.second)
-        of_first, of_second = of_products * self.second + of_differences, of_products * self.first - of_differences
-        return self.vectors.of_vectors(np.concatenate([of_first, of_second]))
+def _encoded(encoder: Any, X: Any) -> PairCorpus:
+    pairs: PairCorpus = X if isinstance(X, PairCorpus) else encoder._encoded_pairs(as_pairs(X, "X"))
+    encoder._check_agreement(pairs.sentences, "X")
+    return pairs

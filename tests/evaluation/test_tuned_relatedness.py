@@ -1,59 +1,43 @@
-"""The relatedness head over an encoder that learns with it: gradients by differences, what it learns, its errors."""
+"""The relatedness head over an encoder that learns with it: what it learns, as a scikit-learn regressor, its errors."""
+
+import pickle
 
 import numpy as np
 import pytest
+from estimators import CHECKS
+from scored_pairs import ENCODERS, SENTENCES, make, scored
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils import estimator_checks, get_tags
 
 import skembed
 from skembed import CBOSVectorizer, CSEVectorizer, PairCorpus, ParaphraseVectorizer
 from skembed.evaluation import FineTunedRelatednessRegressor, RelatednessRegressor, pair_features
-from skembed.evaluation._relatedness import backward, run_layers, sparse_targets
-from skembed.evaluation._tuned_relatedness import _Pairs
 from skembed.metrics import pearson_score
 
-COLOURS = "red green blue pink grey black white brown amber ivory".split()
-ANIMALS = "cat dog cow hen".split()
-SENTENCES = [f"a {colour} {animal}" for colour in COLOURS for animal in ANIMALS]
-ENCODERS = {
-    "PP": ParaphraseVectorizer(24, random_state=0),
-    "CSE": CSEVectorizer(24, filter_widths=(1, 2), n_filters=16, random_state=0),
-    "linear CSE": CSEVectorizer(24, filter_widths=(1, 2), n_filters=16, activation="identity", random_state=0),
-}
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_scikit_learn_check(check):
+    getattr(estimator_checks, check)("FineTunedRelatednessRegressor", FineTunedRelatednessRegressor())
 
 
-def scored(n, seed=0):
-    """Pairs of which only the animal counts, which no start knows."""
-    random = np.random.default_rng(seed)
-    pairs = [tuple(random.choice(SENTENCES, 2).tolist()) for _ in range(n)]
-    return pairs, np.array([5.0 if a.split()[-1] == b.split()[-1] else 1.0 for a, b in pairs])
-
-
-def make(encoder="PP", **options):
-    settings = {"n_hidden": 16, "dropout": 0.2, "encoder_learning_rate": 5e-3, "max_iter": 15, "random_state": 0}
-    encoder = ENCODERS[encoder] if isinstance(encoder, str) else encoder
-    return FineTunedRelatednessRegressor(encoder, **settings | options)
-
-
-def test_gradient_by_the_vectors():
-    random = np.random.default_rng(0)
-    vectors = random.normal(size=(12, 20)).astype(np.float32)
-    layers = [random.normal(size=shape) for shape in [(40, 5), (5,), (5, 3), (3,)]]
-    targets = sparse_targets(random.uniform(1, 3, 6), np.arange(1.0, 4.0))
-    factor = (random.random((6, 40)) > 0.3) / 0.7
-    direction = random.normal(size=vectors.shape)
-
-    def loss(step):
-        pairs = _Pairs(np.asarray(vectors + step * direction, np.float32))
-        log_p = run_layers(pairs.features * factor, layers)[1]
-        return -(targets * log_p).sum() / 6
-
-    pairs = _Pairs(vectors.copy())
-    d_hidden = backward(pairs.features * factor, targets, layers)[2]
-    gradient = pairs.backward(((d_hidden @ layers[0].T) * factor).astype(np.float32))
-    expected = (loss(1e-2) - loss(-1e-2)) / 2e-2
-    assert abs((gradient * direction).sum() - expected) < 1e-2 * abs(expected)
+def test_is_a_scikit_learn_regressor():
+    pairs, y = scored(60)
+    model = make(max_iter=2)
+    tags = get_tags(model)
+    assert tags.estimator_type == "regressor" and tags.input_tags.string and not tags.input_tags.two_d_array
+    with pytest.raises(NotFittedError):
+        model.predict(pairs)
+    params = model.get_params()
+    assert model.fit(pairs, y) is model and model.get_params() == params
+    expected = model.predict(pairs)
+    assert expected.shape == (60,) and expected.dtype == np.float64
+    assert not hasattr(clone(model), "encoder_")
+    np.testing.assert_array_equal(clone(model).fit(pairs, y).predict(pairs), expected)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(pairs), expected)
+    np.testing.assert_allclose([model.predict([pair])[0] for pair in pairs[:9]], expected[:9], rtol=1e-12)
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
@@ -193,7 +177,12 @@ def test_a_sentence_of_unknown_words_has_a_score():
         ([("a cat", None), ("a", "b")], [1.0, 2.0], {}, "Row 0 of X lacks a sentence"),
         (scored(3)[0], [1.0, 7.0, 2.0], {"grades": [1, 2, 3]}, "y has 7.0 in row 1, outside the grades"),
         (scored(3)[0], [1.0, 2.0, 2.0], {"dropout": 1.0}, "'dropout' parameter"),
-        (scored(3)[0], [1.0, 2.0, 2.0], {"encoder": CBOSVectorizer()}, "a ParaphraseVectorizer or CSEVectorizer"),
+        (
+            scored(3)[0],
+            [1.0, 2.0, 2.0],
+            {"encoder": CBOSVectorizer()},
+            "a fitted or new ParaphraseVectorizer, CSEVectorizer, GRANVectorizer or None",
+        ),
         (scored(3)[0], [1.0, 2.0, 2.0], {"learning_rate": 1e30}, "diverged with learning_rate=1e\\+30"),
         (
             scored(3)[0],
