@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from text_alone import LettersAsTargets, TwoByTwo, targets_of
 
 import skembed
 from skembed import SentenceCorpus
@@ -231,35 +232,6 @@ VARIANTS = {
 }
 
 
-class TwoByTwo:
-    """A method that learns from pairs: where a test gives text alone, every two sentences are paraphrases."""
-
-    def _evidence(self, X, y, groups):
-        self._check_parameters()
-        if self.corpus is None and y is None and groups is None:
-            X = X if isinstance(X, SentenceCorpus) else self._encoded(X)
-            y = np.arange(X.n_sentences) // 2 if X.n_documents == 1 else None
-        return super()._evidence(X, y, groups)
-
-    def _learns_pairs(self, X, y, groups):
-        return self.corpus is not None and super()._learns_pairs(X, y, groups)
-
-
-class LettersAsTargets:
-    """A method that learns from targets: where a test gives none, or labels, a sentence's first letters are its."""
-
-    def _annotations(self, corpus, y):
-        return super()._annotations(corpus, targets_of(corpus) if np.ndim(y) < 2 else y)
-
-
-def targets_of(sentences):
-    """A vector for each sentence, which says how often each letter begins a word."""
-    vectors = np.full((len(sentences), 5), 0.1)
-    for vector, words in zip(vectors, sentences):
-        np.add.at(vector, [ord(word[0]) % 5 for word in words], 1)
-    return vectors
-
-
 def _fed(cls):
     """The class, or where text alone is not enough for it, a subclass of the same name that tests can give text."""
     mixin = {"pairs": TwoByTwo, "targets": LettersAsTargets}.get(getattr(cls, "_learns_from", "text"))
@@ -381,6 +353,11 @@ def learned(estimator):
     """Everything but the parameters."""
     params = estimator.get_params(deep=False)
     return {key: bits(value) for key, value in vars(estimator).items() if key not in params}
+
+
+def vectors(estimator):
+    """All learned weights."""
+    return {array.name: bits(vars(estimator)[array.name]) for array in estimator._learned_arrays(vars(estimator))}
 
 
 def dense(rows):

@@ -13,16 +13,12 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from corpus_checks import documents
 
 from skembed import SentenceCorpus
 from skembed._text.files import READ_SIZE
 
 LINES = "The cat sat on the mat.\nThe cat slept.\n\nThe dog barked at Ünö.\n" * 20
-
-
-def documents(corpus):
-    sentences = list(corpus)
-    return [sentences[a:b] for a, b in zip(corpus.doc_ptr[:-1], corpus.doc_ptr[1:])]
 
 
 @pytest.fixture

@@ -1,0 +1,211 @@
+"""Below the compiled tokenizer: strings joined in one buffer, tables of words, and the ids of a scanner."""
+
+import ctypes
+import sys
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba import config
+
+import skembed._text.scanner as scanner_module
+import skembed._text.strings as strings_module
+from skembed._compiled.compile import lean_kernel
+from skembed._corpus.corpus import SentenceCorpus
+from skembed._text.batches import PADDING, Buffer, Text
+from skembed._text.scan import _note_bits
+from skembed._text.scanner import KnownWords, Scanner, pack_words, table_of, words_of
+from skembed._text.strings import encode_strings, join_strings
+from skembed._text.utf8 import COMPRESSES, line_feeds, store_positions
+from skembed._text.word_table import new_words
+
+# Without JIT, NumPy says so where integers wrap.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+
+
+# -- the table of a vocabulary -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.kernel
+def test_words_of_a_vocabulary_are_found():
+    words = ["cat", "_", "é_x", "long" * 9, "", "New York", "Cat", "a\nb", "\x7f", "\ud800", "x" * 16, "y" * 17]
+    known = KnownWords(words)
+    ids, ptr, new = known.scan(["cat CAT _ É_x", "new york " + "LONG" * 9, "\x7f a\nb \ud800", "X" * 16, "Y" * 17])
+    assert new == ["new", "york", "a", "b"]
+    assert ids.tolist() == [0, 0, 1, 2, 12, 13, 3, 14, 15, 10, 11]
+    assert ptr.tolist() == [0, 4, 7, 9, 10, 11]
+    before = ids.copy()
+    assert known.scan(["york cat"])[2] == ["york"]  # nothing is left of the text before
+    assert np.array_equal(ids, before)  # nor does it change
+    assert table_of([]).state[0] == 0
+
+
+@pytest.mark.kernel
+def test_line_feeds():
+    (data, _), _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70], Buffer())
+    ends = np.empty(3, np.int64)
+    n_lines = line_feeds(data, len(data) - len(PADDING), ends)
+    assert n_lines == bytes(data).count(b"\n") - len(PADDING)
+    assert ends.tolist() == [1, 3, 4]
+
+
+class Odd(str):
+    """What a derived type may do, and nobody asks it."""
+
+    __slots__ = ()
+
+    def __len__(self):
+        return 0
+
+    def __str__(self):
+        return "other"
+
+
+def join_in_new_buffer(sentences):
+    return join_strings(sentences, Buffer())
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        [],
+        ["", "plain", "\n", "", "a\n\nb\n"],
+        ["é" * n + "plain" * 3 + "ÿ" + "x" * n for n in range(18)],  # a byte a character
+        ["€" + "plain" * n + "Ω–" + "x" * n for n in range(9)],  # two
+        ["\U0001f600" + "plain é €" * n for n in range(3)],  # four
+        ["\ud800a", "\x00", "\x7f\x80\xff\u0100\u07ff\u0800\uffff\U00010000\U0010ffff"],
+        ["a", np.str_("of a derived type é"), Odd("abc"), Odd("a\nb")],
+    ],
+)
+@pytest.mark.parametrize("join", [join_in_new_buffer, encode_strings])
+def test_strings_are_joined(sentences, join):
+    (data, _), ends = join(sentences)
+    pieces = [str.encode(sentence, "utf-8", "surrogatepass") + b"\n" for sentence in sentences]
+    assert bytes(data) == b"".join(pieces) + PADDING and not data.flags.writeable
+    assert ends.tolist() == (np.cumsum([len(piece) for piece in pieces]) - 1).tolist()
+
+
+@pytest.mark.kernel
+def test_strings_whose_utf8_python_keeps_are_joined():
+    """A C extension that asks for the bytes makes Python keep them beside the characters."""
+    sentences = ["\u00e9t\u00e9", "\u20ac\u03a9", "\U0001f600", sys.intern("interned \u00e9")]
+    for sentence in sentences:
+        assert ctypes.pythonapi.PyUnicode_AsUTF8(ctypes.py_object(sentence))
+    (data, _), _ = join_in_new_buffer(sentences)
+    assert bytes(data) == "\n".join([*sentences, ""]).encode() + PADDING
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("wrong", [None, 1, b"bytes", ["x"]])
+@pytest.mark.parametrize("join", [join_in_new_buffer, encode_strings])
+def test_only_strings_are_joined(wrong, join):
+    with pytest.raises(TypeError):
+        join(["a", wrong])
+
+
+REFUSED = [
+    ("sys.implementation", SimpleNamespace(name="pypy")),
+    ("sys.version_info", (3, 99, 0)),
+    ("sys.version_info", (3, 10, 9)),
+    ("sys.maxsize", 2**31 - 1),
+    ("sys.gettotalrefcount", lambda: 0),
+    ("sys.getobjects", lambda: []),
+    ("sysconfig.get_config_var", {"Py_GIL_DISABLED": 1}.get),
+]
+
+
+@pytest.mark.skipif(sys.version_info[:2] not in strings_module.TESTED, reason="strings of this Python are not tested")
+def test_strings_are_copied_on_a_tested_interpreter():
+    assert strings_module.is_tested() and (config.DISABLE_JIT or strings_module.copies_well())
+
+
+@pytest.mark.parametrize(("name", "value"), REFUSED)
+def test_strings_are_not_copied_on_other_interpreters(name, value, monkeypatch):
+    monkeypatch.setattr(f"skembed._text.strings.{name}", value, raising=False)
+    assert not strings_module.is_tested()
+
+
+def wrong_copy(sentences, buffer):
+    (data, _), ends = encode_strings(sentences)
+    return Text(np.roll(data, 1)), ends
+
+
+def failing_copy(sentences, buffer):
+    raise SystemError("no string")
+
+
+@pytest.mark.parametrize("copy", [wrong_copy, failing_copy])
+def test_strings_are_not_copied_where_the_check_fails(copy, monkeypatch):
+    monkeypatch.setattr(strings_module, "copy_strings", copy)
+    assert not strings_module.copies_well()
+
+
+def test_a_refused_interpreter_makes_the_same_corpus(monkeypatch):
+    sentences = ["plain", "\u00e9t\u00e9", "\U0001f600 \u20ac", "", np.str_("x"), "\ud800a"]
+    expected = SentenceCorpus.from_sentences(sentences)
+    monkeypatch.setattr("sys.gettotalrefcount", lambda: 0, raising=False)
+    monkeypatch.setattr(strings_module, "copy_strings", None)
+    strings_module.can_copy.cache_clear()
+    try:
+        assert not strings_module.can_copy()
+        assert SentenceCorpus.from_sentences(sentences) == expected
+    finally:
+        strings_module.can_copy.cache_clear()
+
+
+@pytest.mark.kernel
+def test_scanner_keeps_its_words():
+    scanner = Scanner()
+    assert scanner.scan(["b a b"]).ids.tolist() == [0, 1, 0]
+    assert scanner.scan(["a c"]).ids.tolist() == [1, 2]
+    assert words_of(scanner.words) == ["b", "a", "c"] and words_of(new_words()) == []
+
+
+@pytest.mark.kernel
+def test_words_of_several_tables_are_packed_once(monkeypatch):
+    monkeypatch.setattr(scanner_module, "_MERGED_AT_ONCE", 50)
+    rng = np.random.default_rng(0)
+    words = [f"{'eightbyt' * (i % 4)}_{i}" for i in range(400)]
+    scanners, found = [Scanner() for _ in range(3)], []
+    for scanner in scanners:
+        drawn = rng.choice(words, 1000).tolist()
+        found.append((drawn, scanner.scan([" ".join(drawn)]).ids))
+    (text, starts, ends, counts), indices = pack_words(scanners)
+    packed = [text[start:end].tobytes().decode() for start, end in zip(starts, ends)]
+    assert dict(zip(packed, counts.tolist())) == Counter(word for drawn, _ in found for word in drawn)
+    for (drawn, ids), index in zip(found, indices):
+        assert [packed[i] for i in index[ids].tolist()] == drawn
+
+
+@lean_kernel
+def store_both_ways(bits, first, stored, noted):
+    store_positions(stored, np.uint64(1), bits, first)
+    _note_bits(noted, np.uint64(1), bits, first)
+
+
+@pytest.mark.kernel
+@pytest.mark.skipif(not COMPRESSES and not config.DISABLE_JIT, reason="the processor has no such instruction")
+def test_positions_of_bits_by_one_instruction():
+    rng = np.random.default_rng(0)
+    for n in range(33):
+        positions = np.sort(rng.choice(64, n, replace=False))
+        stored, noted = np.zeros((2, 80), np.int64)
+        store_both_ways(np.uint64(sum(1 << int(i) for i in positions)), 2**40, stored, noted)
+        assert stored[1 : n + 1].tolist() == noted[1 : n + 1].tolist() == (positions + 2**40).tolist()
+
+
+@pytest.mark.kernel
+def test_runs_without_words_between_sentences():
+    sentences = ["a \u2014 b", "\u2014", "c\u2019d \u2014", "", "\u2014 \u2014 e"]
+    found = Scanner().scan(sentences)
+    assert np.diff(found.ptr).tolist() == [2, 0, 2, 0, 1] and found.ids.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.kernel
+def test_ids_outlive_the_next_text():
+    scanner = Scanner()
+    found = [scanner.scan(["a b", "b c"]).ids for _ in range(3)] + [scanner.scan(["c"]).ids]
+    assert [ids.tolist() for ids in found] == [[0, 1, 1, 2]] * 3 + [[2]]
+    assert scanner.counts().tolist() == [3, 6, 4]
