@@ -27,7 +27,6 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
 
 BAGS = BOWPCA(n_components=None)
-
 T = Bunch(data=X, target=Y)
 P = Bunch(data=PAIRS, target=SCORES)
 

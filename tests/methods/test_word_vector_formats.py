@@ -266,7 +266,7 @@ def test_numbers_that_no_model_has(read):
     check(read(text(WORDS, vectors)), WORDS, vectors)  # here they can be nothing else
 
 
-# -- other compressions and other formats -------------------------------------------------------------------------------
+# -- other compressions and other formats ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
