@@ -29,8 +29,6 @@ class ShardedVectorizer(TrainedVectorizer):
     _parameter_constraints: dict[str, Any] = {"n_shards": [integers(1, 65_536), None]}
     n_shards: int | None = None
     _pace = Pace()
-    # Of a shard in a pass; with fewer, some methods lose more than 0.7 points of STS.
-    _least_words = 1_000_000
 
     @fit_context
     def fit(
@@ -101,12 +99,11 @@ class ShardedVectorizer(TrainedVectorizer):
             if engine is not None:
                 warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
             return self._make_trainer(fitted)
-        n_words = len(text.tokens) // int(self.n_shards)
-        if n_words < self._least_words:
-            most = max(1, len(text.tokens) // self._least_words)
+        most = self._pace.shards_of(len(text.tokens))
+        if self.n_shards > most:
             warn_at_user(
-                f"n_shards={self.n_shards} leaves each shard {n_words:,} words of this text. With fewer than "
-                f"{self._least_words:,}, {type(self).__name__} may learn clearly less than one trainer does: use at "
+                f"n_shards={self.n_shards} leaves each shard {len(text.tokens) // int(self.n_shards):,} words of this "
+                f"text. In so many shards {type(self).__name__} may learn clearly less than one trainer does: use at "
                 f"most n_shards={most}."
             )
         words, of_text = (
