@@ -22,7 +22,6 @@ METHODS = {
     "Siamese CBOW": ("SiameseCBOWVectorizer", {}),
     "Sent2Vec": ("Sent2VecVectorizer", {}),
     "means of skip-gram": ("MeanEmbeddingVectorizer", {}),
-    "BOWPCA": ("BOWPCA", {}),
 }
 
 
