@@ -100,16 +100,16 @@ def neighbours(text, i, window, alive):
     return [j for j in near if text.documents[j] == text.documents[i] and alive[j]]
 
 
-def slots_of(text, starts, run_length):
-    """The targets of a block, run by run, as (run, sentence); a run that goes past the end has empty slots."""
+def targets_of(text, starts, run_length):
+    """The targets of a block, run by run, as (run, sentence); a run that goes past the end has some of no sentence."""
     n = len(text.sentences)
     return [(r, i if i < n else None) for r, start in enumerate(starts) for i in range(start, start + run_length)]
 
 
-def random_sentences(text, slots, t, draws, near, alive):
+def random_sentences(text, targets, t, draws, near, alive):
     """S-: the targets at the drawn distances, less those that are neighbours or of a class of target t, or empty."""
-    _, i = slots[t]
-    drawn = [slots[(t + offset) % len(slots)] for offset in draws.offsets[: draws.n_random]]
+    _, i = targets[t]
+    drawn = [targets[(t + offset) % len(targets)] for offset in draws.offsets[: draws.n_random]]
     drawn = [(r, j) for r, j in drawn if j is not None and alive[j] and j not in near]
     return [(r, j) for r, j in drawn if not text.share_a_class(i, j)]
 
@@ -129,15 +129,15 @@ def cbos_block(text, vectors, starts, run_length, draws, window, pooling):
     """CBOS, eq. 5 to 7, where 2k is the number of neighbours that there are."""
     s = [sentence_vector(text, vectors, i, pooling) for i in range(len(text.sentences))]
     alive = [len(text.words(i)) > 0 for i in range(len(text.sentences))]
-    slots = slots_of(text, starts, run_length)
+    targets = targets_of(text, starts, run_length)
     gradients = defaultdict(lambda: np.zeros(vectors.shape[1]))
     loss, n_targets = 0.0, 0
-    for t, (run, i) in enumerate(slots):
+    for t, (run, i) in enumerate(targets):
         if i is None or not alive[i] or not neighbours(text, i, window, alive):
             continue
         near = neighbours(text, i, window, alive)
         context = sum(s[j] for j in near) / len(near)
-        candidates = [(run, i), *random_sentences(text, slots, t, draws, near, alive)]
+        candidates = [(run, i), *random_sentences(text, targets, t, draws, near, alive)]
         p = softmax([s[j] @ context for _, j in candidates])
         loss -= math.log(p[0])
         n_targets += 1
@@ -162,14 +162,14 @@ def siamese_block(text, vectors, starts, run_length, draws, window, temperature,
     """Siamese CBOW, eq. 1 and the cross-entropy with 1 / |S+|; the paper's temperature is 1."""
     s = [sentence_vector(text, vectors, i, pooling) for i in range(len(text.sentences))]
     alive = [bool(np.any(vector)) for vector in s]
-    slots = slots_of(text, starts, run_length)
+    targets = targets_of(text, starts, run_length)
     gradients = defaultdict(lambda: np.zeros(vectors.shape[1]))
     loss, n_targets = 0.0, 0
-    for t, (run, i) in enumerate(slots):
+    for t, (run, i) in enumerate(targets):
         if i is None or not alive[i] or not neighbours(text, i, window, alive):
             continue
         positive = neighbours(text, i, window, alive)
-        candidates = [(run, j) for j in positive] + random_sentences(text, slots, t, draws, positive, alive)
+        candidates = [(run, j) for j in positive] + random_sentences(text, targets, t, draws, positive, alive)
         wanted = [1 / len(positive)] * len(positive) + [0.0] * (len(candidates) - len(positive))
         p = softmax([cosine(s[i], s[j]) / temperature for _, j in candidates])
         loss -= sum(wanted[c] * math.log(p[c]) for c in range(len(candidates)))
@@ -349,7 +349,7 @@ def fastsent_sentence(words, around, source, target, weights, negatives, pooling
 
 
 def paragraph_windows(words, window, combine):
-    """For each position the factor of the sum, and the (slot, word position) of what is joined; slot 0 is d.
+    """For each position the factor of the sum, and the (input, word position) of what is joined; input 0 is d.
 
     Without a window (PV-DBOW) there is only the sentence.
     """
@@ -357,18 +357,18 @@ def paragraph_windows(words, window, combine):
     for t in range(len(words)):
         around = [c for c in range(t - window, t + window + 1) if c != t and 0 <= c < len(words)]
         factor = 1 / (1 + len(around)) if combine == "mean" and window else 1.0
-        slot = {c: 1 + sorted({*range(-window, window + 1)} - {0}).index(c - t) for c in around}
-        found.append((factor, [(slot[c] if combine == "concatenate" else 0, c) for c in around]))
+        nth = {c: 1 + sorted({*range(-window, window + 1)} - {0}).index(c - t) for c in around}
+        found.append((factor, [(nth[c] if combine == "concatenate" else 0, c) for c in around]))
     return found
 
 
-def joined(d, words, source, factor, around, n_slots):
-    """What predicts a word: the sentence and the words around, in slots, times a factor."""
-    slots = np.zeros((n_slots, len(d)))
-    slots[0] = d
-    for slot, c in around:
-        slots[slot] += source[words[c]]
-    return factor * slots.ravel()
+def joined(d, words, source, factor, around, n_inputs):
+    """What predicts a word: the sentence and the words around, side by side, times a factor."""
+    inputs = np.zeros((n_inputs, len(d)))
+    inputs[0] = d
+    for nth, c in around:
+        inputs[nth] += source[words[c]]
+    return factor * inputs.ravel()
 
 
 def paragraph_sentence(words, d, source, target, negatives, noise_weight, window, combine):
@@ -377,12 +377,12 @@ def paragraph_sentence(words, d, source, target, negatives, noise_weight, window
     Each negative takes one step, with all that comes to it, and so do each word of the sentence as context, and the
     sentence itself.
     """
-    n_slots = target.shape[1] // len(d)
+    n_inputs = target.shape[1] // len(d)
     loss, of_d, of_target = 0.0, np.zeros(len(d)), []
     of_negative = [np.zeros(target.shape[1]) for _ in negatives]
     of_source = [np.zeros(len(d)) for _ in words]
     for t, (factor, around) in enumerate(paragraph_windows(words, window, combine)):
-        h = joined(d, words, source, factor, around, n_slots)
+        h = joined(d, words, source, factor, around, n_inputs)
         loss += logistic_loss(target[words[t]] @ h)
         error = sigmoid(target[words[t]] @ h) - 1
         of_target.append((words[t], error * h))
@@ -393,20 +393,20 @@ def paragraph_sentence(words, d, source, target, negatives, noise_weight, window
                 error = noise_weight * sigmoid(target[negative] @ h)
                 of_negative[j] += error * h
                 of_h += error * target[negative]
-        of_slot = factor * of_h.reshape(n_slots, len(d))
-        of_d += of_slot[0]
-        for slot, c in around:
-            of_source[c] += of_slot[slot]
+        of_input = factor * of_h.reshape(n_inputs, len(d))
+        of_d += of_input[0]
+        for nth, c in around:
+            of_source[c] += of_input[nth]
     return loss, len(words), of_d, list(zip(words, of_source)), list(zip(negatives, of_negative)) + of_target
 
 
 def paragraph_inference_loss(d, words, weights, noise, negative, source, target, window, combine, ridge=0.1):
     """What the vector of a sentence minimises: each noise word is compared at one position, in order."""
-    n_slots, total = target.shape[1] // len(d), sum(weights[word] for word in words)
+    n_inputs, total = target.shape[1] // len(d), sum(weights[word] for word in words)
     windows = paragraph_windows(words, window, combine)
     loss = ridge / 2 * np.mean([factor**2 for factor, _ in windows]) * d @ d
     for t, (factor, around) in enumerate(windows):
-        h = joined(d, words, source, factor, around, n_slots)
+        h = joined(d, words, source, factor, around, n_inputs)
         loss += weights[words[t]] * logistic_loss(target[words[t]] @ h)
         for n in noise[t * len(noise) // len(words) : (t + 1) * len(noise) // len(words)]:
             loss += total * negative / len(noise) * logistic_loss(-(target[n] @ h))

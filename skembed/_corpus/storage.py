@@ -57,7 +57,8 @@ def corpus_digest(arrays: Arrays, settings: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-_LEAST = 1 << 16  # entries that a growing array has memory for
+# Entries for which a growing array has memory at least, and up to which it grows eightfold.
+_LEAST, _MOST_AHEAD = 1 << 16, 1 << 24
 
 
 class _NamedFile(io.FileIO):
@@ -88,7 +89,8 @@ class GrowingArray:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
             return
         if self._size > len(self._memory):
-            larger = np.empty(max(2 * self._size, _LEAST), self._dtype)
+            # Memory that is not written yet is only reserved, and the fewer copies, the fewer new pages.
+            larger = np.empty(max(2 * self._size, min(8 * self._size, _MOST_AHEAD), _LEAST), self._dtype)
             larger[:start] = self._memory[:start]
             self._memory = larger
         self._memory[start : self._size] = values

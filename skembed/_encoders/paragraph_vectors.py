@@ -53,14 +53,14 @@ _CHUNK = 8192  # sentences
 class FrozenWords(NamedTuple):
     """What the vectors of sentences are found from."""
 
-    target: np.ndarray  # (n_words, n_slots * n_components) float32
+    target: np.ndarray  # (n_words, n_inputs * n_components) float32
     source: np.ndarray  # (n_words, n_components) float32, of PV-DM, or no row
     weight: np.ndarray  # (n_words,) float32
     noise: np.ndarray  # (n_noise,) int64
     curvature: np.float32  # largest eigenvalue of the mean of u u' over the noise words
     negative: int
     window: int  # 0 for PV-DBOW
-    n_slots: int
+    n_inputs: int
     mean: bool
 
 
@@ -73,8 +73,8 @@ class Terms(NamedTuple):
     offset: np.ndarray  # (n,) float32
     scores: np.ndarray  # (1, n or more) float32
     scores_flat: np.ndarray  # the same memory as one dimension
-    context: np.ndarray  # (1, n_slots * n_components) float32
-    context_slots: np.ndarray  # the same memory, a row for each slot
+    context: np.ndarray  # (1, n_inputs * n_components) float32
+    context_inputs: np.ndarray  # the same memory, a row for each input
     vectors: np.ndarray  # (3, n_components) float32: where the gradient is taken, the gradient, and the last vector
 
 
@@ -111,8 +111,8 @@ def join_context(terms, t, n, frozen):
         terms.context[0, c] = 0.0
     for c in range(max(0, t - window), min(n, t + window + 1)):
         if c != t:
-            slot = c - t + window + (c < t) if frozen.n_slots > 1 else 0
-            add_scaled(terms.context_slots, slot, ONE, frozen.source, terms.row[c])
+            nth = c - t + window + (c < t) if frozen.n_inputs > 1 else 0
+            add_scaled(terms.context_inputs, nth, ONE, frozen.source, terms.row[c])
             n_context += 1
     return ONE / np.float32(1 + n_context) if frozen.mean else ONE
 
@@ -273,7 +273,7 @@ class ParagraphEncoder:
 
     def __init__(self, fitted: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         target, n_components = fitted["target_vectors_"], int(options["n_components"])
-        is_bag, n_slots = options["algorithm"] == "dbow", target.shape[1] // n_components
+        is_bag, n_inputs = options["algorithm"] == "dbow", target.shape[1] // n_components
         noise = checked_noise(fitted["_noise"], len(target))
         buffers = np.zeros((2, n_components), np.float32), np.zeros((1, padded(len(noise))), np.float32)
         target = read_only(target)
@@ -285,7 +285,7 @@ class ParagraphEncoder:
             curvature=_largest_eigenvalue(target, noise, *buffers, buffers[1].reshape(-1)),
             negative=int(options["negative"]),
             window=0 if is_bag else int(options["window"]),
-            n_slots=n_slots,
+            n_inputs=n_inputs,
             mean=not is_bag and options["combine"] == "mean",
         )
 
@@ -308,9 +308,9 @@ class ParagraphEncoder:
             self.vectors(_known(text.tokens[ptr[0] : ptr[-1]], text), ptr - ptr[0], out[start : start + _CHUNK])
 
     def _find(self, rows: np.ndarray, ptr: np.ndarray, out: np.ndarray, losses: np.ndarray) -> np.ndarray:
-        n_components, n_slots = self.frozen.source.shape[1], self.frozen.n_slots
+        n_components, n_inputs = self.frozen.source.shape[1], self.frozen.n_inputs
         n_terms = int(np.diff(ptr).max(initial=1)) + len(self.frozen.noise)
-        scores, context = np.zeros((1, padded(n_terms)), np.float32), np.zeros((1, n_slots * n_components), np.float32)
+        scores, context = np.zeros((1, padded(n_terms)), np.float32), np.zeros((1, n_inputs * n_components), np.float32)
         weight, factor, offset = np.zeros((3, n_terms), np.float32)
         terms = Terms(
             row=np.zeros(n_terms, np.int64),
@@ -320,7 +320,7 @@ class ParagraphEncoder:
             scores=scores,
             scores_flat=scores.reshape(-1),
             context=context,
-            context_slots=context.reshape(n_slots, n_components),
+            context_inputs=context.reshape(n_inputs, n_components),
             vectors=np.zeros((3, n_components), np.float32),
         )
         find_paragraphs(_int64(rows), _int64(ptr), self.frozen, terms, out, losses)

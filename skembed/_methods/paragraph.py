@@ -283,9 +283,9 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         n_words, n_components = len(fitted["word_counts_"]), int(self.n_components)
         is_bag, is_joined = self.algorithm == "dbow", self.combine == "concatenate"
-        n_slots = 1 + 2 * int(self.window) if is_joined and not is_bag else 1
+        n_inputs = 1 + 2 * int(self.window) if is_joined and not is_bag else 1
         options = _OPTIONS if is_bag else (*_OPTIONS, "combine", "window")
-        target = LearnedArray("target_vectors_", (n_words, n_slots * n_components), options=options)
+        target = LearnedArray("target_vectors_", (n_words, n_inputs * n_components), options=options)
         start = start_uniform(0.5 / n_components)
         words = LearnedArray("word_vectors_", (n_words, n_components), start, options=options, is_source=True)
         return [target] if is_bag else [words, target]
@@ -317,10 +317,10 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
         layout, n_components = self._layout, int(self.n_features_out_)
         is_bag = layout["algorithm"] == "dbow"
-        n_slots = 1 if is_bag or layout["combine"] != "concatenate" else 1 + 2 * int(layout["window"])
+        n_inputs = 1 if is_bag or layout["combine"] != "concatenate" else 1 + 2 * int(layout["window"])
         shapes: dict[str, Shaped] = {
             "word_weights_": (self.word_weights_, (n_words,)),
-            "target_vectors_": (self.target_vectors_, (n_words, n_slots * n_components)),
+            "target_vectors_": (self.target_vectors_, (n_words, n_inputs * n_components)),
         }
         return shapes if is_bag else shapes | {"word_vectors_": (self.word_vectors_, (n_words, n_components))}
 

@@ -69,7 +69,7 @@ class ParagraphOptions(NamedTuple):
     n_noise: int  # words drawn for a sentence
     noise_weight: np.float32  # of the loss of each
     window: int  # words on each side that help to predict one; 0 for PV-DBOW
-    n_slots: int  # vectors side by side in what predicts a word
+    n_inputs: int  # vectors side by side in what predicts a word
     mean: bool
 
 
@@ -85,8 +85,8 @@ class Paragraphs(NamedTuple):
     sentence_gradient: np.ndarray  # (n_sentences, n_components) float32
     source: SparseGradient
     target: SparseGradient  # its vectors: sentences (PV-DBOW), or gradients of negatives, then what predicts each word
-    hidden: np.ndarray  # the vectors of `target`, each slot a row of n_components
-    own: np.ndarray  # (n_tokens * n_slots, n_components) float32, gradient of what predicts each word
+    hidden: np.ndarray  # the vectors of `target`, each of its inputs a row of n_components
+    own: np.ndarray  # (n_tokens * n_inputs, n_components) float32, gradient of what predicts each word
     own_joined: np.ndarray  # the same memory with a row for each word
     inverse: np.ndarray  # (n_tokens,) float32, what the sum of each predicted word's window is multiplied by
     error: np.ndarray  # (n_threads, most words of a sentence, or more) float32
@@ -190,7 +190,7 @@ def join_window(s, k, n, sentence_weights, source_weights, options, scratch):
     first, buffer = s.target + options.n_noise, s.thread * (scratch.rows.shape[0] // scratch.error.shape[0])
     at, hidden = s.a + k, target.capacity + s.a + k
     scratch.inverse[at] = ONE
-    if options.n_slots == 1:
+    if options.n_inputs == 1:
         n_context = np.int64(0)
         for c in range(max(0, k - window), min(n, k + window + 1)):
             rows[buffer + n_context] = target.row[first + c]
@@ -202,12 +202,12 @@ def join_window(s, k, n, sentence_weights, source_weights, options, scratch):
         combine(target.vectors, hidden, scale, buffer, Selection(source_weights, rows, buffer, n_context))
         add_scaled(target.vectors, hidden, scratch.inverse[at], sentence_weights, s.sentence)
     else:
-        copy_scaled(scratch.hidden, hidden * options.n_slots, ONE, sentence_weights, s.sentence)
-        for slot in range(1, options.n_slots):
-            c = k + slot - window - (slot <= window)
+        copy_scaled(scratch.hidden, hidden * options.n_inputs, ONE, sentence_weights, s.sentence)
+        for nth in range(1, options.n_inputs):
+            c = k + nth - window - (nth <= window)
             known = 0 <= c < n
             word = np.int64(target.row[first + min(max(c, 0), n - 1)])
-            copy_scaled(scratch.hidden, hidden * options.n_slots + slot, np.float32(known), source_weights, word)
+            copy_scaled(scratch.hidden, hidden * options.n_inputs + nth, np.float32(known), source_weights, word)
     target.square[hidden] = mean_square(target.vectors, hidden)
     return hidden
 
@@ -248,14 +248,14 @@ def gather_document_gradients(s, n, options, scratch):
         e, n_windows = s.source + c, np.int64(0)
         for k in range(max(0, c - window), min(n, c + window + 1)):
             if k != c:
-                slot = c - k + window + (c < k) if options.n_slots > 1 else 0
-                rows[buffer + n_windows] = (s.a + k) * options.n_slots + slot
+                nth = c - k + window + (c < k) if options.n_inputs > 1 else 0
+                rows[buffer + n_windows] = (s.a + k) * options.n_inputs + nth
                 scale[buffer + n_windows] = scratch.inverse[s.a + k]
                 n_windows += 1
         source.row[e], source.vector[e], source.scale[e] = scratch.target.row[s.target + options.n_noise + c], e, ONE
         source.square[e] = combine(source.vectors, e, scale, buffer, Selection(scratch.own, rows, buffer, n_windows))
     for k in range(n):
-        rows[buffer + k], scale[buffer + k] = (s.a + k) * options.n_slots, scratch.inverse[s.a + k]
+        rows[buffer + k], scale[buffer + k] = (s.a + k) * options.n_inputs, scratch.inverse[s.a + k]
     return combine(scratch.sentence_gradient, s.i, scale, buffer, Selection(scratch.own, rows, buffer, n))
 
 
@@ -314,14 +314,14 @@ class ParagraphObjective:
         times = _NOISE_OF_NEGATIVE if is_bag else 1
         n_noise, drawn = times * int(vectorizer.negative), noise_weights(counts)
         targets = keep * counts + drawn * counts.sum() * n_noise / 15  # about 15 words a sentence
-        n_slots = fitted["target_vectors_"].shape[1] // fitted["training_vectors_"].shape[1]
+        n_inputs = fitted["target_vectors_"].shape[1] // fitted["training_vectors_"].shape[1]
         self.options = ParagraphOptions(
             keep=keep,
             negatives=make_negatives(drawn, assign_rows(targets, 2)),
             n_noise=n_noise,
             noise_weight=ONE / np.float32(times),
             window=0 if is_bag else int(vectorizer.window),
-            n_slots=n_slots,
+            n_inputs=n_inputs,
             mean=vectorizer.combine == "mean",
         )
         self.take_rows_of_text(fitted)
@@ -337,12 +337,12 @@ class ParagraphObjective:
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Paragraphs:
         run_ptr, n_tokens = count_words_of_runs(text, plan)
         n_sentences, n_components = plan.runs_per_block * plan.run_length, self.sentences[0].shape[1]
-        n_noise, n_slots, is_bag = self.options.n_noise, self.options.n_slots, self.options.window == 0
-        n_target, n_joined, longest = n_tokens + n_sentences * n_noise, n_components * n_slots, longest_sentence(text)
+        n_noise, n_inputs, is_bag = self.options.n_noise, self.options.n_inputs, self.options.window == 0
+        n_target, n_joined, longest = n_tokens + n_sentences * n_noise, n_components * n_inputs, longest_sentence(text)
         n_windows = 0 if is_bag else n_tokens
         n_vectors = n_sentences + 1 if is_bag else n_target + n_tokens
         vectors = make.zeros((n_vectors, n_joined), np.float32)
-        own = make.zeros((n_windows * n_slots, n_components), np.float32)
+        own = make.zeros((n_windows * n_inputs, n_components), np.float32)
         negative_error = make.zeros(
             (n_threads, unshared_width(n_noise)) if is_bag else (n_tokens, padded(n_noise)), np.float32
         )
@@ -354,7 +354,7 @@ class ParagraphObjective:
             sentence_gradient=make.zeros((n_sentences, n_components), np.float32),
             source=make_gradient(n_windows, of_words, n_threads, make=make),
             target=make_gradient(n_target, vectors, n_threads, make=make),
-            hidden=vectors.reshape((n_vectors * n_slots, n_components)),
+            hidden=vectors.reshape((n_vectors * n_inputs, n_components)),
             own=own,
             own_joined=own.reshape((n_windows, n_joined)),
             inverse=make.zeros((n_tokens,), np.float32),

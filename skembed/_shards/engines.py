@@ -239,16 +239,16 @@ class Dask:
 
         n_threads = client.nthreads()
         # Left to itself, the scheduler has short tasks wait for the worker that already has what they have in common.
-        slots = [
+        threads = [
             worker
             for index in range(max(n_threads.values(), default=0))
             for worker, n in n_threads.items()
             if index < n
         ]
         job, level = sent(common), []
-        for index, group in enumerate(in_groups(make_tasks(), n_tasks, max(1, len(slots)))):
-            where = {"workers": [slots[index % len(slots)]]} if slots else {}
-            lenient = where | {"allow_other_workers": True} if slots else {}
+        for index, group in enumerate(in_groups(make_tasks(), n_tasks, max(1, len(threads)))):
+            where = {"workers": [threads[index % len(threads)]]} if threads else {}
+            lenient = where | {"allow_other_workers": True} if threads else {}
             level.append(client.submit(work_on, work, merge, job, sent(group, **where), pure=False, **lenient))
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2])

@@ -29,8 +29,8 @@ from reference import (
     random_sentences,
     sentence_vector,
     sigmoid,
-    slots_of,
     take_steps,
+    targets_of,
     word_entries,
 )
 from sklearn.base import clone
@@ -64,16 +64,16 @@ def twin(text, vectors, plan, negative=3):
     draws = draws_of(plan, negative)
     s = [sentence_vector(text, vectors, i, "sum") for i in range(len(text.sentences))]
     alive = [len(text.words(i)) > 0 for i in range(len(text.sentences))]
-    slots = slots_of(text, starts, plan.run_length)
+    targets = targets_of(text, starts, plan.run_length)
     gradients, loss, n_targets = {}, 0.0, 0
-    for t, (run, i) in enumerate(slots):
+    for t, (run, i) in enumerate(targets):
         if i is None or not alive[i]:
             continue
         near = neighbours(text, i, 1, alive)
         if i + 1 not in near:
             continue
         n_targets += 1
-        pairs = [(run, i + 1, -1), *((r, j, 1) for r, j in random_sentences(text, slots, t, draws, near, alive))]
+        pairs = [(run, i + 1, -1), *((r, j, 1) for r, j in random_sentences(text, targets, t, draws, near, alive))]
         for r, j, sign in pairs:
             loss += logistic_loss(-sign * s[i] @ s[j])
             error = sign * sigmoid(sign * s[i] @ s[j])
