@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -93,7 +94,8 @@ def encode_batches(
         if may_be_empty and not len(tokens):
             return Content(tokens.finish(), sent_ptr.finish(), doc_ptr.finish(), Vocabulary([], []))
         vocabulary, remaps = encoder.order_words(min_count, max_features)
-        size = _write_final_ids(read, remaps, tokens.array(), sent_ptr.array(), threads)
+        ids, new_ids = tokens.renew([batch.last_token for batch in read])
+        size = _write_final_ids(read, remaps, ids, new_ids, sent_ptr.array(), threads)
         return Content(tokens.finish(size), sent_ptr.finish(), doc_ptr.finish(), vocabulary)
 
 
@@ -110,28 +112,33 @@ class _Batch(NamedTuple):
 def _write_final_ids(
     batches: list[_Batch],
     remaps: list[np.ndarray],
+    ids: deque[np.ndarray],
     tokens: np.ndarray,
     sent_ptr: np.ndarray,
     threads: Threads,
 ) -> int:
-    """Write the final ids of all batches, and correct the offsets if words are dropped; returns how many ids stay."""
+    """Write the final ids of all batches, and correct the offsets if words are dropped; returns how many ids stay.
+
+    `ids` has the provisional ids of each batch, which are used up.
+    """
     from .._compiled.gather import renumber  # numba takes a while to import
 
-    def replace(batch: _Batch) -> bool:
-        ids = tokens[batch.first_token : batch.last_token]
-        return renumber(ids, remaps[batch.table], ids)
+    def replace(item: tuple[_Batch, np.ndarray]) -> bool:
+        batch, its_ids = item
+        return renumber(its_ids, remaps[batch.table], tokens[batch.first_token : batch.last_token])
 
-    if not any(list(threads.in_order(replace, batches, LEAST_BATCHES))):
+    items = ((batch, ids.popleft()) for batch in batches)
+    if not any(list(threads.in_order(replace, items, LEAST_BATCHES))):
         return len(tokens)
     n_tokens = 0
     for first_token, last_token, first_row, last_row, _ in batches:
-        ids = tokens[first_token:last_token]
-        kept = ids >= 0
+        found = tokens[first_token:last_token]
+        kept = found >= 0
         ends = sent_ptr[first_row + 1 : last_row + 1]
         ends[:] = n_tokens + offsets(kept)[ends - first_token]
-        ids = ids[kept]
-        tokens[n_tokens : n_tokens + len(ids)] = ids
-        n_tokens += len(ids)
+        found = found[kept]
+        tokens[n_tokens : n_tokens + len(found)] = found
+        n_tokens += len(found)
     return n_tokens
 
 
@@ -139,4 +146,4 @@ def write_final_ids(tokens: np.ndarray, sent_ptr: np.ndarray, remap: np.ndarray)
     """Replace the ids of a partition, and correct its offsets if words are dropped; returns what is left."""
     whole = _Batch(0, len(tokens), 0, len(sent_ptr) - 1, 0)
     with Threads(1) as threads:
-        return _write_final_ids([whole], [remap], tokens, sent_ptr, threads)
+        return _write_final_ids([whole], [remap], deque([tokens]), tokens, sent_ptr, threads)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections import deque
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -57,10 +59,6 @@ def corpus_digest(arrays: Arrays, settings: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-# Entries for which a growing array has memory at least, and up to which it grows eightfold.
-_LEAST, _MOST_AHEAD = 1 << 16, 1 << 24
-
-
 class _NamedFile(io.FileIO):
     """A file that names itself in errors."""
 
@@ -75,7 +73,7 @@ class GrowingArray:
     def __init__(self, name: str, folder: Path | None) -> None:
         self._dtype = DTYPES[name]
         self._size = 0
-        self._memory = np.empty(0, self._dtype)  # if there is no folder
+        self._appended = [np.empty(0, self._dtype)]  # if there is no folder
         self._file = None if folder is None else io.BufferedRandom(_NamedFile(folder / f"{name}.npy", "w+"))
         self._start = self._write_header()
 
@@ -83,31 +81,40 @@ class GrowingArray:
         return self._size
 
     def append(self, values: np.ndarray) -> None:
-        """Add values at the end."""
-        start, self._size = self._size, self._size + len(values)
-        if self._file is not None:
+        """Add values at the end; in memory they are not copied yet."""
+        self._size += len(values)
+        if self._file is None:
+            self._appended.append(values)
+        else:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
-            return
-        if self._size > len(self._memory):
-            # Memory that is not written yet is only reserved, and the fewer copies, the fewer new pages.
-            larger = np.empty(max(2 * self._size, min(8 * self._size, _MOST_AHEAD), _LEAST), self._dtype)
-            larger[:start] = self._memory[:start]
-            self._memory = larger
-        self._memory[start : self._size] = values
 
     def array(self) -> np.ndarray:
         """Return the array itself: writing to it changes this one."""
         if self._file is None:
-            return self._memory[: self._size]
+            if len(self._appended) > 1:
+                self._appended = [np.concatenate(self._appended, dtype=self._dtype)]
+            return self._appended[0]
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
+
+    def renew(self, ends: list[int]) -> tuple[deque[np.ndarray], np.ndarray]:
+        """Return the values up to each of the `ends` of what was appended, and the array for others in their place.
+
+        Of a file both are the same memory.
+        """
+        if self._file is None:
+            values, self._appended = deque(self._appended[1:]), [np.empty(self._size, self._dtype)]
+            return values, self._appended[0]
+        array = np.asarray(self.array())
+        return deque(array[first:last] for first, last in pairwise([0, *ends])), array
 
     def finish(self, size: int | None = None) -> np.ndarray:
         """Return the first `size` values, or all, as the final array. Nothing may use :meth:`array` any more."""
         self._size = self._size if size is None else size
         if self._file is None:
-            self._memory.resize(self._size, refcheck=False)
-            return self._memory
+            array = self.array()
+            array.resize(self._size, refcheck=False)
+            return array
         self._file.seek(0)
         self._write_header()
         self._file.truncate(self._start + self._size * self._dtype.itemsize)
