@@ -204,7 +204,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "max_sentence_length": [integers(2, INT64_MAX), None],
     }
     _needs_order = True
-    _pace = Pace(128, most_tokens=125_000)
+    _pace = Pace(128, most_tokens=250_000)
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 

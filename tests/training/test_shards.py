@@ -306,9 +306,10 @@ def test_short_texts_have_few_rounds():
 
 def test_long_texts_have_rounds_of_so_many_words():
     """As many for all shards together, however many there are, until each has few."""
-    n_rounds = {n: len(rounds_of_pass(10**8, n, Pace(64, 250_000), warm_up=False)) for n in (4, 16, 64)}
-    assert n_rounds == {4: 400, 16: 400, 64: 100}
-    assert len(rounds_of_pass(10**7, 4, Pace(64, 250_000), warm_up=False)) == 64
+    n_rounds = {n: len(rounds_of_pass(10**8, n, Pace(64, 125_000), warm_up=False)) for n in (4, 16, 64)}
+    assert n_rounds == {4: 800, 16: 800, 64: 200}
+    n_rounds = {n: len(rounds_of_pass(10**7, n, Pace(64, 125_000), warm_up=False)) for n in (4, 16)}
+    assert n_rounds == {4: 64, 16: 40}
 
 
 def test_labels_are_learned_in_shards():
@@ -356,7 +357,7 @@ def test_too_many_shards_for_the_text():
 
 def test_too_many_shards_for_a_long_text():
     """With a million words each; of a long text some methods bear fewer."""
-    assert [Pace(64, 250_000, 4).shards_of(n) for n in (999, 2 * 10**6, 16 * 10**6, 10**8)] == [1, 2, 16, 4]
+    assert [Pace(64, 125_000, 4).shards_of(n) for n in (999, 2 * 10**6, 16 * 10**6, 10**8)] == [1, 2, 16, 4]
     assert Pace(64).shards_of(10**8) == 100
 
 
