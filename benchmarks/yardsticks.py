@@ -50,4 +50,5 @@ def mean_score(transform, data):
 
 def tfidf_note(data):
     """The line under a table of similarity that has no row of tf-idf."""
-    return f"Tf-idf of the compared sentences, on stems, each word once, has {mean_score(tfidf_of_stems().transform, data):.1f}."
+    score = mean_score(tfidf_of_stems().transform, data)
+    return f"Tf-idf of the compared sentences, on stems, each word once, has {score:.1f}."
