@@ -14,6 +14,7 @@ from .._compiled.compile import lean_kernel
 from .._compiled.threads import Threads
 from .dense import SteppingLoop
 from .encoded_text import EncodedText
+from .trainer import HELD_OUT_PASS
 
 # Pairs of a block, and at least some tens of blocks a pass, however few the pairs.
 _LARGEST_BLOCK, _SMALLEST_BLOCK, _BLOCKS_OF_TEXT = 128, 16, 64
@@ -30,14 +31,18 @@ class Evidence(NamedTuple):
 
 
 class PairPlan(NamedTuple):
-    """The pairs of a pass in order, in blocks of ``runs_per_block``."""
+    """The pairs of a pass in order, in blocks of ``pairs_per_block``."""
 
-    run_starts: np.ndarray  # (n_pairs,) int64, first sentence of each pair
+    firsts: np.ndarray  # (n_pairs,) int64, first sentence of each pair
     partners: np.ndarray  # (n_pairs,) int64, second sentence of each pair
-    runs_per_block: int
+    pairs_per_block: int
     first_block: int
     last_block: int
     seed: int
+
+    @property
+    def n_blocks(self) -> int:
+        return -(-len(self.firsts) // self.pairs_per_block)
 
 
 class PairLoss(NamedTuple):
@@ -108,7 +113,7 @@ class PairTrainer(SteppingLoop):
         evidence = Evidence(*text.annotations)
         random = np.random.default_rng([self.seed, epoch])
         sentences = _with_words(text)
-        if 0 <= epoch - self.first_epoch < 2**30:  # not the pass over held-out pairs
+        if epoch != HELD_OUT_PASS:
             of_pass = (epoch - self.first_epoch) // self.passes
             sentences = sentences[evidence.set[sentences] == min(of_pass, evidence.set.max(initial=0))]
         firsts, partners = _pairs(sentences, evidence.group, random)
@@ -123,8 +128,8 @@ class PairTrainer(SteppingLoop):
 
     def _compute(self, text: EncodedText, plan: Any, block: int, learn: bool, threads: Threads) -> PairLoss:
         evidence = Evidence(*text.annotations)
-        of_block = slice(block * plan.runs_per_block, (block + 1) * plan.runs_per_block)
-        firsts, partners = plan.run_starts[of_block], plan.partners[of_block]
+        of_block = slice(block * plan.pairs_per_block, (block + 1) * plan.pairs_per_block)
+        firsts, partners = plan.firsts[of_block], plan.partners[of_block]
         excluded = np.empty((len(firsts),) * 2, np.bool_)
         exclude(evidence.cluster[firsts], evidence.text[firsts], evidence.text[partners], excluded)
         vectors = self.encoder.encode(text, np.concatenate([firsts, partners]), plan.seed, learn)
