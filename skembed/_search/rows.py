@@ -146,7 +146,7 @@ class SparseRows:
             yield Tile(first, scores)
 
 
-Rows = DenseRows | SparseRows
+SearchRows = DenseRows | SparseRows
 
 
 def _tile_rows(n_columns: int) -> int:
@@ -155,7 +155,7 @@ def _tile_rows(n_columns: int) -> int:
     return int(np.clip(n_bytes // (4 * n_columns), 1, _TILE_ROWS))
 
 
-def search_rows(tables: dict[str, Any], scaled: bool) -> list[Rows]:
+def search_rows(tables: dict[str, Any], scaled: bool) -> list[SearchRows]:
     """Return the rows of named tables, all dense or all sparse, for cosines if `scaled`, else for dot products.
 
     Raises

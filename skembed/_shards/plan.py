@@ -37,7 +37,7 @@ class Shard(NamedTuple):
     seed: int  # of all draws
 
 
-class Place(NamedTuple):
+class ShardLocation(NamedTuple):
     """Where the text of a shard lies, for a worker that can read it there."""
 
     text: EncodedText
@@ -105,7 +105,9 @@ def cut(text: EncodedText, n_shards: int) -> np.ndarray:
     return np.unique(np.concatenate([[0], borders, [n_sentences]]))
 
 
-def deal(text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round, seed: list[int]) -> Iterator[Place]:
+def deal(
+    text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round, seed: list[int]
+) -> Iterator[ShardLocation]:
     """The shards of a round; `order` has the extents in the order of the pass."""
     first, last = (round(fraction * len(order)) for fraction in (plan.first, plan.last))
     chosen = order[first:last]
@@ -113,7 +115,7 @@ def deal(text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round,
         mine = np.sort(chosen[index :: plan.n_shards])
         if len(mine):
             key = np.random.SeedSequence([*seed, index]).generate_state(1, np.uint64)[0]
-            yield Place(text, extents[mine], extents[mine + 1], int(key))
+            yield ShardLocation(text, extents[mine], extents[mine + 1], int(key))
 
 
 def _shard(text: EncodedText, starts: np.ndarray, ends: np.ndarray, sentences: np.ndarray, seed: int) -> Shard:
