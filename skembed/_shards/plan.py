@@ -22,7 +22,7 @@ _EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024
 _TOKENS_OF_ROUND, _LEAST_OF_ROUND = 20_000_000, 15_625
 # The fewest tokens of a shard in a pass: with fewer, some methods lose more than 0.7 points of STS.
 _LEAST_OF_SHARD = 1_000_000
-# Of so many tokens, some methods lose more in many shards than of a shorter one.
+# Above this many tokens, some methods lose more in many shards than on a shorter text.
 _LONG_TEXT = 20_000_000
 # One trainer begins a model with this fraction of the tokens, at most as many as in a round.
 _WARM_UP = 0.02
