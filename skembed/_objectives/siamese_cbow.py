@@ -1,6 +1,6 @@
 r"""Siamese CBOW (Kenter, Borisov and de Rijke, 2016, equation 1).
 
-A sentence is the mean of its words' vectors. The softmax over the scratch with its neighbours and with ``n`` random
+A sentence is the mean of its words' vectors. The softmax over its cosines with its neighbours and with ``n`` random
 sentences that are not its neighbours approaches ``1 / |S+|`` on each neighbour:
 
 .. math::

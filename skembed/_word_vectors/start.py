@@ -54,7 +54,7 @@ class StartsFromInit(TrainedVectorizer):
     }
     init: Any
     freeze_init: bool = False
-    # To which vectors are scaled that another method has learned; None leaves them as they are.
+    # Length to which vectors that another method has learned are scaled; None leaves them as they are.
     _median_length_at_start: float | None = None
 
     def __sklearn_clone__(self) -> Any:

@@ -207,6 +207,7 @@ def changes(rows, *, n_rows=6):
     return found, total
 
 
+@pytest.mark.kernel
 def test_a_row_moves_by_the_sum_cut_by_the_agreement():
     listed = [[0, 2, 5], [2, 3], [2, 5], [2, 5], []]
     found, dense = zip(*(changes(rows) for rows in listed))
@@ -222,6 +223,7 @@ def test_a_row_moves_by_the_sum_cut_by_the_agreement():
     np.testing.assert_array_equal(accumulator, np.column_stack([n_touched, np.zeros(6)]))
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("n_shards", [1, 4, 16])
 def test_equal_changes_go_as_far_as_one_of_them(n_shards):
     changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([12.5]))
