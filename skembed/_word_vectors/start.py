@@ -216,7 +216,8 @@ def _given(source: Any) -> Start:
         words, vectors, _ = read_source(source)
     except (TypeError, ValueError, FileNotFoundError) as error:
         kinds = (kind for kind in (TypeError, FileNotFoundError) if isinstance(error, kind))
-        raise next(kinds, ValueError)(f"init: {error}") from None
+        advice = " init=None starts at random." if isinstance(error, FileNotFoundError) else ""
+        raise next(kinds, ValueError)(f"init: {error}{advice}") from None
     return Start(words, vectors, median_length(vectors))
 
 
