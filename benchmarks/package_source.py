@@ -54,6 +54,16 @@ class Source:
 
         return below(self.tree, "")
 
+    def defined_names(self):
+        """Return the names of functions and classes at the top of the file, and of its public constants and types."""
+        names = {node.name for node in self.tree.body if isinstance(node, (ast.ClassDef, *FUNCTIONS))}
+        for node in self.tree.body:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                parts = [part for target in targets for part in getattr(target, "elts", [target])]
+                names.update(n.id for n in parts if isinstance(n, ast.Name) and not n.id.startswith("_"))
+        return names
+
     def imported_units(self):
         """Return the units of skembed that the file imports from, at its top or inside a function."""
         package = ["skembed", *self.parts[:-1]]

@@ -20,7 +20,6 @@ from pathlib import Path
 
 from package_drawing import drawing
 from package_source import (
-    FUNCTIONS,
     declared_ranks,
     docstrings_of,
     heights_of,
@@ -86,11 +85,10 @@ def public_names(sources):
 
 
 def names_defined_twice(sources):
-    """Return (name, files) of the functions and classes of a module that another module defines as well."""
+    """Return (name, files) of what several modules define: functions, classes, and public constants and types."""
     files = {}
     for source in sources:
-        names = {node.name for node in source.tree.body if isinstance(node, (ast.ClassDef, *FUNCTIONS))}
-        for name in sorted(names):
+        for name in sorted(source.defined_names()):
             files.setdefault(name, []).append(source.name)
     return sorted((name, where) for name, where in files.items() if len(where) > 1 and not name.startswith("__"))
 
@@ -166,7 +164,7 @@ def figures(sources, package):
         (f"functions of more than {MAX_LINES} lines of code", len(lengthy)),
         (f"functions of more than {MAX_ARGUMENTS} arguments", len(wide)),
         (f"public constructors of more than {MAX_ARGUMENTS} arguments", len(wide_constructors)),
-        ("names of functions and classes that several modules define", len(twice)),
+        ("names that several modules define, private constants aside", len(twice)),
     ]
     details = {
         f"Functions of more than {MAX_LINES} lines of code": lengthy,

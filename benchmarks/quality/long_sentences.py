@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 from measuring import arguments
 from reporting import report
-from yardsticks import mean_score
+from yardsticks import mean_score, tfidf_note
 
 METHODS = {"CBOS": "CBOSVectorizer", "Siamese CBOW": "SiameseCBOWVectorizer", "Sent2Vec": "Sent2VecVectorizer"}
 LENGTHS = (None, 128, 64, 32, 16)
@@ -69,7 +69,7 @@ def main():
         for text, of_text in lengths.items()
     )
     title = f"Mean of 14 sets, and the range of {options.rounds} seeds, by the longest sentence that is not split"
-    report(options, "long_sentences", title, rows, notes=f"{notes[0].upper()}{notes[1:]}.")
+    report(options, "long_sentences", title, rows, notes=f"{notes[0].upper()}{notes[1:]}. {tfidf_note(options.data)}")
 
 
 if __name__ == "__main__":

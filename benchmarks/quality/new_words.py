@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 from measuring import arguments
 from reporting import report
-from yardsticks import mean_score
+from yardsticks import mean_score, tfidf_note
 
 METHODS = {"CBOS": "CBOSVectorizer", "Siamese CBOW": "SiameseCBOWVectorizer", "Sent2Vec": "Sent2VecVectorizer"}
 N_SENTENCES, N_PARTS = 150_000, 10
@@ -49,7 +49,8 @@ def main():
             row["words"] = f"{len(models[0].vocabulary_):,}"
             row[method] = f"{np.mean(scores):.1f} ({min(scores):.1f} to {max(scores):.1f})"
         rows.append(row)
-    report(options, "new_words", f"Mean of 14 sets, and the range of {options.rounds} seeds", rows)
+    title = f"Mean of 14 sets, and the range of {options.rounds} seeds"
+    report(options, "new_words", title, rows, notes=tfidf_note(options.data))
 
 
 if __name__ == "__main__":

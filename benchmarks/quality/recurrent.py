@@ -27,7 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from yardsticks import mean_score, read_labelled
+from yardsticks import mean_score, read_labelled, tfidf_note
 
 from skembed import (
     FastSentVectorizer,
@@ -138,7 +138,7 @@ def main():
     random = MeanEmbeddingVectorizer(**given).fit(corpus)
     rows.append({"method": "random"} | scores(random, options.data))
     title = f"Recurrent and recursive methods, {n} dimensions, {corpus.n_tokens:,} words of Simple Wikipedia, one core"
-    report(options, "recurrent", title, rows)
+    report(options, "recurrent", title, rows, notes=tfidf_note(options.data))
 
 
 def scores(estimator, data):

@@ -42,7 +42,7 @@ def prepare(text, sentences, n_sentences, cls, settings):
 def main():
     """Measure and report."""
     options = arguments(__doc__, other={"type": Path, "required": True, "help": "checkout of the other revision"})
-    from yardsticks import mean_score, read_pairs
+    from yardsticks import mean_score, read_pairs, tfidf_note
 
     files = sorted((options.data / "eval" / "sts").glob("201[234]/*.tsv"))
     sentences = sorted({text for path in files for side in read_pairs(path)[1:] for text in side})
@@ -73,7 +73,8 @@ def main():
                     row |= {f"{name}, by seed": " ".join(f"{each:.1f}" for each in scores)}
             found.append(row)
             print(row, flush=True)
-    report(options, "revisions", "Mean score of the 14 STS sets with the defaults, before and now", found)
+    title = "Mean score of the 14 STS sets with the defaults, before and now"
+    report(options, "revisions", title, found, notes=tfidf_note(options.data))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 from measuring import arguments, learners, saved_corpus
 from reporting import report
-from yardsticks import mean_score
+from yardsticks import mean_score, tfidf_note
 
 METHODS = {name: row for name, row in learners().items() if "n_shards" in getattr(skembed, row[0])().get_params()}
 ALONE, IN_ROUNDS, JOINED = "by one trainer", "in rounds", "apart, then joined"
@@ -137,7 +137,8 @@ def main():
         "shards_of_long_text" if options.times else "shards",
         f"Mean score of the 14 STS sets of 2012 to 2014 by the number of shards, {n_words / 1e6:.0f} million words",
         list(rows_of(runs, n_words)),
-        notes="*Lost* is to one trainer with the same seeds. A shard sends these MB in a round, and gets all weights.",
+        notes="*Lost* is to one trainer with the same seeds. A shard sends these MB in a round, and gets all weights. "
+        + tfidf_note(options.data),
         raw=runs,
     )
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 from measuring import arguments, median, rounds_of, workers
 from reporting import report, target
-from yardsticks import mean_score, read_labelled
+from yardsticks import mean_score, read_labelled, tfidf_note
 
 N_SENTENCES, PASSES, PASSES_OF_GENSIM, RATE = 100_000, 10, 50, 0.1
 SHARED = {"negative": 5, "window": 5, "min_count": 5}
@@ -149,7 +149,7 @@ def main():
     ]
     notes = (
         f"{n_sentences:,} sentences of Simple English Wikipedia, 100 dimensions, {PASSES} passes, one core; gensim "
-        f"with a rate of {RATE} and {PASSES_OF_GENSIM} passes for a new sentence."
+        f"with a rate of {RATE} and {PASSES_OF_GENSIM} passes for a new sentence. " + tfidf_note(options.data)
     )
     report(options, "paragraphs", "Paragraph vectors beside gensim", shown, notes=notes, targets=targets)
 

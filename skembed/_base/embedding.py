@@ -36,7 +36,7 @@ class EmbeddingVectorizer(TextVectorizer):
         Returns
         -------
         X_new : ndarray of shape (n_sentences, n_features_out), dtype float32
-            A sentence without a word is a row of zeros. So is one of unknown words alone, unless the estimator has
+            A sentence without a word is a row of zeros; also one of unknown words alone, unless the estimator has
             ``unknown="hash"``.
 
         Raises

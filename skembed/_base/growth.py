@@ -80,7 +80,7 @@ def grow(
     words, earlier = list(fitted["vocabulary_"]), np.asarray(fitted["word_counts_"])
     check_order(fitted["vocabulary_"])
     ids, of_text = corpus.vocabulary.ids_of(words), np.append(corpus.vocabulary.counts, 0)
-    counts = earlier + of_text[ids]  # the last is of the words that the text has not, whose id is -1
+    counts = earlier + of_text[ids]  # 0, the last one, for a word that the text does not have: its id is -1
     is_new = of_text[:-1] >= min_count
     is_new[ids[ids >= 0]] = False
     candidates = np.flatnonzero(is_new)  # by falling count

@@ -17,7 +17,7 @@ _CHUNK = 65_536  # sentences that are checked at once
 
 
 def brackets_of(vocabulary: dict[str, int]) -> tuple[int, int]:
-    """Rows of both brackets; -1 for those that the text has not."""
+    """Rows of both brackets; -1 for those that the text does not have."""
     return vocabulary.get(OPENING, -1), vocabulary.get(CLOSING, -1)
 
 

@@ -21,12 +21,12 @@ else:
             """Replaces the class of this name in scikit-learn 1.9."""
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+AnyMethod = TypeVar("AnyMethod", bound=Callable[..., Any])
 
 
-def fit_context(method: Method) -> Method:
+def fit_context(method: AnyMethod) -> AnyMethod:
     """Decorate `fit` or `partial_fit` to validate the parameters first."""
-    decorated: Method = _fit_context(prefer_skip_nested_validation=True)(method)
+    decorated: AnyMethod = _fit_context(prefer_skip_nested_validation=True)(method)
     return decorated
 
 

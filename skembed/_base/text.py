@@ -30,7 +30,7 @@ from .showing import QuickDisplay
 from .state import CheckedState, check_rows, check_types
 
 # With fewer batches, one thread is done before a second one has repaid the time that it takes to start.
-LEAST_BATCHES = 3
+LEAST_FOR_THREADS = 3
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
 _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
 
@@ -232,8 +232,8 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
 
     def _in_order(self, function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
         """Map a function over batches of text, with threads if there are enough batches."""
-        first = list(islice(batches, LEAST_BATCHES))
-        if len(first) < LEAST_BATCHES:
+        first = list(islice(batches, LEAST_FOR_THREADS))
+        if len(first) < LEAST_FOR_THREADS:
             check_n_jobs(self.n_jobs)
             return map(function, first)
         return Threads(count_threads(self.n_jobs)).in_order(function, chain(first, batches))

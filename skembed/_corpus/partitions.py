@@ -2,8 +2,7 @@
 
 Each partition is encoded by a task of its own, with a vocabulary of its own, to a folder beside the final one. The
 vocabularies are merged in a tree of tasks; then the process that called puts the results together, one after the other,
-with the ids of the final vocabulary. Between the processes go paths, sizes and vocabularies, never text or arrays of
-ids.
+with the ids of the final vocabulary. The processes exchange paths, sizes and vocabularies, never text or arrays of ids.
 """
 
 from __future__ import annotations

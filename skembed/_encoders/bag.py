@@ -115,7 +115,7 @@ def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
 
 @lean_kernel
 def _fill_directions(text, ptr, vectors):
-    """Write a direction for each word, made of random numbers of which its FNV-1a hash is the seed.
+    """Write a direction for each word, made of random numbers with its FNV-1a hash as the seed.
 
     ``text`` (n_bytes,) uint8 and ``ptr`` (n_words + 1,) int64, the words in UTF-8; ``vectors`` (n_words, n_components)
     float32 is written. The sum of four 16-bit numbers is nearly Gaussian. All is exact integer arithmetic up to the

@@ -1,4 +1,8 @@
-"""Seeds of sentences, for what is drawn at inference: functions of the words, so that a row depends on them alone."""
+"""A hash of the content of each sentence.
+
+`PairedVectorizer` finds equal training sentences by it. It can also seed random draws of a `transform`, so that a row
+depends on its sentence and the model alone. No method of this package makes such draws.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ _STREAM = np.uint64(7)
 
 
 def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
-    """Return a seed for each sentence, (n_sentences,) uint64: a function of its known words, their order and ``seed``.
+    """Return a hash of each sentence, (n_sentences,) uint64: a function of its known words, their order and ``seed``.
 
     Parameters
     ----------
@@ -20,7 +24,7 @@ def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
     ptr : ndarray of shape (n_sentences + 1,), dtype int64
         Where the sentences begin.
     seed : int
-        Of the model.
+        Another seed gives other hashes. That of the model, where they seed draws.
 
     Examples
     --------

@@ -30,7 +30,7 @@ from .._training.over_words import IndexedSentences, OverWords
 from .._training.pairs import PairEncoder
 
 GAIN = 0.3  # factor of the filters on a word vector at the start, where tanh is still nearly linear
-STEP = np.float32(0.1)  # of filters, relative to words: a block moves all filters, but few words
+FILTER_STEP = np.float32(0.1)  # of filters, relative to words: a block moves all filters, but few words
 _ZERO = np.float32(0.0)
 
 
@@ -204,7 +204,7 @@ class Filters(OverWords):
         start = self.fitted["_start_filters"]
         lengths = row_norms(start.reshape(-1, start.shape[2])).reshape(start.shape[:2])
         n, d = self.fitted["_intercept"].size, start.shape[2]
-        return STEP * lengths.mean(axis=1)[:, None, None], np.float32(STEP * GAIN * np.sqrt(max(n, d)))
+        return FILTER_STEP * lengths.mean(axis=1)[:, None, None], np.float32(FILTER_STEP * GAIN * np.sqrt(max(n, d)))
 
     def _step(self, of_words: np.ndarray, of_filters: np.ndarray, of_intercept: np.ndarray, rate: float) -> None:
         """One step of Adam of words, filters and intercept."""

@@ -54,7 +54,7 @@ class Parse(NamedTuple):
 
 
 def parse(tokens: Sequence[int], opening: int, closing: int) -> Parse | None:
-    """The tree of tokens with brackets; more than two children are joined from the left. None if brackets lack."""
+    """The tree of tokens with brackets; more than two children are joined from the left. None if one is missing."""
     words = [position for position, token in enumerate(tokens) if token not in (opening, closing)]
     children: list[tuple[int, int]] = []
     heights: list[int] = []
@@ -118,7 +118,8 @@ def greedy_trees(vectors: np.ndarray, ptr: np.ndarray, encoder: np.ndarray, deco
     n, n_sentences, d = len(vectors), len(ptr) - 1, vectors.shape[1]
     states = np.concatenate([vectors, np.empty((n - n_sentences, d), np.float32)])
     children, heights = np.empty((n - n_sentences, 2), np.int64), np.zeros(2 * n - n_sentences, np.int64)
-    # A node stands where its first word stood. Each place knows the one that follows, and the error of joining both.
+    # A node has the position of its first word. `following` has the position of the next node, or -1, and `errors` the
+    # error of joining the two.
     sentence = np.repeat(np.arange(n_sentences), np.diff(ptr))
     nodes, following, preceding = np.arange(n), np.arange(1, n + 1), np.arange(-1, n - 1)
     following[ptr[1:] - 1] = preceding[ptr[:-1]] = -1

@@ -131,7 +131,7 @@ class DeprecatedLearning(BaseEstimator):
             model.word_vectors = model._source().set_params(**learning)
             new = f"word_vectors={_in_one_line(model.word_vectors)}"
             if learning.get("warm_start"):  # a fit clones the source, which would lose its fit
-                new = _fit_first(self, model.word_vectors)
+                new = _fit_first(self, copy(model.word_vectors).set_params(**_options_of_text(self)))
             _warn(self, f"parameter {', '.join(learning)}", new)
         elif learning:
             _warn(self, f"parameter {', '.join(learning)}", "nothing: it applies only where word_vectors is None")
@@ -147,8 +147,7 @@ class DeprecatedLearning(BaseEstimator):
         model = self._in_current_names()
         corpus = model._corpus_to_learn_from(X, groups, y)
         is_first = not hasattr(self, "vocabulary_")
-        options = model._source().get_params(deep=False)
-        options |= {name: getattr(self, name) for name in (*_OF_TEXT, "random_state", "n_jobs")}
+        options = model._source().get_params(deep=False) | _options_of_text(self)
         if is_first:
             learner = Word2VecVectorizer(**options)
         elif "word2vec_" not in vars(self):
@@ -200,9 +199,15 @@ def _warn(estimator: Any, old: str, new: str) -> None:
     warn_at_user(message, FutureWarning)
 
 
+def _options_of_text(estimator: Any) -> dict[str, Any]:
+    """What an estimator gives to the one that learns for it."""
+    return {name: getattr(estimator, name) for name in (*_OF_TEXT, "random_state", "n_jobs")}
+
+
 def _fit_first(estimator: Any, learner: Any, method: str = "fit") -> str:
+    arguments = "X" if method == "fit" else 'X, new_words="ignore"'
     returned = f"{type(estimator).__name__}(word_vectors=...) with what it returns"
-    return f"{_in_one_line(learner)}.{method}(X), then {returned}"
+    return f"{_in_one_line(learner)}.{method}({arguments}), then {returned}"
 
 
 def _in_one_line(estimator: Any) -> str:

@@ -88,7 +88,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
     are scaled to length one again.
 
     With ``whiten=True`` an estimator's vectors keep the lengths and weights with which it sums them. Models are scaled
-    to be equally strong in the text and, after a projection with weight ``n``, so are the directions.
+    to be equally strong in the text. After a projection with weight ``n``, the directions are too.
 
     References
     ----------

@@ -86,7 +86,7 @@ class CSEVectorizer(PairedSequences):
     filter_alpha : float, default=0.0
         Strength of the pull of the filters to zero, the paper's :math:`\lambda_c`.
     word_dropout : float, default=0.0
-        Share of the words of a sentence that are left out at random in training.
+        Fraction of the words of a sentence that are left out at random in training.
     unknown : {"zero", "hash"}, default="hash"
         What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
         depends on its text alone, so that it still matches itself.
@@ -142,7 +142,7 @@ class CSEVectorizer(PairedSequences):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the pairs.
     coverage_ : float
-        Share of the words of the pairs that are in the vocabulary.
+        Fraction of the words of the pairs that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, learned unless `learn` says otherwise; 1 at the start.
     filters_ : ndarray of shape (sum(filter_widths), n_filters, n_components), dtype float32

@@ -121,7 +121,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
-        Share of the words of that text that are in the vocabulary.
+        Fraction of the words of that text that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a word in each pass, and of a held-out one after it (empty without `early_stopping`). Held-out
         sentences are read undamaged, and compared with all words: it is their mean negative log-probability.

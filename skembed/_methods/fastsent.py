@@ -129,7 +129,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
-        Share of the words of that text that are in the vocabulary.
+        Fraction of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
@@ -204,7 +204,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "max_sentence_length": [integers(2, INT64_MAX), None],
     }
     _needs_order = True
-    _pace = Pace(128, most_tokens=125_000)
+    _pace = Pace(128, most_tokens=250_000)
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 

@@ -17,7 +17,7 @@ from .._encoders.tree import start_pairs
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
-from .._word_vectors.recursive import Trees, Unfolding, fold_rows
+from .._word_vectors.recursive import TreeSource, Unfolding, fold_rows
 from .._word_vectors.start import StartsFromInit
 
 _BATCH = 256  # sentences that are folded together
@@ -254,7 +254,7 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
     def _make_objective(self, fitted: dict[str, Any]) -> Unfolding:
         return Unfolding(fitted, self._trees_of(fitted["vocabulary_"]), float(self.alpha) if self.learn_words else None)
 
-    def _trees_of(self, vocabulary: dict[str, int]) -> Trees:
+    def _trees_of(self, vocabulary: dict[str, int]) -> TreeSource:
         if self.trees == "bracketed":
             return brackets_of(vocabulary)
         return "greedy" if self.trees == "greedy" else None

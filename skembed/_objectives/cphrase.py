@@ -49,8 +49,8 @@ class CPhraseOptions(NamedTuple):
     negative: int
     window: int
     window_growth: int
-    opening: int  # the words that are brackets, or -1 for balanced trees
-    closing: int
+    opening: int  # row of the word that is the opening bracket, or -1 for balanced trees
+    closing: int  # of the closing one
 
 
 class Phrases(NamedTuple):
@@ -67,7 +67,7 @@ class Constituents(NamedTuple):
     """Scratch space of one block.
 
     The data of a sentence are at indices that follow from its index in the block and from the number of words before
-    it, so that no two threads write to the same place.
+    it, so that no two threads write to the same index.
     """
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64

@@ -57,7 +57,8 @@ from .._training.sentence_blocks import Losses, end_block, make_losses
 from .._training.trainer import Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner, take_step
 
-# Noise words that PV-DBOW draws for each negative, each of so much less weight: all words of a sentence share them.
+# Noise words that PV-DBOW draws for each negative. Their weight is smaller by this factor. All words of a sentence have
+# the same noise words.
 _NOISE_OF_NEGATIVE = 4
 
 
@@ -77,7 +78,7 @@ class Paragraphs(NamedTuple):
     """Scratch space of one block.
 
     The data of a sentence are at indices that follow from its index in the block and from the number of words before
-    it, so that no two threads write to the same place. `source` is empty for PV-DBOW.
+    it, so that no two threads write to the same index. `source` is empty for PV-DBOW.
     """
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64

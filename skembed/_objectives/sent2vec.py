@@ -67,7 +67,7 @@ class TargetWords(NamedTuple):
     """Scratch space of one block.
 
     The features, vectors and gradient entries of a sentence are at indices that follow from its index in the block and
-    from the number of words before it, so that no two threads write to the same place.
+    from the number of words before it, so that no two threads write to the same index.
     """
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64

@@ -1,6 +1,6 @@
 r"""Siamese CBOW (Kenter, Borisov and de Rijke, 2016, equation 1).
 
-A sentence is the mean of its words' vectors. The softmax over the scratch with its neighbours and with ``n`` random
+A sentence is the mean of its words' vectors. The softmax over its cosines with its neighbours and with ``n`` random
 sentences that are not its neighbours approaches ``1 / |S+|`` on each neighbour:
 
 .. math::
@@ -72,7 +72,7 @@ def scale_to_length_one(scratch, first, last):
 @njit(**PASTE)
 def score_cosines(plan, scratch, random, inverse_temperature, team):
     """Phase 2: each target against its neighbours and the random sentences, eq. 1."""
-    sentences, losses, span = scratch.sentences, scratch.losses, 2 * plan.border + 1
+    sentences, losses, n_near = scratch.sentences, scratch.losses, 2 * plan.border + 1
     error, scores = sentences.error, sentences.scores
     values, thread, buffer = scores.values, team.thread, team.thread * scores.values.shape[1]
     first, last = partition(random.n_targets, team)
@@ -80,10 +80,10 @@ def score_cosines(plan, scratch, random, inverse_temperature, team):
         member = sentences.of_target[i]
         losses.loss[i], losses.n_targets[i] = 0.0, 0
         n = n_positive = np.int64(0)
-        for c in range(span + random.n_random):
+        for c in range(n_near + random.n_random):
             error[i, c] = 0.0
-            is_near = c < span
-            q = member + c - plan.border if is_near else sentences.of_target[random_target(random, i, c - span)]
+            is_near = c < n_near
+            q = member + c - plan.border if is_near else sentences.of_target[random_target(random, i, c - n_near)]
             if sentences.document[member] >= 0 and (
                 is_neighbour(sentences, plan, member, q) if is_near else is_negative(sentences, plan, member, q)
             ):
@@ -112,7 +112,7 @@ def gather_cosine_gradients(plan, scratch, random, block, team):
     """Phase 3: a sentence's gradient from its roles as source, as random sentence and as neighbour."""
     sentences, losses = scratch.sentences, scratch.losses
     error, scores, gradient = sentences.error, sentences.scores, sentences.gradient
-    width, span = plan.run_length + 2 * plan.border, 2 * plan.border + 1
+    width, n_near = plan.run_length + 2 * plan.border, 2 * plan.border + 1
     vectors, buffer = gradient.vectors, team.thread * scores.values.shape[1]
     first, last = partition(block.n_members, team)
     for member in range(first, last):
@@ -125,8 +125,8 @@ def gather_cosine_gradients(plan, scratch, random, block, team):
         if is_target:
             for r in range(random.n_random):
                 t = target_compared_with(random, i, r)
-                if error[t, span + r] != 0.0:
-                    scores.which[buffer + n], scores.flat[buffer + n] = sentences.of_target[t], error[t, span + r]
+                if error[t, n_near + r] != 0.0:
+                    scores.which[buffer + n], scores.flat[buffer + n] = sentences.of_target[t], error[t, n_near + r]
                     n += 1
         for j in range(max(0, position - 2 * plan.border), min(plan.run_length, position + 1)):
             t = run * plan.run_length + j

@@ -54,7 +54,7 @@ class Windows(NamedTuple):
     """Scratch space of one block.
 
     The data of a sentence are at indices that follow from its index in the block and from the number of words before
-    it, so that no two threads write to the same place.
+    it, so that no two threads write to the same index.
     """
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64

@@ -13,12 +13,12 @@ from .._text.tokenizer import RefusedPatternError
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
 from .card import card_of
-from .header import ENTRIES, describe_model, model_of
-from .packing import DTYPES, packed, unpacked
+from .header import ENTRY_TYPES, describe_model, model_of
+from .packing import PACKED_DTYPES, packed, unpacked
 from .schema import CLASSES
 
 _HEADER, _CARD = "model.json", "README.md"
-_FOLDER = ArrayFolder(FolderKind("model", _HEADER, frozenset([_HEADER, ARRAYS, _CARD])), 1, ENTRIES)
+_FOLDER = ArrayFolder(FolderKind("model", _HEADER, frozenset([_HEADER, ARRAYS, _CARD])), 1, ENTRY_TYPES)
 
 
 def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype: str = "float32") -> dict[str, int]:
@@ -84,8 +84,8 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
             f"A folder holds one of {', '.join(CLASSES)}, not {brief(estimator)}. Save others with joblib or skops."
         )
     check_is_fitted(estimator)
-    if dtype not in DTYPES:
-        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {brief(dtype)}.")
+    if dtype not in PACKED_DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(PACKED_DTYPES)}, got {brief(dtype)}.")
     if dtype != "float32" and not inference_only:
         raise ValueError(
             f"dtype={dtype!r} stores rounded vectors, from which training does not go on. Set inference_only=True."

@@ -23,7 +23,7 @@ _LEARNER = "word2vec_"  # a model within a model, of the same words
 _NOT_NEEDED: dict[str, Any] = dict.fromkeys(("init", "corpus", "embedding", "expand_with")) | {"word_vectors": []}
 _OF_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")  # settings of a pipeline, not of the model
 # The entries of a header that describe the model.
-ENTRIES = {"class": str, "inference_only": bool, "parameters": dict, "tokenizer": dict, "attributes": dict}
+ENTRY_TYPES = {"class": str, "inference_only": bool, "parameters": dict, "tokenizer": dict, "attributes": dict}
 
 
 class Description(NamedTuple):
@@ -175,7 +175,7 @@ def _model_of(
 def _inner_entries(value: Any) -> dict[str, Any]:
     entries = value.get("model") if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(entries, dict) or any(
-        not isinstance(entries.get(name), kind) for name, kind in ENTRIES.items() if name != "inference_only"
+        not isinstance(entries.get(name), kind) for name, kind in ENTRY_TYPES.items() if name != "inference_only"
     ):
         raise ValueError(f"{_LEARNER} is no model.")
     if _LEARNER in entries["attributes"]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._base.saving import has_empty_rows, rows_with_values, with_empty_rows
 
-DTYPES = ("float32", "float16", "int8")
+PACKED_DTYPES = ("float32", "float16", "int8")
 _SCALES, _ROWS, _N_ROWS = ".scales", ".rows", ".n_rows"
 _LARGEST = 127  # of int8
 _MAY_BE_NAN = "explained_variance_ratio_"  # if all sentences are equal

@@ -14,7 +14,7 @@ from .._validation.constraints import check_values
 from .._validation.limits import INT64_MAX, integers
 from ..metrics import paired_cosine_similarity
 from .nearest import ranges
-from .rows import Rows, search_rows
+from .rows import SearchRows, search_rows
 from .tiles import list_pairs
 
 __all__ = ["near_duplicates"]
@@ -115,7 +115,7 @@ def _check_number(n_pairs: int, limit: int) -> None:
         )
 
 
-def _pairs_of_block(rows: Rows, block: range, threshold: np.float32, limit: int) -> Pairs:
+def _pairs_of_block(rows: SearchRows, block: range, threshold: np.float32, limit: int) -> Pairs:
     """The pairs of a row of a block and a later row, in ascending order."""
     queries = rows.queries(block)
     error = np.float32((rows.n_terms + 16) * 2.0**-24)  # of a cosine in float32, at most
@@ -134,7 +134,9 @@ def _pairs_of_block(rows: Rows, block: range, threshold: np.float32, limit: int)
     return indices[order], cosines[order]
 
 
-def _decided(rows: Rows, pairs: np.ndarray, scores: np.ndarray, threshold: np.float32, error: np.float32) -> Pairs:
+def _decided(
+    rows: SearchRows, pairs: np.ndarray, scores: np.ndarray, threshold: np.float32, error: np.float32
+) -> Pairs:
     """Keep the pairs at or above the threshold; scores that are too close to it are computed anew in float64."""
     scores = np.minimum(scores, np.float32(1))
     close = np.flatnonzero(scores <= threshold + 2 * error)

@@ -13,7 +13,7 @@ from .._compiled.threads import Threads, count_threads
 from .._validation.columns import as_column
 from .._validation.constraints import check_values
 from .._validation.limits import integers
-from .rows import Rows, search_rows
+from .rows import SearchRows, search_rows
 from .tiles import keep_best
 
 __all__ = ["nearest"]
@@ -108,17 +108,17 @@ def nearest(
     n_best = min(k, n_vectors)
 
     blocks = ranges(n_queries, searched.block_size)
-    n_spans = min(-(-n_threads // max(1, len(blocks))), n_vectors // _LEAST_ROWS)
-    spans = ranges(n_vectors, -(-n_vectors // max(1, n_spans)))
+    n_parts = min(-(-n_threads // max(1, len(blocks))), n_vectors // _LEAST_ROWS)
+    parts = ranges(n_vectors, -(-n_vectors // max(1, n_parts)))
 
     def best_of(work: tuple[range, range]) -> tuple[np.ndarray, np.ndarray]:
-        block, span = work
-        return _best_rows(asked, searched, block, span, excluded[block.start : block.stop], largest, k)
+        block, part = work
+        return _best_rows(asked, searched, block, part, excluded[block.start : block.stop], largest, k)
 
-    found = Threads(n_threads).in_order(best_of, ((block, span) for block in blocks for span in spans))
+    found = Threads(n_threads).in_order(best_of, ((block, part) for block in blocks for part in parts))
     indices, scores = np.full((n_queries, k), -1), np.full((n_queries, k), np.nan, np.float32)
-    for block in blocks if spans else ():
-        rows, best = (np.hstack(arrays) for arrays in zip(*(next(found) for _ in spans)))
+    for block in blocks if parts else ():
+        rows, best = (np.hstack(arrays) for arrays in zip(*(next(found) for _ in parts)))
         order = np.lexsort((rows, -best))[:, :n_best]
         indices[block.start : block.stop, :n_best] = np.take_along_axis(rows, order, 1)
         scores[block.start : block.stop, :n_best] = np.take_along_axis(best, order, 1)
@@ -127,15 +127,21 @@ def nearest(
 
 
 def _best_rows(
-    asked: Rows, searched: Rows, block: range, span: range, excluded: np.ndarray, largest: np.float32, k: int
+    asked: SearchRows,
+    searched: SearchRows,
+    block: range,
+    part: range,
+    excluded: np.ndarray,
+    largest: np.float32,
+    k: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and scores of the k best rows of a span for each query of a block, in any order."""
+    """Indices and scores of the k best rows of a part for each query of a block, in any order."""
     queries = asked.queries(block)
-    k = min(k, len(span))
+    k = min(k, len(part))
     floors = np.full((1, queries.n_columns), np.inf, np.float32)  # no score exceeds it
     floors[0, : len(block)][~queries.is_zero] = -np.inf
     rows, scores = np.full((len(block), k), -1), np.full((len(block), k), -np.inf, np.float32)
-    for first, tile in searched.tiles(queries, span):
+    for first, tile in searched.tiles(queries, part):
         keep_best(tile, first, excluded, largest, floors, scores, rows)
     return rows, scores
 

@@ -146,16 +146,16 @@ class SparseRows:
             yield Tile(first, scores)
 
 
-Rows = DenseRows | SparseRows
+SearchRows = DenseRows | SparseRows
 
 
 def _tile_rows(n_columns: int) -> int:
-    """Rows of a tile with so many float32 in each, within scikit-learn's `working_memory` (MiB)."""
+    """Rows of a tile that have ``n_columns`` float32 each, within scikit-learn's `working_memory` (MiB)."""
     n_bytes = get_config()["working_memory"] * 2**20 * _FRACTION
     return int(np.clip(n_bytes // (4 * n_columns), 1, _TILE_ROWS))
 
 
-def search_rows(tables: dict[str, Any], scaled: bool) -> list[Rows]:
+def search_rows(tables: dict[str, Any], scaled: bool) -> list[SearchRows]:
     """Return the rows of named tables, all dense or all sparse, for cosines if `scaled`, else for dot products.
 
     Raises

@@ -23,7 +23,7 @@ import numpy as np
 from .._training.encoded_text import EncodedText
 from .._validation.messages import brief, warn_at_user
 
-# Of what the tasks have in common, and of tasks; the results of these, one after the other.
+# Takes what the tasks have in common, and the tasks; gives their results, one after the other.
 Work = Callable[[Any, Iterable[Any]], Iterable[Any]]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all

@@ -103,7 +103,7 @@ def _made(rows: np.ndarray, n_components: int) -> RowChanges:
 
 
 def _fixed(array: np.ndarray) -> np.ndarray:
-    """An array, from wherever it comes, in the form that the kernels below are compiled for."""
+    """An array of any origin in the form that the kernels below are compiled for."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view

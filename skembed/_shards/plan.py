@@ -18,11 +18,12 @@ from .._training.encoded_text import EncodedText
 
 # Extents of a shard, so that each shard is a sample of the text, and the most sentences of one.
 _EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024
-# The most tokens that a shard learns from in one round, and the fewest if there are more than four rounds.
+# The most tokens that a shard learns from in one round; and the fewest if there are more than four rounds, half as many
+# of a long text.
 _TOKENS_OF_ROUND, _LEAST_OF_ROUND = 20_000_000, 15_625
 # The fewest tokens of a shard in a pass: with fewer, some methods lose more than 0.7 points of STS.
 _LEAST_OF_SHARD = 1_000_000
-# Of so many tokens, some methods lose more in many shards than of a shorter one.
+# Above this many tokens, some methods need a merge for so many words, not only so many merges in a pass.
 _LONG_TEXT = 20_000_000
 # One trainer begins a model with this fraction of the tokens, at most as many as in a round.
 _WARM_UP = 0.02
@@ -36,7 +37,7 @@ class Shard(NamedTuple):
     seed: int  # of all draws
 
 
-class Place(NamedTuple):
+class ShardLocation(NamedTuple):
     """Where the text of a shard lies, for a worker that can read it there."""
 
     text: EncodedText
@@ -58,7 +59,7 @@ class Pace(NamedTuple):
     """How often the shards of a method are merged; measured, see doc/tasks/more_text.rst."""
 
     fewest_rounds: int = 16  # of a pass
-    most_tokens: int = sys.maxsize  # that all shards together learn from in one round
+    most_tokens: int = sys.maxsize  # of a long text that all shards together learn from in one round
     most_shards: int = sys.maxsize  # of a long text
 
     def shards_of(self, n_tokens: int) -> int:
@@ -81,8 +82,10 @@ def rounds_of_pass(n_tokens: int, n_shards: int, pace: Pace, *, warm_up: bool) -
     A function of the text, the method and the number of shards, never of the number of workers.
     """
     first = min(_WARM_UP, _TOKENS_OF_ROUND / max(1, n_tokens)) if warm_up else 0.0
-    fewest = max(pace.fewest_rounds, n_tokens // pace.most_tokens)
-    fewest = min(fewest, max(4, n_tokens // n_shards // _LEAST_OF_ROUND))  # or each would have a sentence or two
+    fewest, least = pace.fewest_rounds, _LEAST_OF_ROUND
+    if n_tokens >= _LONG_TEXT:
+        fewest, least = max(fewest, n_tokens // pace.most_tokens), least // 2
+    fewest = min(fewest, max(4, n_tokens // n_shards // least))  # or each would have a sentence or two
     n_rounds = max(fewest, math.ceil((1 - first) * n_tokens / n_shards / _TOKENS_OF_ROUND))
     ends = [first + (1 - first) * (index / n_rounds) for index in range(n_rounds + 1)]
     rounds = [Round(n_shards, a, b) for a, b in pairwise(ends)]
@@ -102,7 +105,9 @@ def cut(text: EncodedText, n_shards: int) -> np.ndarray:
     return np.unique(np.concatenate([[0], borders, [n_sentences]]))
 
 
-def deal(text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round, seed: list[int]) -> Iterator[Place]:
+def deal(
+    text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round, seed: list[int]
+) -> Iterator[ShardLocation]:
     """The shards of a round; `order` has the extents in the order of the pass."""
     first, last = (round(fraction * len(order)) for fraction in (plan.first, plan.last))
     chosen = order[first:last]
@@ -110,7 +115,7 @@ def deal(text: EncodedText, extents: np.ndarray, order: np.ndarray, plan: Round,
         mine = np.sort(chosen[index :: plan.n_shards])
         if len(mine):
             key = np.random.SeedSequence([*seed, index]).generate_state(1, np.uint64)[0]
-            yield Place(text, extents[mine], extents[mine + 1], int(key))
+            yield ShardLocation(text, extents[mine], extents[mine + 1], int(key))
 
 
 def _shard(text: EncodedText, starts: np.ndarray, ends: np.ndarray, sentences: np.ndarray, seed: int) -> Shard:

@@ -18,7 +18,7 @@ from .._training.learned_arrays import accumulator_of
 from .._training.trainer import BlockLoop
 from .engines import Engine
 from .merging import Changes, apply, merge, take_changes, working_copy
-from .plan import Pace, Place, Shard, as_kernels_take_it, cut, deal, rounds_of_pass
+from .plan import Pace, Shard, ShardLocation, as_kernels_take_it, cut, deal, rounds_of_pass
 
 
 class Job(NamedTuple):
@@ -35,7 +35,7 @@ class Job(NamedTuple):
 class Task(NamedTuple):
     """What a task has of its own."""
 
-    shard: Shard | Place
+    shard: Shard | ShardLocation
     rows: dict[str, np.ndarray]  # of its sentences
     epoch: int
     rates: tuple[float, ...]
@@ -50,7 +50,7 @@ def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
     working |= {name: working_copy(job.fitted[name]) for name in map(accumulator_of, job.names)}
     trainer = None
     for task in tasks:
-        shard = task.shard.cut_out() if isinstance(task.shard, Place) else task.shard
+        shard = task.shard.cut_out() if isinstance(task.shard, ShardLocation) else task.shard
         own = {name: np.array(rows) for name, rows in task.rows.items()}  # all of them count as touched
         if trainer is None:
             trainer = job.make_trainer(job.fitted | working | own | {"_seed": shard.seed})
@@ -102,8 +102,8 @@ class RoundTrainer:
             if index < part.n_rounds:
                 continue
             falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
-            places = partial(deal, shared or text, extents, order, plan, [seed, epoch, index])
-            make_tasks = partial(self._tasks, places, shared is None, epoch, falls)
+            locations = partial(deal, shared or text, extents, order, plan, [seed, epoch, index])
+            make_tasks = partial(self._tasks, locations, shared is None, epoch, falls)
             found = self.engine.reduce(
                 learn, merge, job._replace(fitted=self.engine.share_rows(job.fitted)), make_tasks, plan.n_shards
             )
@@ -118,12 +118,12 @@ class RoundTrainer:
         return part.loss / part.n_targets if part.n_targets else 0.0
 
     def _tasks(
-        self, places: Callable[[], Iterator[Place]], is_sent: bool, epoch: int, rates: tuple[float, ...]
+        self, locations: Callable[[], Iterator[ShardLocation]], is_sent: bool, epoch: int, rates: tuple[float, ...]
     ) -> Iterator[Task]:
         names = [name for each in self.job.of_text for name in (each, accumulator_of(each))]
-        for place in places():
-            rows = {name: self.fitted[name][place.sentences] for name in names}
-            yield Task(place.cut_out() if is_sent else place, rows, epoch, rates)
+        for location in locations():
+            rows = {name: self.fitted[name][location.sentences] for name in names}
+            yield Task(location.cut_out() if is_sent else location, rows, epoch, rates)
 
     def _apply(self, found: Changes) -> None:
         for name, changes in found.by_array():

@@ -83,7 +83,7 @@ class PieceTokenizer:
         """Return the tokens of a text."""
         if not self._has_added:
             return self._of_piece(text)
-        pieces = self._added.split(text)  # at odd places the tokens that stand for themselves
+        pieces = self._added.split(text)  # at odd indices the tokens that stand for themselves
         return [token for i, piece in enumerate(pieces) for token in ([piece] if i % 2 else self._of_piece(piece))]
 
     def _of_piece(self, text: str) -> list[str]:

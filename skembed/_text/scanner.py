@@ -195,7 +195,10 @@ def table_of(words: Sequence[str]) -> Words:
 
 
 def with_capacity(words: Words, n_words: int, n_bytes: int, *, is_sparse: bool = False) -> Words:
-    """Return the table, or a larger one with the same words, with the capacity for this many more; few may come."""
+    """Return the table, or a larger one with the same words, with capacity for this many more words and bytes.
+
+    ``is_sparse``: most of its slots may never be used.
+    """
     slots, arena, state = words
     n_slots = len(slots) // STRIDE
     while 8 * (int(state[N_WORDS]) + n_words) > 5 * n_slots:

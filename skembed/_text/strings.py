@@ -24,7 +24,7 @@ from .utf8 import encode_character, store_bytes
 
 _LINE_FEED = 10
 _NO_STRING = -1
-_AHEAD = 16  # items: so far ahead in the list are the strings that are prefetched
+_AHEAD = 16  # how many items ahead strings are prefetched
 _CACHE_LINE = 64
 _U0, _U8, _U16 = (np.uint64(n) for n in (0, 8, 16))
 # Bits of eight characters of one byte, or four of two, none of which an ASCII character has.

@@ -232,7 +232,7 @@ def line_feeds(text, n_bytes, ends):
 def copy_words(text, starts, gathered, ptr):
     """Copy words, the i-th from ``text[starts[i]]`` on, to ``gathered[ptr[i] : ptr[i + 1]]``.
 
-    Eight bytes at a time where there is room: what is written past the end of a word is overwritten by the next one.
+    Eight bytes at a time where they fit: what is written past the end of a word is overwritten by the next one.
     """
     for i in range(starts.shape[0]):
         shift = starts[i] - ptr[i]

@@ -24,7 +24,7 @@ SHORT = 16  # bytes of a word that fit into its slot
 N_WORDS, N_BYTES, FAULTS, MORE_WORDS, MORE_BYTES = range(5)  # `state` of a table
 
 _LINE_FEED = 10
-_AHEAD = 16  # words: so far ahead are the slots that are prefetched
+_AHEAD = 16  # how many words ahead slots are prefetched
 _U0, _U1, _U2, _U3, _U32 = (np.uint64(n) for n in (0, 1, 2, 3, 32))
 _STRIDE = np.uint64(STRIDE)
 # Masks of the first n bytes of a uint64, and of those of the next one, for n from 0 to SHORT.
@@ -40,7 +40,8 @@ class Words(NamedTuple):
 
     slots: np.ndarray  # (n_slots * STRIDE,) uint64; n_slots is a power of two
     arena: np.ndarray  # (capacity,) uint8
-    # (5,) int64: number of words, of bytes in the arena, faults of the text read last; words and bytes that may be next
+    # (5,) int64: number of words, of bytes in the arena, faults of the text read last; how many more words and bytes
+    # a scan needs capacity for
     state: np.ndarray
 
 

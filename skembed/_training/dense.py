@@ -8,6 +8,7 @@ Then each array takes one step by Adam, AdaGrad or plain gradient descent.
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -67,7 +68,32 @@ class DenseObjective:
         return 0
 
 
-class DenseTrainer(BlockLoop):
+class SteppingLoop(BlockLoop):
+    """Base of the loops without a compiled kernel: each block ends with one step. BLAS has one thread."""
+
+    @abstractmethod
+    def _compute(self, text: EncodedText, plan: Any, block: int, learn: bool, threads: Threads) -> Any:
+        """Loss and gradients of a block, with `loss` and `n_targets`."""
+
+    @abstractmethod
+    def _step(self, of_block: Any, rate: float) -> None:
+        """One step along the gradient of the mean loss of the block."""
+
+    def _make_scratch(self, text: EncodedText, plan: Any) -> Any:
+        return SimpleNamespace(losses=SimpleNamespace(total=np.zeros(2)))
+
+    def _call(self, text: EncodedText, scratch: Any, plan: Any, update: Update) -> None:
+        with ONE_BLAS_THREAD, Threads(self.n_threads) as threads, np.errstate(all="ignore"):  # see `_gradients`
+            for block in range(plan.first_block, plan.last_block):
+                of_block = self._compute(text, plan, block, update.learn, threads)
+                scratch.losses.total += of_block.loss, of_block.n_targets
+                if not np.isfinite(of_block.loss):
+                    return  # diverged
+                if update.learn and of_block.n_targets:
+                    self._step(of_block, update.rate - update.rate_decay * block)
+
+
+class DenseTrainer(SteppingLoop):
     """Runs a `DenseObjective`; updates the learned arrays and their accumulators in `fitted` in place."""
 
     def __init__(
@@ -99,20 +125,9 @@ class DenseTrainer(BlockLoop):
         order = text.document.nbytes + plan.run_starts.nbytes
         return int(order + n_chunks * (dense + 2 * n_words * of_row) + activations)
 
-    def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
-        return SimpleNamespace(losses=SimpleNamespace(total=np.zeros(2)))
-
-    def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
-        with ONE_BLAS_THREAD, Threads(self.n_threads) as threads:
-            for block in range(plan.first_block, plan.last_block):
-                chunks = self._chunks(text, plan, block)
-                of_block = add_up(threads.in_order(lambda chunk: self._gradients(chunk, update.learn), chunks))
-                scratch.losses.total += of_block.loss, of_block.n_targets
-                if not np.isfinite(of_block.loss):
-                    return  # diverged
-                if update.learn and of_block.n_targets:
-                    with np.errstate(all="ignore"):
-                        self._step(of_block, update.rate - update.rate_decay * block)
+    def _compute(self, text: EncodedText, plan: Plan, block: int, learn: bool, threads: Threads) -> Gradients:
+        chunks = self._chunks(text, plan, block)
+        return add_up(threads.in_order(lambda chunk: self._gradients(chunk, learn), chunks))
 
     def _gradients(self, chunk: Chunk, learn: bool) -> Gradients:
         with np.errstate(all="ignore"):  # the caller checks the weights after the pass

@@ -91,6 +91,10 @@ class Plan(NamedTuple):
     last_block: int
     seed: int
 
+    @property
+    def n_blocks(self) -> int:
+        return -(-len(self.run_starts) // self.runs_per_block)
+
 
 def count_words_of_runs(text, plan):
     """Number of words before each run, borders included, (n_runs + 1,) int64; and the most words of any block."""

@@ -6,16 +6,15 @@ The loss compares the vectors of a block with each other. Which pairs must not b
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .._compiled.compile import lean_kernel
-from .dense import ONE_BLAS_THREAD
+from .._compiled.threads import Threads
+from .dense import SteppingLoop
 from .encoded_text import EncodedText
-from .trainer import BlockLoop
-from .updates import Update
+from .trainer import HELD_OUT_PASS
 
 # Pairs of a block, and at least some tens of blocks a pass, however few the pairs.
 _LARGEST_BLOCK, _SMALLEST_BLOCK, _BLOCKS_OF_TEXT = 128, 16, 64
@@ -32,14 +31,18 @@ class Evidence(NamedTuple):
 
 
 class PairPlan(NamedTuple):
-    """The pairs of a pass in order, in blocks of ``runs_per_block``."""
+    """The pairs of a pass in order, in blocks of ``pairs_per_block``."""
 
-    run_starts: np.ndarray  # (n_pairs,) int64, first sentence of each pair
+    firsts: np.ndarray  # (n_pairs,) int64, first sentence of each pair
     partners: np.ndarray  # (n_pairs,) int64, second sentence of each pair
-    runs_per_block: int
+    pairs_per_block: int
     first_block: int
     last_block: int
     seed: int
+
+    @property
+    def n_blocks(self) -> int:
+        return -(-len(self.firsts) // self.pairs_per_block)
 
 
 class PairLoss(NamedTuple):
@@ -77,8 +80,8 @@ class PairEncoder(Protocol):
         """Memory for a block of `n_sentences` sentences and their words."""
 
 
-class PairTrainer(BlockLoop):
-    """Runs an encoder and a loss over pairs. A single thread learns; BLAS has one thread too."""
+class PairTrainer(SteppingLoop):
+    """Runs an encoder and a loss over pairs. A single thread learns."""
 
     def __init__(
         self,
@@ -110,7 +113,7 @@ class PairTrainer(BlockLoop):
         evidence = Evidence(*text.annotations)
         random = np.random.default_rng([self.seed, epoch])
         sentences = _with_words(text)
-        if 0 <= epoch - self.first_epoch < 2**30:  # not the pass over held-out pairs
+        if epoch != HELD_OUT_PASS:
             of_pass = (epoch - self.first_epoch) // self.passes
             sentences = sentences[evidence.set[sentences] == min(of_pass, evidence.set.max(initial=0))]
         firsts, partners = _pairs(sentences, evidence.group, random)
@@ -123,26 +126,17 @@ class PairTrainer(BlockLoop):
             return self.batch_size
         return int(np.clip(n_pairs // _BLOCKS_OF_TEXT, _SMALLEST_BLOCK, _LARGEST_BLOCK))
 
-    def _make_scratch(self, text: EncodedText, plan: Any) -> Any:
-        return SimpleNamespace(losses=SimpleNamespace(total=np.zeros(2)))
-
-    def _call(self, text: EncodedText, scratch: Any, plan: Any, update: Update) -> None:
+    def _compute(self, text: EncodedText, plan: Any, block: int, learn: bool, threads: Threads) -> PairLoss:
         evidence = Evidence(*text.annotations)
-        with ONE_BLAS_THREAD, np.errstate(all="ignore"):  # the caller checks the weights after the pass
-            for block in range(plan.first_block, plan.last_block):
-                of_block = slice(block * plan.runs_per_block, (block + 1) * plan.runs_per_block)
-                firsts, partners = plan.run_starts[of_block], plan.partners[of_block]
-                excluded = np.empty((len(firsts),) * 2, np.bool_)
-                exclude(evidence.cluster[firsts], evidence.text[firsts], evidence.text[partners], excluded)
-                sentences = np.concatenate([firsts, partners])
-                vectors = self.encoder.encode(text, sentences, plan.seed, update.learn)
-                found = self.loss(vectors, excluded, update.learn)
-                scratch.losses.total += found.loss, found.n_targets
-                if not np.isfinite(found.loss):
-                    return  # diverged
-                if update.learn and found.n_targets:
-                    gradient = found.gradient / np.float32(found.n_targets)
-                    self.encoder.step(gradient, update.rate - update.rate_decay * block)
+        of_block = slice(block * plan.pairs_per_block, (block + 1) * plan.pairs_per_block)
+        firsts, partners = plan.firsts[of_block], plan.partners[of_block]
+        excluded = np.empty((len(firsts),) * 2, np.bool_)
+        exclude(evidence.cluster[firsts], evidence.text[firsts], evidence.text[partners], excluded)
+        vectors = self.encoder.encode(text, np.concatenate([firsts, partners]), plan.seed, learn)
+        return self.loss(vectors, excluded, learn)
+
+    def _step(self, of_block: PairLoss, rate: float) -> None:
+        self.encoder.step(of_block.gradient / np.float32(of_block.n_targets), rate)
 
 
 def _with_words(text: EncodedText) -> np.ndarray:

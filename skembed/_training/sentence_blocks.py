@@ -82,7 +82,7 @@ def make_losses(n, make=ALLOCATOR):
 def make_sentences(text, plan, bag, n_components, negative, n_columns, n_threads, make=ALLOCATOR):
     """Buffers for the blocks of a plan, with ``negative`` random sentences for each target.
 
-    ``n_columns`` is the width of `error`. No vector may have more scores than that, or than neighbours.
+    ``n_columns`` is the width of `error`. A vector has at most as many scores, or ``2 * border`` if that is more.
     """
     n_targets, width = plan.runs_per_block * plan.run_length, plan.run_length + 2 * plan.border
     n_members = plan.runs_per_block * width

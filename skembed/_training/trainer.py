@@ -24,6 +24,8 @@ from .updates import Rows, Update, make_rows
 MAX_STEPS = 8
 # How many tokens a compiled call works through before Python looks for Ctrl-C and for divergence.
 TOKENS_PER_CALL = 2_000_000
+# The number of the pass over held-out text: the same draws every time, and those of no pass that learns.
+HELD_OUT_PASS = 2**31
 _BYTES_A_ROW = 8 + 2  # of a matrix: how often it is updated, and its owner
 
 
@@ -118,7 +120,7 @@ class BlockLoop(ABC):
         if not len(text.document):
             return 0.0, 0.0
         plan = self.plan(text, epoch)
-        n_blocks = -(-len(plan.run_starts) // plan.runs_per_block)
+        n_blocks = plan.n_blocks
         first_rate, last_rate = map(float, rates or (0.0, 0.0))  # kernels are compiled for each type
         decay = (first_rate - last_rate) / max(1, n_blocks)
         update = Update(first_rate, decay, self.solver == "adagrad", MAX_STEPS, rates is not None)

@@ -132,7 +132,7 @@ def sort_by_owner(gradient, owner, first, last, team):
         if gradient.threshold.shape[0] > 0:
             gradient.threshold[to] = gradient.threshold[k]
         bounds[thread, o] += 1
-    # Each bound has moved to the next one's index.
+    # Each bound is now where the next one was.
     for o in range(team.n_threads, 0, -1):
         bounds[thread, o] = bounds[thread, o - 1]
     bounds[thread, 0] = gradient.capacity + first

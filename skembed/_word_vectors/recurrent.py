@@ -43,7 +43,8 @@ class Target(NamedTuple):
     source: np.ndarray  # (n_sentences,) int64, which of the encoded sentences; none twice
 
 
-Examples = Callable[[Chunk, bool], tuple[SentenceIds, list[Target]]]  # the sentences to encode; those of each decoder
+# The sentences of a chunk to encode, and those of each decoder.
+ChunkExamples = Callable[[Chunk, bool], tuple[SentenceIds, list[Target]]]
 
 
 class Network(NamedTuple):
@@ -74,7 +75,7 @@ class SentencePrediction(DenseObjective):
         self,
         fitted: dict[str, Any],
         networks: list[Network],
-        examples: Examples,
+        examples: ChunkExamples,
         sampler: Sampler,
         *,
         largest_norm: float | None,
@@ -203,7 +204,7 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
         """The networks, each with the units of its encoders."""
         raise TypeError(f"{type(self).__name__} does not say which units it has.")
 
-    def _make_examples(self) -> Examples:
+    def _make_examples(self) -> ChunkExamples:
         raise TypeError(f"{type(self).__name__} does not say what it predicts.")
 
     def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
 from .._training.plan import SentenceBlocks
 from .recurrent import list_known
 
-Trees = tuple[int, int] | Literal["greedy"] | None  # rows of both brackets of given trees; None is for balanced ones
+# Rows of both brackets of given trees; None is for balanced ones.
+TreeSource = tuple[int, int] | Literal["greedy"] | None
 
 
 class Unfolding(DenseObjective):
@@ -19,7 +20,7 @@ class Unfolding(DenseObjective):
 
     blocks = SentenceBlocks(border=0, largest=128, longest_run=1)
 
-    def __init__(self, fitted: dict[str, Any], trees: Trees, alpha: float | None) -> None:
+    def __init__(self, fitted: dict[str, Any], trees: TreeSource, alpha: float | None) -> None:
         """``alpha`` is the strength with which learned words are pulled to their start; None is for given words."""
         self.fitted, self.trees, self.alpha = fitted, trees, alpha
 
@@ -53,7 +54,7 @@ class Unfolding(DenseObjective):
 def fold_rows(
     rows: np.ndarray,
     ptr: np.ndarray,
-    trees: Trees,
+    trees: TreeSource,
     vectors: np.ndarray,
     encoder: np.ndarray,
     decoder: np.ndarray,

@@ -10,7 +10,7 @@ Word Vectors with Subword Information", TACL 2017, mark its ends),
     m_w = \sqrt{1 - t^2} \, \frac{v_w}{\lVert v_w \rVert} + t \, g_w, \qquad
     v'_w = \lVert v_w \rVert \frac{m_w}{\lVert m_w \rVert}
 
-The more n-grams two words share, the nearer are these directions. Nothing is learned, so the vector of a word that was
+The more n-grams two words share, the nearer these directions are. Nothing is learned, so the vector of a word that was
 never seen depends on its text alone.
 """
 

@@ -18,15 +18,14 @@ from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._text.tokenizer import Tokenizer
-from .._training import learned_arrays
-from .._training.learned_arrays import moving
+from .._training.learned_arrays import Start, moving
 from .._validation.messages import warn_at_user
 from .join import counts_of
 from .read import is_table, read_source
 from .sources import is_unfitted
 
 
-class Start(NamedTuple):
+class InitVectors(NamedTuple):
     """Words and vectors to start from."""
 
     words: list[str]
@@ -55,7 +54,7 @@ class StartsFromInit(TrainedVectorizer):
     }
     init: Any
     freeze_init: bool = False
-    # To which vectors are scaled that another method has learned; None leaves them as they are.
+    # Length to which vectors that another method has learned are scaled; None leaves them as they are.
     _median_length_at_start: float | None = None
 
     def __sklearn_clone__(self) -> Any:
@@ -141,9 +140,9 @@ class StartsFromInit(TrainedVectorizer):
         """Length of the word vectors."""
         return int(fitted["n_features_out_"])
 
-    def _start_of_words(self, fitted: dict[str, Any], at_random: learned_arrays.Start) -> learned_arrays.Start:
+    def _start_of_words(self, fitted: dict[str, Any], at_random: Start) -> Start:
         """Start of an array that has the words in its first rows: from `init`, or at random without it."""
-        start: Start | None = fitted.get("_init")
+        start: InitVectors | None = fitted.get("_init")
         if start is None:
             return at_random
 
@@ -173,7 +172,7 @@ def tokenizer_of(init: Any) -> Tokenizer | None:
     return getattr(model, "_tokenizer", None) if _has_words(model) else None
 
 
-def read_start(init: Any) -> Start:
+def read_start(init: Any) -> InitVectors:
     """Read the vectors of a model as it sums them, word weights included, or given vectors.
 
     Raises
@@ -195,7 +194,7 @@ def read_start(init: Any) -> Start:
     return start
 
 
-def _sums_of(model: Any) -> Start:
+def _sums_of(model: Any) -> InitVectors:
     model = copy(model)  # a snapshot: another thread may fit it
     n_words = len(model.vocabulary_)
     vectors = model._summed_vectors[:n_words]
@@ -204,21 +203,21 @@ def _sums_of(model: Any) -> Start:
         length = float(model._unknown_length * getattr(model, "_unknown_weight", 1.0))
     else:  # it leaves unknown words out
         length = median_length(vectors)
-    start = Start(list(model.vocabulary_), np.ascontiguousarray(vectors, np.float32), length, model=type(model))
+    start = InitVectors(list(model.vocabulary_), np.ascontiguousarray(vectors, np.float32), length, model=type(model))
     start = start._replace(network=getattr(model, "_learned_network", None))
     if isinstance(model, NgramVectorizer) and len(model.ngram_vectors_):
         return start._replace(ngrams=model.ngram_vectors_, ngram_range=tuple(model.ngram_range))
     return start
 
 
-def _given(source: Any) -> Start:
+def _given(source: Any) -> InitVectors:
     try:
         words, vectors, _ = read_source(source)
     except (TypeError, ValueError, FileNotFoundError) as error:
         kinds = (kind for kind in (TypeError, FileNotFoundError) if isinstance(error, kind))
         advice = " init=None starts at random." if isinstance(error, FileNotFoundError) else ""
         raise next(kinds, ValueError)(f"init: {error}{advice}") from None
-    return Start(words, vectors, median_length(vectors))
+    return InitVectors(words, vectors, median_length(vectors))
 
 
 def median_length(vectors: np.ndarray) -> float:

@@ -183,7 +183,7 @@ def check_choice(value: object, name: str, choices: Collection[object]) -> None:
 
 
 def check_count(name: object, found: int, published: int, what: str = "rows") -> None:
-    """Raise if a file has not as many rows as the published one."""
+    """Raise if a file does not have as many rows as the published one."""
     if found != published:
         raise ValueError(
             f"{name}: found {found} {what}, the published file has {published}; "

@@ -65,7 +65,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
     n_hidden : int, default=300
         Number of logistic units.
     dropout : float, default=0.6
-        Share of the features that are left out of a step, drawn for each pair; 0 <= dropout < 1.
+        Fraction of the features that are left out of a step, drawn for each pair; 0 <= dropout < 1.
     learning_rate : float, default=2e-3
         Rate of Adam for the head. It falls to zero over the passes.
     encoder_learning_rate : float, default=2.5e-4

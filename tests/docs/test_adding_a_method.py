@@ -138,11 +138,26 @@ def run_tests(folder, tests, select):
 
 
 QUICK = ["tests/docs/test_imports.py", "tests/docs/test_docs.py", "tests/docs/test_typing.py"]
-RULES = f"{NAME} or {FILE} or public_names or all_is_a_list or lazy_names or page_and_test"
+RULES = f"{NAME} or {FILE} or public_names or all_is_a_list or lazy_names or page_and_test or has_a_schema"
+# The quickest test that fails where a step is missing.
+PUBLIC_NAMES = "tests/docs/test_imports.py::test_public_names_exist_and_are_documented"
+PAGE_AND_TEST = "tests/docs/test_docs.py::test_every_method_has_a_page_and_test"
+FOUND_BY = {
+    f"skembed/_objectives/{FILE}.py": PUBLIC_NAMES,
+    f"skembed/_methods/{FILE}.py": PUBLIC_NAMES,
+    "skembed/__init__.py": PAGE_AND_TEST,
+    "skembed/_saving/schema.py": "tests/saving/test_folders.py::test_every_estimator_has_a_schema",
+    "doc/api.rst": PUBLIC_NAMES,
+    f"doc/methods/{FILE}.rst": PAGE_AND_TEST,
+    "doc/methods/index.rst": PAGE_AND_TEST,
+    "tests/reference.py": f"tests/methods/test_{FILE}.py",
+    f"tests/methods/test_{FILE}.py": PAGE_AND_TEST,
+    "CHANGELOG.md": PAGE_AND_TEST,
+}
 
 
 def test_steps_are_all_that_is_written():
-    assert list(added()) == steps()
+    assert list(added()) == steps() == list(FOUND_BY)
 
 
 @pytest.mark.slow
@@ -155,10 +170,26 @@ def test_common_tests_find_the_new_method(tmp_path):
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 250
 
 
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory):
+    """A copy of the package with the method, which has been imported once."""
+    folder = tmp_path_factory.mktemp("complete")
+    copy_with(added(), folder)
+    done = run_tests(folder, sorted(set(FOUND_BY.values()) - {f"tests/methods/test_{FILE}.py"}), "test")
+    assert done.returncode == 0, done.stdout[-5000:]
+    return folder
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("step", ["skembed/__init__.py", "doc/api.rst", "doc/methods/index.rst"])
-def test_a_missing_step_is_found(step, tmp_path):
-    files = added()
-    del files[step]
-    copy_with(files, tmp_path)
-    assert run_tests(tmp_path, QUICK[:2], "public_names or page_and_test").returncode == 1
+@pytest.mark.parametrize("step", list(FOUND_BY))
+def test_a_missing_step_is_found(step, complete):
+    file, written = complete / step, (complete / step).read_bytes()
+    try:
+        file.unlink()
+        if (ROOT / step).exists():
+            shutil.copy(ROOT / step, file)
+        done = run_tests(complete, ["--maxfail=1", FOUND_BY[step]], "test")
+    finally:
+        file.write_bytes(written)
+    assert done.returncode == 1 and "1 failed" in done.stdout, done.stdout[-5000:]
+    assert NAME in done.stdout or FILE in done.stdout

@@ -275,6 +275,18 @@ def test_arguments_and_names(structure, small):
     assert structure.names_defined_twice(small) == [("same", ["_a/one.py", "_b.py"])]
 
 
+def test_constants_and_types_that_several_modules_define(structure, tmp_path):
+    files = {
+        "a.py": "ONE, BOTH, _OWN = 1, 2, 3\nKind = int | str\n__all__ = []\n",
+        "b.py": "BOTH: int = 2\nKind = _OWN = int\nTABLE = []\n__all__ = []\n",
+        "c.py": "from b import TABLE\n\nTABLE[0] = TABLE.ONE = 1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = structure.names_defined_twice(structure.read_package(tmp_path))
+    assert found == [("BOTH", ["a.py", "b.py"]), ("Kind", ["a.py", "b.py"])]
+
+
 def test_imports(structure, package_drawing, small):
     assert structure.import_graph(small) == {"_a": set(), "_b": {"_a"}}
     graph = {"a": {"b", "c"}, "b": {"c"}, "c": set()}

@@ -74,6 +74,7 @@ def test_words_that_people_search_for_lead_to_a_page():
 
 def test_every_method_has_a_page_and_test():
     index = (DOC / "methods" / "index.rst").read_text(encoding="utf-8").split()
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     names = [name for name, home in skembed._HOMES.items() if home.startswith("_methods.")]
     assert {skembed._HOMES[name] for name in names} == {
         f"_methods.{path.stem}" for path in (ROOT / "skembed" / "_methods").glob("[!_]*.py")
@@ -83,6 +84,7 @@ def test_every_method_has_a_page_and_test():
         assert file in index, f"add to doc/methods/index.rst: {file}"
         assert name in (DOC / "methods" / f"{file}.rst").read_text(encoding="utf-8")
         assert (ROOT / "tests" / "methods" / f"test_{file}.py").is_file()
+        assert f"`{name}`" in changes, f"add to CHANGELOG.md: {name}"
 
 
 @pytest.mark.parametrize("page", ["reproducibility", "what_can_go_wrong"])

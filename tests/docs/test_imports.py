@@ -164,7 +164,7 @@ def test_file_is_short(path):
 
 
 def test_files_outside_the_package_are_short():
-    """But for the slow twins of all kernels: one file to read, and one step of adding a method."""
+    """But for the slow twins of most kernels: one file to read, and one step of adding a method."""
     paths = [path for folder in ("tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
     lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines()) for path in paths}
     long = {name: n_lines for name, n_lines in lengths.items() if n_lines >= MAX_LINES}

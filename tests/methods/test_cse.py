@@ -168,12 +168,12 @@ def test_a_step_is_that_of_adam():
     of_filters = random.normal(size=(3, 16, 5)).astype(np.float32)
     of_intercept = random.normal(size=(2, 16)).astype(np.float32)
     encoder._step(np.zeros((len(encoder.words.ids), 5)), of_filters, of_intercept, 0.01)
-    unit = convolution.STEP * np.linalg.norm(before["_start_filters"], axis=2).mean(axis=1)
+    unit = convolution.FILTER_STEP * np.linalg.norm(before["_start_filters"], axis=2).mean(axis=1)
     gradient = of_filters + 0.5 * before["_filters"]
     step = adam_step(before["_filters_accumulator"], ..., gradient, 0.01, 5)
     np.testing.assert_allclose(fitted["_filters"], before["_filters"] - unit[:, None, None] * step, rtol=1e-5)
     step = (
-        convolution.STEP
+        convolution.FILTER_STEP
         * convolution.GAIN
         * np.sqrt(32)
         * adam_step(before["_intercept_accumulator"], ..., of_intercept, 0.01, 5)

@@ -128,7 +128,7 @@ def test_wrong_values(old):
 
 # -- learning on -------------------------------------------------------------------------------------------------------
 
-LEARNING_ON = "learning by {} .*Write Word2VecVectorizer.*{}.X., then MeanEmbeddingVectorizer.word_vectors="
+LEARNING_ON = "learning by {} .*Write Word2VecVectorizer.*{}.X.*, then MeanEmbeddingVectorizer.word_vectors="
 
 
 def test_partial_fit_learns():
@@ -152,10 +152,34 @@ def test_advice_to_learn_on_has_the_options_of_the_text():
     for text in (TEXT[:45], TEXT[45:]):
         with pytest.warns(FutureWarning, match=LEARNING_ON.format("partial_fit", "partial_fit")) as caught:
             mean.partial_fit(text)
-        advice = re.search(r"Write (Word2VecVectorizer\(.*\))\.partial_fit", str(caught[0].message)).group(1)
-        advised = eval(advice, {"Word2VecVectorizer": Word2VecVectorizer})
+        advised = learner_and_call(caught)[0]
         assert advised.get_params() == learner(stop_words=["the"], lowercase=False, random_state=0).get_params()
     assert advised.partial_fit(TEXT[:45]).vocabulary_ == mean.vocabulary_
+
+
+def learner_and_call(caught):
+    """The estimator that the advice names, and what is to be called."""
+    found = re.search(r"Write (Word2VecVectorizer\(.*\))(\.(?:partial_)?fit\(.*\)), then", str(caught[0].message))
+    return eval(found[1], {"Word2VecVectorizer": Word2VecVectorizer}), found[2]
+
+
+@pytest.mark.parametrize(("method", "options"), [("partial_fit", {}), ("fit", {"warm_start": True})])
+@pytest.mark.filterwarnings("ignore:.*parameter warm_start:FutureWarning")
+def test_the_advised_calls_have_the_same_result(method, options):
+    """Also where a later text has new words, which the old name ignored."""
+    first, later = TEXT[:45], [*TEXT[45:], *["A quagga in the rain."] * 5]
+    mean = MeanEmbeddingVectorizer(**SMALL, **options)
+    advised = None
+    for text in (first, later):
+        with pytest.warns(FutureWarning) as caught:
+            getattr(mean, method)(text)
+        named, call = learner_and_call(caught)
+        advised = advised or named
+        eval("advised" + call, {"advised": advised, "X": text})
+    assert "quagga" not in mean.vocabulary_
+    assert mean.vocabulary_ == advised.vocabulary_ and bits(mean.word_vectors_) == bits(advised.word_vectors_)
+    again = MeanEmbeddingVectorizer(word_vectors=advised).fit(first)
+    assert bits(again.transform(TEXT)) == bits(mean.transform(TEXT))
 
 
 def test_warning_of_nothing_to_predict_names_the_line_of_the_user():

@@ -166,7 +166,7 @@ def test_pairs_of_a_pass():
     seen = set()
     for epoch in range(50):
         plan = trainer.plan(text, epoch)
-        pairs = sorted(map(sorted, zip(plan.run_starts.tolist(), plan.partners.tolist())))
+        pairs = sorted(map(sorted, zip(plan.firsts.tolist(), plan.partners.tolist())))
         assert len(pairs) == 3  # one of group 0, two of the four known sentences of group 1
         assert [1, 2] in pairs
         seen |= {tuple(pair) for pair in pairs}

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import skembed
 from skembed._corpus import folders
+from skembed._saving.schema import CLASSES
 
 SAVED = [name for name in NAMES if not name.endswith("-stem")]  # a stemmer that is a function is refused
 TRAINING = [name for name in SAVED if hasattr(make(name), "warm_start")]
@@ -29,6 +30,10 @@ def fed(model, name):
 def without_steps(model):
     """What was learned, but for the parts of a scikit-learn estimator, whose unused random state is not saved."""
     return {key: value for key, value in learned(model).items() if key not in ("_pca", "_tfidf")}
+
+
+def test_every_estimator_has_a_schema():
+    assert set(CLASSES) == {name for name in skembed.__all__ if hasattr(getattr(skembed, name), "fit")}
 
 
 @pytest.mark.parametrize("mmap", [False, True])

@@ -207,6 +207,7 @@ def changes(rows, *, n_rows=6):
     return found, total
 
 
+@pytest.mark.kernel
 def test_a_row_moves_by_the_sum_cut_by_the_agreement():
     listed = [[0, 2, 5], [2, 3], [2, 5], [2, 5], []]
     found, dense = zip(*(changes(rows) for rows in listed))
@@ -222,6 +223,7 @@ def test_a_row_moves_by_the_sum_cut_by_the_agreement():
     np.testing.assert_array_equal(accumulator, np.column_stack([n_touched, np.zeros(6)]))
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("n_shards", [1, 4, 16])
 def test_equal_changes_go_as_far_as_one_of_them(n_shards):
     changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([12.5]))
@@ -306,9 +308,10 @@ def test_short_texts_have_few_rounds():
 
 def test_long_texts_have_rounds_of_so_many_words():
     """As many for all shards together, however many there are, until each has few."""
-    n_rounds = {n: len(rounds_of_pass(10**8, n, Pace(64, 250_000), warm_up=False)) for n in (4, 16, 64)}
-    assert n_rounds == {4: 400, 16: 400, 64: 100}
-    assert len(rounds_of_pass(10**7, 4, Pace(64, 250_000), warm_up=False)) == 64
+    n_rounds = {n: len(rounds_of_pass(10**8, n, Pace(64, 125_000), warm_up=False)) for n in (4, 16, 64)}
+    assert n_rounds == {4: 800, 16: 800, 64: 200}
+    n_rounds = {n: len(rounds_of_pass(10**7, n, Pace(64, 125_000), warm_up=False)) for n in (4, 16)}
+    assert n_rounds == {4: 64, 16: 40}
 
 
 def test_labels_are_learned_in_shards():
@@ -356,7 +359,7 @@ def test_too_many_shards_for_the_text():
 
 def test_too_many_shards_for_a_long_text():
     """With a million words each; of a long text some methods bear fewer."""
-    assert [Pace(64, 250_000, 4).shards_of(n) for n in (999, 2 * 10**6, 16 * 10**6, 10**8)] == [1, 2, 16, 4]
+    assert [Pace(64, 125_000, 4).shards_of(n) for n in (999, 2 * 10**6, 16 * 10**6, 10**8)] == [1, 2, 16, 4]
     assert Pace(64).shards_of(10**8) == 100
 
 
