@@ -13,12 +13,16 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._compiled.buffers import between
 from .._corpus.corpus import SentenceCorpus
+from .._text.sources import length_of
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
-from .._validation.columns import as_labels
+from .._validation.columns import as_labels, is_missing
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import warn_at_user
+from .._validation.targets import check_length
 from .ngrams import NgramVectorizer
+
+_ALONE = "every class of y has one sentence"
 
 
 class ContextVectorizer(NgramVectorizer):
@@ -65,62 +69,70 @@ class ContextVectorizer(NgramVectorizer):
                     f"sentences come from the same block. Use at least {smallest}."
                 )
 
-    def _classes_of(self, y: Any, groups: Any) -> np.ndarray | None:
+    def _evidence(
+        self, X: Any, y: Any, groups: Any, keep: bool = False
+    ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
+        """Check also the length of a `y` that is not learned from; beside the parameter `corpus` it belongs to X."""
+        evidence = super()._evidence(X, y, groups, keep)
+        if self.corpus is not None:
+            check_length(y, length_of(X), "X")
+        else:
+            check_length(y, evidence[0].n_sentences, "the text")
+        return evidence
+
+    def _classes_of(self, y: Any, groups: Any, keep: bool) -> np.ndarray | None:
         """The classes of each sentence, (n_sentences, n_most) int64, or None if it does not learn from labels."""
         self._check_parameters()
-        if self.context == "labels":
+        who = self._learner_of_labels(keep)
+        if who:
             if y is None:
-                raise ValueError("context='labels' learns from classes y, but y is None. Pass y, or context='order'.")
+                raise ValueError(f"{who} learns from classes y, but y is None. Pass y, or context='order'.")
             if self.corpus is not None:
-                raise ValueError("context='labels' learns from X and y. Leave corpus=None, or use context='order'.")
+                raise ValueError(f"{who} learns from X and y. Leave corpus=None, or use context='order'.")
         elif self.context == "order" or y is None or groups is not None or self.corpus is not None:
             return None
-        if not _has_rows(y):
-            y = as_labels(y, "y")
-        with np.errstate(invalid="ignore"):  # it checks for NaN after a cast
-            kind = type_of_target(y, input_name="y")
-        if kind == "unknown":
+        classes = _classes_in(y, who)
+        if classes is not None:
+            classes = self._checked_classes(classes, keep)
+        if classes is not None and keep and not who:
             raise ValueError(
-                "y holds no classes: they are neither numbers nor strings. Pass a class for each sentence, or "
-                "context='order' to learn from the order of the sentences."
+                f"y holds classes, but this {type(self).__name__} was first fitted to the order of sentences. Pass "
+                "context='labels' to go on from classes, or context='order' to go on from the order."
             )
-        if kind in ("binary", "multiclass"):
-            classes = LabelEncoder().fit_transform(np.asarray(y).ravel())[:, None]
-        elif self.context == "auto" and kind.startswith("continuous"):
-            return None
-        elif kind == "multilabel-indicator" or kind.endswith("-multioutput") and _holds_numbers(y):
-            classes = _listed(sparse.csr_matrix(y))
-        elif self.context == "auto":
-            return None
-        else:
-            raise ValueError(
-                f"context='labels' learns from classes, but y is {kind}. Pass a class for each sentence, or a matrix "
-                "of 0 and 1 with a column for each class, or context='order'."
-            )
-        return self._checked_classes(classes)
+        return classes
 
-    def _checked_classes(self, classes: np.ndarray) -> np.ndarray | None:
-        """Check that there are two classes, and two sentences in one of them; None means to learn from the order."""
-        sizes = np.bincount(classes[classes != NO_CLASS])
-        if len(classes) and _all_share(classes):
-            found = (
-                "holds one class only" if np.count_nonzero(sizes) < 2 else "gives every two sentences a common class"
+    def _learner_of_labels(self, keep: bool) -> str:
+        """What asks for labels, as an error calls it: `context`, or the first fit if "auto" goes on; else ""."""
+        if self.context == "auto" and keep and vars(self).get("_first_from_labels", False):
+            return f"This {type(self).__name__}, first fitted to labels,"
+        return "context='labels'" if self.context == "labels" else ""
+
+    def _checked_classes(self, classes: np.ndarray, keep: bool) -> np.ndarray | None:
+        """Check that there are two classes, and two sentences in one of them; None means to learn from the order.
+
+        A later text without them is skipped: then no sentence has a class.
+        """
+        fault = _fault_of(classes)
+        if not fault:
+            return np.ascontiguousarray(classes, np.int64)
+        if keep and self._learner_of_labels(keep):
+            warn_at_user(
+                f"{type(self).__name__} skips this text and learns nothing from it, since {fault}. Pass larger parts, "
+                "with two sentences of some class and other classes beside it."
             )
+            return np.full((len(classes), 1), NO_CLASS)
+        if fault != _ALONE:
             raise ValueError(
-                f"y {found}, so there is nothing to tell apart. Pass sentences of two classes or more, or "
+                f"{fault}, so there is nothing to tell apart. Pass sentences of two classes or more, or "
                 "context='order' to learn from the order of the sentences."
             )
-        if sizes.max(initial=0) < 2:  # targets of a regression: each value occurs once
-            if self.context == "auto":
-                warn_at_user(
-                    "Every class of y has one sentence, so context='auto' learns from the order of the sentences, as "
-                    "for the target of a regression. To learn from classes, pass several sentences of one class."
-                )
-                return None
-            raise ValueError(
-                "context='labels' compares a sentence with others of its class, but every class of y has one sentence."
-            )
-        return np.ascontiguousarray(classes, np.int64)
+        if self.context == "labels":
+            raise ValueError(f"context='labels' compares a sentence with others of its class, but {_ALONE}.")
+        warn_at_user(  # targets of a regression: each value occurs once
+            f"{_ALONE.capitalize()}, so context='auto' learns from the order of the sentences, as for the target of a "
+            "regression. To learn from classes, pass several sentences of one class."
+        )
+        return None
 
     def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
         return {"_first_from_labels": classes is not None}
@@ -160,6 +172,62 @@ class ContextVectorizer(NgramVectorizer):
 
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         return by_class if fitted.get("_from_labels") else in_order
+
+
+def _classes_in(y: Any, who: str) -> np.ndarray | None:
+    """The classes of each sentence; None if `y` holds none, unless `who`, as an error calls it, asks for them."""
+    if not _has_rows(y):
+        y = as_labels(y, "y")
+    else:
+        _check_table(y)
+    with np.errstate(invalid="ignore"):  # it checks for NaN after a cast
+        kind = type_of_target(y, input_name="y")
+    if kind == "unknown":
+        raise ValueError(
+            "y holds no classes: they are neither numbers nor strings. Pass a class for each sentence, or "
+            "context='order' to learn from the order of the sentences."
+        )
+    if kind in ("binary", "multiclass"):
+        return np.asarray(LabelEncoder().fit_transform(np.asarray(y).ravel())[:, None])
+    if not who and kind.startswith("continuous"):
+        return None
+    if kind == "multilabel-indicator" or kind.endswith("-multioutput") and _holds_numbers(y):
+        return _listed(sparse.csr_matrix(y))
+    if not who:
+        return None
+    raise ValueError(
+        f"{who} learns from classes, but y is {kind}. Pass a class for each sentence, or a matrix of 0 and 1 with a "
+        "column for each class, or context='order'."
+    )
+
+
+def _check_table(y: Any) -> None:
+    """Raise an error that names the first row of a table that lacks a number."""
+    table = y.tocoo() if sparse.issparse(y) else None
+    try:
+        values = np.asarray(y if table is None else table.data)
+    except ValueError:  # rows of several lengths, which `type_of_target` explains
+        return
+    if values.dtype.kind == "f":
+        missing = np.argwhere(np.isnan(values))
+    elif values.dtype == object:
+        missing = np.argwhere(np.vectorize(is_missing, otypes=[bool])(values))
+    else:
+        return
+    if len(missing):
+        row, column = missing[0] if table is None else (table.row[missing[0, 0]], table.col[missing[0, 0]])
+        raise ValueError(f"Row {row} of y has no number in column {column}. Leave such rows out.")
+
+
+def _fault_of(classes: np.ndarray) -> str:
+    """Why nothing can be learned from classes; "" if something can."""
+    sizes = np.bincount(classes[classes != NO_CLASS])
+    if len(classes) and not len(sizes):
+        return "y holds no class, only zeros"
+    if len(classes) and _all_share(classes):
+        several = np.count_nonzero(sizes) > 1
+        return "y gives every two sentences a common class" if several else "y holds one class only"
+    return _ALONE if sizes.max(initial=0) < 2 else ""
 
 
 def _has_rows(y: Any) -> bool:

@@ -47,8 +47,8 @@ class EstimatesMemory:
         >>> memory["corpus"] >= 4 * corpus.n_tokens
         True
         """
-        corpus, annotations, classes = self._evidence(X, y, None)
         keep = self.warm_start and hasattr(self, "_layout")
+        corpus, annotations, classes = self._evidence(X, y, None, keep)
         if keep:
             self._check_layout()
         return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus, joined, linked
 from .._encoders.content_seeds import content_seeds
-from .._text.sources import iter_sentences
+from .._text.sources import iter_sentences, length_of
 from .._training.encoded_text import EncodedText
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_clusters
 from .._training.trainer import BlockLoop
 from .._validation.columns import as_labels
 from .._validation.constraints import Described
 from .._validation.paths import PathLike
+from .._validation.targets import check_length
 from .text import tokenizer_options
 from .trained import TrainedVectorizer
 
@@ -183,13 +184,14 @@ class PairedVectorizer(TrainedVectorizer):
         """What compares the vectors of a block."""
         raise TypeError(f"{type(self).__name__} does not say which loss it has.")
 
-    def _evidence(self, X: Any, y: Any, groups: Any) -> tuple[SentenceCorpus, Evidence, None]:
+    def _evidence(self, X: Any, y: Any, groups: Any, keep: bool = False) -> tuple[SentenceCorpus, Evidence, None]:
         """The sentences to learn from, and which of them belong together."""
         self._check_parameters()
         name = "X"
         if self.corpus is not None:
             if not isinstance(X, SentenceCorpus):
                 iter_sentences(X)  # X must be valid even if it is not used
+            check_length(y, length_of(X), "X")
             X, y, groups, name = self.corpus, None, None, "corpus"
         if self._learns_pairs(X, y, groups):
             return self._evidence_of_pairs(_sets_of(X) or [self._encoded_pairs(X)], name)
@@ -203,8 +205,7 @@ class PairedVectorizer(TrainedVectorizer):
             group, name = sentences.doc_of(), "groups" if groups is not None else f"the documents of {name}"
         else:
             labels, name = as_labels(y, "y"), "y"
-            if len(labels) != sentences.n_sentences:
-                raise ValueError(f"y has {len(labels)} values, but X has {sentences.n_sentences} sentences.")
+            check_length(labels, sentences.n_sentences, "X")
             group = np.unique(labels, return_inverse=True)[1]
         n_groups = int(group.max()) + 1
         if n_groups == 1:

@@ -49,7 +49,8 @@ class ShardedVectorizer(TrainedVectorizer):
             Sentences in reading order. Any iterable is read once. If the parameter `corpus` is given, `fit` learns from
             that, not from `X`.
         y : array-like of shape (n_sentences,) or (n_sentences, n_classes), default=None
-            Classes, for methods with the parameter `context`. Others do not use it.
+            Classes, for methods with the parameter `context`. Others do not use it. Beside the parameter `corpus` it
+            belongs to `X`.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence; a change from one sentence to the next begins a new document. None means
             that all sentences are one document.
@@ -75,9 +76,10 @@ class ShardedVectorizer(TrainedVectorizer):
             If an item is not a string; names the row.
         ValueError
             If `X` is one string, a table or empty, if no word is left, if options contradict each other, if a matrix of
-            classes `y` holds other numbers than 0 and 1, if every two sentences share a class, or if the weights
-            diverge; then the estimator is as it was before. If `checkpoint` is damaged or of another fit. If `engine`
-            is none of these.
+            classes `y` holds other numbers than 0 and 1, if every two sentences share a class, if `y` has another
+            length than its sentences, if a fit that goes on from labels gets none or one that goes on from the order
+            gets classes, or if the weights diverge; then the estimator is as it was before. If `checkpoint` is damaged
+            or of another fit. If `engine` is none of these.
         OSError
             If a checkpoint cannot be written; the one before is still there.
         MemoryError
@@ -87,9 +89,9 @@ class ShardedVectorizer(TrainedVectorizer):
         -----
         UserWarning
             If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If it learns from
-            them because every class of `y` has one sentence. If more than half of the sentences are alone in their
-            document. If there was nothing to predict. With `warm_start`, if few words of `X` are known. If `n_shards`
-            is more than the text bears.
+            them because every class of `y` has one sentence. If a fit that goes on from labels skips a text without
+            classes to compare. If more than half of the sentences are alone in their document. If there was nothing to
+            predict. With `warm_start`, if few words of `X` are known. If `n_shards` is more than the text bears.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 

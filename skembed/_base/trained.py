@@ -17,7 +17,7 @@ from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint, LearningState
 from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
-from .._training.examples import Examples, in_order
+from .._training.examples import NO_CLASS, Examples, in_order
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import EpochTasks, Progress
@@ -26,6 +26,7 @@ from .._training.trainer import HELD_OUT_PASS, BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
 from .._validation.paths import PathLike
+from .._validation.targets import check_length
 from .coverage import check_kept
 from .embedding import EmbeddingVectorizer
 from .fit_identity import identity_of
@@ -156,22 +157,23 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             As in `fit`. With ``new_words="ignore"``, if far fewer words of `X` are known than of the first text.
         """
         check_new_words(new_words)
-        corpus, annotations, classes = self._evidence(X, y, groups)
         keep = hasattr(self, "vocabulary_")
+        corpus, annotations, classes = self._evidence(X, y, groups, keep)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
             if keep:
                 fitted |= learn_words(self, corpus, fitted, new_words)
             fitted["_from_labels"] = classes is not None
-            self._train(corpus, fitted, X=X, n_epochs=1, annotations=annotations, partial=True)
+            n_epochs = 0 if _is_skipped(classes) else 1
+            self._train(corpus, fitted, X=X, n_epochs=n_epochs, annotations=annotations, partial=True)
         return self
 
     def _fit(self, X: Any, y: Any, groups: Any, saved: Checkpoint, engine: Any = None) -> Self:
-        corpus, annotations, classes = self._evidence(X, y, groups)
+        keep = self.warm_start and hasattr(self, "vocabulary_")
+        corpus, annotations, classes = self._evidence(X, y, groups, keep)
         if self._needs_order and classes is None:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
-        keep = self.warm_start and hasattr(self, "vocabulary_")
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             if keep:
@@ -183,7 +185,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             if saved.path is not None:
                 saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
             options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
-            self._train(corpus, fitted, X=X, n_epochs=self.max_iter, **options)
+            skipped = _is_skipped(classes)
+            self._train(corpus, fitted, X=X, n_epochs=0 if skipped else self.max_iter, partial=skipped, **options)
         return self
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
@@ -205,20 +208,22 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         """Arrays with a value for each sentence, such as labels, which the objective gets with the text."""
         return ()
 
-    def _classes_of(self, y: Any, groups: Any) -> np.ndarray | None:
-        """The classes of each sentence, (n_sentences, n_most) int64, or None to learn without them."""
+    def _classes_of(self, y: Any, groups: Any, keep: bool) -> np.ndarray | None:
+        """The classes of each sentence, (n_sentences, n_most) int64, or None to learn without them.
+
+        With ``keep`` the fit goes on from an earlier one; then no sentence may have a class, so that it is skipped.
+        """
         return None
 
     def _evidence(
-        self, X: Any, y: Any, groups: Any
+        self, X: Any, y: Any, groups: Any, keep: bool = False
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
         """The text to learn from, arrays with a value for each of its sentences, and their classes, if any."""
-        classes = self._classes_of(y, groups)
+        classes = self._classes_of(y, groups, keep)
         corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None)
         annotations = self._annotations(corpus, y) if classes is None else (classes,)
-        for length in map(len, annotations):
-            if length != corpus.n_sentences:
-                raise ValueError(f"y has {length} values, but the text has {corpus.n_sentences} sentences.")
+        for values in annotations:
+            check_length(values, corpus.n_sentences, "the text")
         return corpus, annotations, classes
 
     def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
@@ -381,3 +386,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         """What belongs together in a pass."""
         return in_order
+
+
+def _is_skipped(classes: np.ndarray | None) -> bool:
+    """Whether a fit learns from classes, but no sentence has one that could be compared."""
+    return classes is not None and bool((classes == NO_CLASS).all())

@@ -43,7 +43,8 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     context : {"auto", "order", "labels"}, default="auto"
         What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
         of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
-        holds classes (strings or whole numbers) and neither `groups` nor `corpus` is given, and the order otherwise.
+        holds classes (strings or whole numbers) and neither `groups` nor `corpus` is given, and the order otherwise;
+        a fit that goes on from an earlier one, what the first fit learned from. "order" reads only the length of `y`.
     window : int, default=1
         Sentences on each side that make the context, k in the paper, which uses 1. It never leaves a document.
     ngram_range : tuple of (1, n), default=(1, 1)
@@ -150,7 +151,8 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     *Labels.* With classes `y`, one for each sentence or an indicator matrix of several, each pass puts the sentences of
     a class one after the other, in a new random order. So the neighbours of a sentence are sentences of its class. A
     sentence of several classes takes part in each; one without a class does not take part. The vectors serve a
-    classifier of these classes, and little else.
+    classifier of these classes, and little else. Later calls of `partial_fit`, or of `fit` with `warm_start`, need `y`
+    too, and skip a text with a warning where no two sentences share a class or all do.
 
     *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, so that unrelated sentences
     would become neighbours. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold then

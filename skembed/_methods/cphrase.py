@@ -284,9 +284,9 @@ class CPhraseVectorizer(TakesParses, PooledVectorizer, TrainedVectorizer):
         return CPhraseObjective(self, fitted, self._brackets(fitted))
 
     def _evidence(
-        self, X: Any, y: Any, groups: Any
+        self, X: Any, y: Any, groups: Any, keep: bool = False
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
-        evidence = super()._evidence(X, y, groups)
+        evidence = super()._evidence(X, y, groups, keep)
         if self.trees == "bracketed":
             check_parses(evidence[0])
         return evidence

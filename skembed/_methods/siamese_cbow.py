@@ -42,7 +42,8 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
     context : {"auto", "order", "labels"}, default="auto"
         What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
         of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
-        holds classes (strings or whole numbers) and neither `groups` nor `corpus` is given, and the order otherwise.
+        holds classes (strings or whole numbers) and neither `groups` nor `corpus` is given, and the order otherwise;
+        a fit that goes on from an earlier one, what the first fit learned from. "order" reads only the length of `y`.
     window : int, default=1
         Sentences on each side that count as neighbours; the paper takes 1. They are of the same document.
     ngram_range : tuple of (1, n), default=(1, 1)

@@ -167,6 +167,7 @@ class Trainer(BlockLoop):
 
     def scratch_bytes(self, text: EncodedText) -> int:
         source, text = text, self.examples(text, self.seed, 0)
+        text = text if len(text.document) else source  # no sentence has a class, and no pass is made
         copied = (text.tokens, text.sent_ptr, *text.annotations) if text is not source else ()
         plan, block = self.plan(text, 0), ByteCounter()
         self.objective.make_scratch(text, plan, self.n_threads, block)

@@ -1,7 +1,8 @@
-"""Vectors that a user gives for sentences."""
+"""What a user gives for sentences as `y`: as many values as sentences, and vectors of numbers."""
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,22 @@ from .messages import brief
 
 _STEP = 10_000  # rows that are checked at once
 _SMALLEST, _LARGEST = 1e-15, 1e15  # numbers between them have squares within float32
+
+
+def check_length(y: Any, n_sentences: int | None, text: str) -> None:
+    """Check that `y`, if it has a length, has a value for each sentence of the text, which the message names.
+
+    Examples
+    --------
+    >>> from skembed._validation.targets import check_length
+    >>> check_length([1, 2, 1], 2, "X")
+    Traceback (most recent call last):
+        ...
+    ValueError: y has 3 values, but X has 2 sentences. Pass one for each.
+    """
+    shape = y.shape if hasattr(y, "shape") else (len(y),) if hasattr(y, "__len__") else ()
+    if shape and isinstance(shape[0], Integral) and n_sentences not in (None, shape[0]):
+        raise ValueError(f"y has {shape[0]} values, but {text} has {n_sentences} sentences. Pass one for each.")
 
 
 def checked_targets(y: Any, n_sentences: int, estimator: str, text: str) -> np.ndarray:
@@ -75,6 +92,8 @@ def _fault(largest: float) -> str:
     """What is wrong with a row whose largest number is `largest`, in absolute value."""
     if np.isnan(largest):
         return "NaN"
+    if np.isinf(largest):
+        return "infinity"
     if largest == 0:
         return "only zeros"
     return f"too {'small' if largest < 1 else 'large'} numbers"

@@ -215,7 +215,8 @@ def _given(source: Any) -> InitVectors:
         words, vectors, _ = read_source(source)
     except (TypeError, ValueError, FileNotFoundError) as error:
         kinds = (kind for kind in (TypeError, FileNotFoundError) if isinstance(error, kind))
-        raise next(kinds, ValueError)(f"init: {error}") from None
+        advice = " init=None starts at random." if isinstance(error, FileNotFoundError) else ""
+        raise next(kinds, ValueError)(f"init: {error}{advice}") from None
     return InitVectors(words, vectors, median_length(vectors))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, Self
@@ -58,8 +58,8 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
     encoder : ParaphraseVectorizer, CSEVectorizer or GRANVectorizer, default=None
         The encoder. It is not changed: `fit` trains a copy. Its `learn`, `alpha` (the pull to the start) and
         `filter_alpha` hold here too; no word is dropped. None is for ``ParaphraseVectorizer()``. One that is fitted
-        serves as `init` of the copy; where scikit-learn clones it, as cross-validation does, it forgets, so give
-        ``ParaphraseVectorizer(init=fitted)`` there.
+        serves as `init` of the copy, also where this regressor is cloned, as in cross-validation. Only in a grid of
+        encoders, whose values scikit-learn clones, write ``ParaphraseVectorizer(init=fitted)``.
     grades : int or array-like of shape (n_grades,), default=5
         As in :class:`RelatednessRegressor`. Fixed by `fit`, or by the first call of `partial_fit`.
     n_hidden : int, default=300
@@ -185,6 +185,13 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+
+    def __sklearn_clone__(self) -> Any:
+        """Let the copy of a fitted encoder start from it: a clone alone would forget what it has learned."""
+        bare = copy(self)
+        if isinstance(self.encoder, PairedVectorizer):
+            bare.encoder = _starting(self.encoder)
+        return super(FineTunedRelatednessRegressor, bare).__sklearn_clone__()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -372,13 +379,17 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
         check_inside(y, grades, " that the first scores fixed; give all in `grades`, as an array")
 
     def _fresh_encoder(self, random: np.random.RandomState) -> Any:
-        encoder: Any = ParaphraseVectorizer() if self.encoder is None else clone(self.encoder)
-        if self.encoder is not None and not is_unfitted(self.encoder):
-            encoder.set_params(init=self.encoder)
+        encoder: Any = ParaphraseVectorizer() if self.encoder is None else _starting(self.encoder)
         if encoder.random_state is None:  # not that of its init, which clones share
             encoder.set_params(random_state=random.randint(2**31 - 1))
         encoder._check_parameters()
         return encoder.set_params(word_dropout=0.0, interpolation=1.0)
+
+
+def _starting(encoder: Any) -> Any:
+    """An unfitted copy of an encoder, which starts from it if it is fitted."""
+    copied: Any = clone(encoder)
+    return copied if is_unfitted(encoder) else copied.set_params(init=encoder)
 
 
 def _encoded(encoder: Any, X: Any) -> PairCorpus:

@@ -68,7 +68,7 @@ def test_no_warning_where_there_is_an_order_or_no_label(cls):
         cls(**SMALL).fit(TEXT, Y, groups=GROUPS)
         cls(**SMALL).fit(corpus(), Y)
         cls(corpus=corpus(), **SMALL).fit(TEXT, Y)
-        cls(**SMALL).partial_fit(TEXT, groups=GROUPS).partial_fit(corpus(), Y)
+        cls(**SMALL).partial_fit(TEXT, Y, groups=GROUPS).partial_fit(corpus())
         make_pipeline(FrozenEstimator(learned_source), LinearSVC(random_state=0)).fit(TEXT, Y)
         for source in (learned_source, cls(corpus=corpus(), **SMALL)):
             MeanEmbeddingVectorizer(word_vectors=[source]).fit(TEXT, Y)

@@ -5,11 +5,12 @@ import pickle
 import numpy as np
 import pytest
 from estimators import CHECKS
-from scored_pairs import ENCODERS, SENTENCES, make, scored
+from scored_pairs import ENCODERS, SENTENCES, make, scored, state
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
 
 import skembed
@@ -81,6 +82,41 @@ def test_starts_from_a_model():
         np.testing.assert_allclose(model.encoder_.transform(SENTENCES), before, rtol=1e-5, atol=1e-6)
     FineTunedRelatednessRegressor(paraphrases, encoder_learning_rate=0.1, max_iter=2).fit(pairs, y)
     np.testing.assert_array_equal(paraphrases.transform(SENTENCES), before)
+
+
+def fitted_encoder(name):
+    pairs = [(sentence, f"a big {sentence.split()[-1]}") for sentence in SENTENCES]
+    return clone(ENCODERS[name]).set_params(max_iter=1).fit(pairs)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_a_clone_starts_from_a_fitted_encoder_too(encoder):
+    encoder, (pairs, y) = fitted_encoder(encoder), scored(40)
+    model = make(encoder, max_iter=2)
+    copied = clone(clone(model))
+    assert copied.encoder.init is encoder and model.encoder is encoder and not hasattr(copied.encoder, "vocabulary_")
+    expected = state(model.fit(pairs, y))
+    for regressor in (copied, clone(make_pipeline(model))[-1], clone(model)):
+        assert state(regressor.fit(pairs, y)) == expected
+    kept = cross_val_score(model, pairs, y, cv=2)
+    np.testing.assert_array_equal(kept, cross_val_score(copied, pairs, y, cv=2))
+    given = make(clone(encoder).set_params(init=encoder), max_iter=2)
+    np.testing.assert_array_equal(kept, cross_val_score(given, pairs, y, cv=2))
+
+
+def test_a_clone_keeps_what_is_no_encoder():
+    assert clone(make(None)).encoder is None and clone(make("PP")).encoder.init is None
+    assert clone(make(encoder=("no", "encoder"))).encoder == ("no", "encoder")
+    search = GridSearchCV(make(fitted_encoder("PP"), max_iter=1), {"encoder__learn": ["both", "directions"]}, cv=2)
+    assert search.fit(*scored(40)).best_estimator_.encoder_.init is search.estimator.encoder
+
+
+def test_an_init_that_is_not_fitted_says_what_to_do():
+    model = make(encoder=ParaphraseVectorizer(init=CSEVectorizer(8)))
+    for regressor in (model, clone(model)):
+        with pytest.raises(NotFittedError, match="init is a CSEVectorizer that is not fitted. Fit it first."):
+            regressor.fit(*scored(40))
+        assert not hasattr(regressor, "encoder_")
 
 
 def test_a_fitted_cse_is_a_start_with_its_filters():

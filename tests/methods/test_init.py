@@ -197,6 +197,7 @@ def test_pickles_copies_and_parameters(cls):
         ([1, 2], TypeError, "init: Word vectors are read from"),
         (CBOSVectorizer, TypeError, "init: .*Got <class"),
         ("nowhere.txt", FileNotFoundError, "init: There is no file at 'nowhere.txt'. Word vectors are read from"),
+        ("random", FileNotFoundError, "There is no file at 'random'.*init=None starts at random"),
         ("x" * 5000, ValueError, "init: A string of 5,000 characters is no path of a file. Word vectors are read"),
         ({}, ValueError, "init: dict has 0 words"),
         ({"cat": [np.nan]}, ValueError, "init: .*'cat' has NaN or infinity.*Remove or correct it"),

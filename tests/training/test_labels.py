@@ -110,7 +110,7 @@ def test_what_auto_stood_for_stays_with_the_model(cls):
     labelled = cls(**SMALL).fit(TEXT, TOPIC)
     restored = pickle.loads(pickle.dumps(labelled))
     assert bits(restored.transform(["qqq cat", "rain"])) == bits(labelled.transform(["qqq cat", "rain"]))
-    labelled.partial_fit(TEXT)  # from the order now; words are pooled as before
+    labelled.set_params(context="order").partial_fit(TEXT)  # words are pooled as before
     assert not labelled.transform(["qqq"]).any()
     assert labelled.set_params(unknown="hash").transform(["qqq"]).any()
 
@@ -167,7 +167,11 @@ def test_partial_fit_and_warm_start_go_on_with_labels(cls):
         ({"context": "labels", "corpus": corpus}, TOPIC, "learns from X and y. Leave corpus=None"),
         ({"context": "labels"}, TOPIC + 0.5, "but y is continuous. Pass a class for each sentence"),
         ({}, np.zeros(90, int), "y holds one class only, so there is nothing to tell apart"),
-        ({}, np.zeros((90, 3), int), "y holds one class only"),
+        ({}, np.zeros((90, 3), int), "y holds no class, only zeros, so there is nothing to tell apart"),
+        ({}, np.array([[1, 0], [np.nan, 1]] * 45), "Row 1 of y has no number in column 0. Leave such rows out"),
+        ({"context": "labels"}, sparse.csr_matrix([[1, 0], [0, np.nan]] * 45), "Row 1 of y has no number in column 1"),
+        ({}, np.array([[1, 0], [None, 1]] * 45), "Row 1 of y has no number in column 0"),
+        ({}, [["a", "b"], ["c"]] * 45, "MultiLabelBinarizer"),
         ({}, np.ones((90, 3), int), "y gives every two sentences a common class, so there is nothing to tell apart"),
         ({}, np.tile([[1, 1, 0], [1, 0, 1], [0, 1, 1]], (30, 1)), "y gives every two sentences a common class"),
         ({}, np.where(INDICATORS, 1, -1), "Row 0 of y has -1 in column .*Pass y > 0 if larger numbers mark a class"),
