@@ -12,7 +12,7 @@ from .._corpus.pairs import PairCorpus, joined, linked
 from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences
 from .._training.encoded_text import EncodedText
-from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_clusters
+from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_of_sets
 from .._training.trainer import BlockLoop
 from .._validation.columns import as_labels
 from .._validation.constraints import Described
@@ -256,10 +256,10 @@ class PairedVectorizer(TrainedVectorizer):
     def _encode_texts(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
     ) -> tuple[EncodedText, EncodedText | None]:
-        """Hold out whole clusters of paraphrases."""
+        """Hold out whole clusters of paraphrases of each set."""
         if not self.early_stopping or partial:
             return self._encode_text(corpus, fitted, annotations), None
-        held = hold_out_clusters(Evidence(*annotations), self.validation_fraction, fitted["_seed"])
+        held = hold_out_of_sets(Evidence(*annotations), self.validation_fraction, fitted["_seed"])
         text, held_out = (
             self._encode_text(corpus[which], fitted, tuple(values[which] for values in annotations))
             for which in (~held, held)
@@ -276,9 +276,9 @@ class PairedVectorizer(TrainedVectorizer):
         annotations: tuple[np.ndarray, ...] = (),
         **options: Any,
     ) -> None:
-        fitted["_passes_of_a_set"] = n_epochs
-        n_epochs *= int(Evidence(*annotations).set.max()) + 1
-        super()._train(corpus, fitted, X=X, n_epochs=n_epochs, annotations=annotations, **options)
+        fitted["_passes_of_a_set"], n_sets = n_epochs, Evidence(*annotations).n_sets
+        options |= {"annotations": annotations, "n_sets": n_sets}
+        super()._train(corpus, fitted, X=X, n_epochs=n_epochs * n_sets, **options)
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
         if self.loss == "softmax":  # a hinge loss of zero is a success

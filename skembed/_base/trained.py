@@ -22,7 +22,7 @@ from .._training.learned_arrays import LearnedArray, copies_of, moving, start_ar
 from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import EpochTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
-from .._training.trainer import BlockLoop, Objective, Trainer
+from .._training.trainer import HELD_OUT, BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
 from .._validation.paths import PathLike
@@ -319,8 +319,13 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         partial: bool = False,
         checkpoint: Checkpoint = NO_CHECKPOINT,
         engine: Any = None,
+        n_sets: int = 1,
     ) -> None:
-        """Run the epochs; the estimator changes only if all of them succeed."""
+        """Run the epochs; the estimator changes only if all of them succeed.
+
+        Each of the `n_sets` sets of the text has an equal part of the epochs. A set that stops early leaves out its
+        other epochs.
+        """
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
         arrays, of_text = self._learned_arrays(fitted), self._arrays_of_text(fitted, text)
         fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
@@ -330,31 +335,34 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         trainer = self._make_loop(fitted, text, engine)
         trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
-        n_done, is_finished, part = state.restore(checkpoint, n_epochs)  # last: a step of nothing counts for Adam
-        fitted["n_iter_"] += n_done
+        first_epoch, of_a_set = fitted["n_iter_"], n_epochs // n_sets
+        epoch, is_finished, part = state.restore(checkpoint, n_epochs)  # last: a step of nothing counts for Adam
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
-        progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens), n_done)
+        progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens), epoch)
         trainer.go_on(part, lambda part: state.write(checkpoint, progress.epoch, is_last=False, part=part))
-        for epoch in range(n_epochs if is_finished else n_done, n_epochs):
+        while epoch < n_epochs and not is_finished:
             tasks.begin_epoch()
             progress.begin(epoch)
             rates: tuple[float, ...] = (self.learning_rate, self.learning_rate)
             if self.solver != "adagrad" and not partial:  # the papers' linear decay to zero
                 rates = tuple(self.learning_rate * (1 - done / n_epochs) for done in (epoch, epoch + 1))
-            losses.append(trainer.run_epoch(text, fitted["n_iter_"], rates=rates, on_call=progress.advance))
+            losses.append(trainer.run_epoch(text, first_epoch + epoch, rates=rates, on_call=progress.advance))
             check_finite(self, weights, losses[-1], epoch)
             fitted["n_iter_"] += 1
-            stop = False
+            stopped = False
             if held_out is not None:
                 # The same sentences against the same negatives every time, and nothing is learned.
-                validation.append(trainer.run_epoch(held_out, 2**31, rates=None))
-                stop = validation[-1] > 0 and stopping.should_stop(validation[-1])
+                validation.append(trainer.run_epoch(held_out, HELD_OUT + epoch // of_a_set, rates=None))
+                stopped = validation[-1] > 0 and stopping.should_stop(validation[-1])
             progress.end(losses[-1], validation[-1] if held_out is not None else None)
-            stop |= tasks.end_epoch(lambda: self._finish_fit(copied(fitted), corpus))
-            state.write(checkpoint, epoch + 1, is_last=stop or epoch + 1 == n_epochs)
-            if stop:
-                break
+            is_finished = tasks.end_epoch(lambda: self._finish_fit(copied(fitted), corpus))
+            epoch += of_a_set - epoch % of_a_set if stopped else 1
+            is_finished |= epoch == n_epochs
+            if epoch % of_a_set == 0 and not is_finished:
+                self._warn_of_nothing(losses, validation)
+                stopping.begin_set()
+            state.write(checkpoint, epoch, is_last=is_finished)
         self._warn_of_nothing(losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, corpus)

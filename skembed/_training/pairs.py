@@ -14,7 +14,7 @@ import numpy as np
 from .._compiled.compile import lean_kernel
 from .dense import ONE_BLAS_THREAD
 from .encoded_text import EncodedText
-from .trainer import BlockLoop
+from .trainer import HELD_OUT, BlockLoop
 from .updates import Update
 
 # Pairs of a block, and at least some tens of blocks a pass, however few the pairs.
@@ -29,6 +29,16 @@ class Evidence(NamedTuple):
     cluster: np.ndarray  # groups of one cluster are never negatives of each other
     text: np.ndarray  # equal for equal sentences, which are never negatives of each other
     set: np.ndarray  # which of the sets of pairs, that are learned one after the other
+
+    @property
+    def n_sets(self) -> int:
+        """Number of sets of pairs."""
+        return int(self.set.max(initial=0)) + 1
+
+    def of_set(self, index: int) -> Evidence:
+        """The evidence of the sentences of one set."""
+        which = self.set == index
+        return Evidence(*(values[which] for values in self))
 
 
 class PairPlan(NamedTuple):
@@ -110,9 +120,9 @@ class PairTrainer(BlockLoop):
         evidence = Evidence(*text.annotations)
         random = np.random.default_rng([self.seed, epoch])
         sentences = _with_words(text)
-        if 0 <= epoch - self.first_epoch < 2**30:  # not the pass over held-out pairs
-            of_pass = (epoch - self.first_epoch) // self.passes
-            sentences = sentences[evidence.set[sentences] == min(of_pass, evidence.set.max(initial=0))]
+        is_held_out = epoch >= HELD_OUT
+        of_pass = epoch - HELD_OUT if is_held_out else (epoch - self.first_epoch) // self.passes
+        sentences = sentences[evidence.set[sentences] == min(of_pass, evidence.n_sets - 1)]
         firsts, partners = _pairs(sentences, evidence.group, random)
         order = random.permutation(len(firsts))
         n_pairs = self._pairs_of_block(len(firsts))
@@ -178,6 +188,14 @@ def exclude(cluster, first, second, excluded):
         for j in range(cluster.shape[0]):
             shares = (a == first[j]) | (a == second[j]) | (b == first[j]) | (b == second[j])
             excluded[i, j] = shares | (own == cluster[j])
+
+
+def hold_out_of_sets(evidence: Evidence, fraction: float, seed: int) -> np.ndarray:
+    """Choose sentences of each set of pairs as `hold_out_clusters` does, (n_sentences,) bool."""
+    held = np.zeros(len(evidence.set), bool)
+    for index in range(evidence.n_sets):
+        held[evidence.set == index] = hold_out_clusters(evidence.of_set(index), fraction, seed)
+    return held
 
 
 def hold_out_clusters(evidence: Evidence, fraction: float, seed: int) -> np.ndarray:
