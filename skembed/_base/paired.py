@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._corpus.corpus import SentenceCorpus
-from .._corpus.pairs import PairCorpus, joined, linked
+from .._corpus.pairs import PairCorpus, check_not_empty, joined, linked
 from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences
 from .._training.encoded_text import EncodedText
@@ -206,12 +206,9 @@ class PairedVectorizer(TrainedVectorizer):
             if len(labels) != sentences.n_sentences:
                 raise ValueError(f"y has {len(labels)} values, but X has {sentences.n_sentences} sentences.")
             group = np.unique(labels, return_inverse=True)[1]
-        n_groups = int(group.max()) + 1
-        if n_groups == 1:
-            raise ValueError(f"{name}: all sentences are of one group, so none has anything to be told from.")
-        if n_groups == len(group):
-            raise ValueError(f"{name}: no two sentences are of one group, so there is no pair to learn from.")
-        return sentences, Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64)), None
+        evidence = Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64))
+        _check_groups(evidence, np.diff(sentences.sent_ptr) > 0, name)
+        return sentences, evidence, None
 
     def _learns_pairs(self, X: Any, y: Any, groups: Any) -> bool:
         """Whether `fit` takes `X` for pairs; else for sentences, which must not be pairs."""
@@ -236,22 +233,22 @@ class PairedVectorizer(TrainedVectorizer):
         return self._encoded_with(self._tokenizer_of_options(), X, groups)
 
     def _evidence_of_pairs(self, sets: list[PairCorpus], name: str) -> tuple[SentenceCorpus, Evidence, None]:
-        for index, pairs in enumerate(sets):
-            name_of_set = name if len(sets) == 1 else f"{name}[{index}]"
+        names = [name] if len(sets) == 1 else [f"{name}[{index}]" for index in range(len(sets))]
+        for name_of_set, pairs in zip(names, sets):
+            check_not_empty(pairs, name_of_set)
             self._check_agreement(pairs.sentences, name_of_set)
             if pairs.sentences.tokenizer != sets[0].sentences.tokenizer:
                 raise ValueError(f"{name_of_set} was made with other options than {name}[0]. Build it again.")
         sentences = joined([pairs.sentences for pairs in sets])
         group, texts = sentences.doc_of(), texts_of(sentences)
-        cluster = linked(group, texts)
-        if (cluster == cluster[0]).all():
-            n_pairs = sentences.n_documents
-            found = (
-                f"All {n_pairs} pairs of {name} hang together by common texts" if n_pairs > 1 else f"{name} is one pair"
-            )
-            raise ValueError(f"{found}, so that no pair has anything to be told from. Add pairs of other meanings.")
         which = np.repeat(np.arange(len(sets)), [pairs.sentences.n_sentences for pairs in sets])
-        return sentences, Evidence(group, cluster, texts, which), None
+        evidence = Evidence(group, linked(group, texts), texts, which)
+        for index, (name_of_set, pairs) in enumerate(zip(names, sets)):
+            if not evidence.of(which == index).is_comparable:
+                found = f"All {len(pairs)} pairs of {name_of_set} hang together by common texts"
+                found = found if len(pairs) > 1 else f"{name_of_set} is one pair"
+                raise ValueError(f"{found}, so that no pair has anything to be told from. Add pairs of other meanings.")
+        return sentences, evidence, None
 
     def _encode_texts(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
@@ -291,6 +288,25 @@ class PairedVectorizer(TrainedVectorizer):
         return PairTrainer(
             encoder, self._make_loss(), batch_size, fitted["_seed"], first_epoch=first_epoch, passes=passes
         )
+
+
+def _check_groups(evidence: Evidence, has_words: np.ndarray, name: str) -> None:
+    """Raise an error unless there are pairs of two groups, so that they have something to be told from."""
+    group, what = evidence.group, "sentences" if has_words.all() else "sentences with words"
+    in_pairs = has_words & (np.bincount(group[has_words], minlength=int(group.max(initial=0)) + 1)[group] > 1)
+    if not has_words.any():
+        found = "no sentence has a word"
+    elif (group == group[0]).all():
+        found = "all sentences are of one group, so none has anything to be told from"
+    elif not in_pairs.any():
+        found = f"no two {what} are of one group, so there is no pair to learn from"
+    elif (group[in_pairs] == group[in_pairs][0]).all():
+        found = f"only one group has two {what}, so that no pair has anything to be told from"
+    elif not evidence.of(in_pairs).is_comparable:
+        found = "all groups have a sentence in common, so that no pair has anything to be told from"
+    else:
+        return
+    raise ValueError(f"{name}: {found}. Pass at least two {what} for each of two groups.")
 
 
 def texts_of(sentences: SentenceCorpus) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import chain
 from typing import Any, overload
 
@@ -95,8 +95,7 @@ class PairCorpus:
         if isinstance(pairs, PairCorpus):
             raise TypeError("pairs is a PairCorpus already; use it as it is, or slice it.")
         rows = as_pairs(pairs, "X")
-        if not rows:
-            raise ValueError("X has no pairs. If it came from an iterator, it may have been consumed before.")
+        check_not_empty(rows, "X")
         flat = list(chain.from_iterable(rows))
         if analyzer == "word":
             for index, item in enumerate(flat):
@@ -175,6 +174,15 @@ def _check_sides(sent_ptr: np.ndarray, shown: Callable[[int], str]) -> None:
         raise ValueError(
             f"Pair {row} has no word in its {('first', 'second')[side]} sentence{shown(int(empty[0]))}. Leave such "
             "pairs out."
+        )
+
+
+def check_not_empty(pairs: Sized, name: str) -> None:
+    """Raise an error if there is no pair; `name` is what it calls them."""
+    if not len(pairs):
+        raise ValueError(
+            f"{name} has no pairs. Pass at least two: an iterator may have been consumed before, and a slice or a mask "
+            "of pairs may have left none."
         )
 
 

@@ -35,10 +35,20 @@ class Evidence(NamedTuple):
         """Number of sets of pairs."""
         return int(self.set.max(initial=0)) + 1
 
-    def of_set(self, index: int) -> Evidence:
-        """The evidence of the sentences of one set."""
-        which = self.set == index
+    def of(self, which: np.ndarray) -> Evidence:
+        """The evidence of some sentences."""
         return Evidence(*(values[which] for values in self))
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether a pair may have another one to be told from: of another cluster, and without a common text."""
+        if not len(self.cluster) or (self.cluster == self.cluster[0]).all():
+            return False
+        if np.bincount(self.group).max() > 2:
+            return True
+        # The groups of a large cluster are told from each other, unless one text is in all of them.
+        n_groups, texts = len(np.unique(self.group)), np.unique(self.text[self.group == self.group[0]])
+        return all(len(np.unique(self.group[self.text == text])) < n_groups for text in texts)
 
 
 class PairPlan(NamedTuple):
@@ -194,7 +204,8 @@ def hold_out_of_sets(evidence: Evidence, fraction: float, seed: int) -> np.ndarr
     """Choose sentences of each set of pairs as `hold_out_clusters` does, (n_sentences,) bool."""
     held = np.zeros(len(evidence.set), bool)
     for index in range(evidence.n_sets):
-        held[evidence.set == index] = hold_out_clusters(evidence.of_set(index), fraction, seed)
+        which = evidence.set == index
+        held[which] = hold_out_clusters(evidence.of(which), fraction, seed)
     return held
 
 
