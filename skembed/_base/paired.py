@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._corpus.corpus import SentenceCorpus
-from .._corpus.pairs import PairCorpus, check_not_empty, joined, linked
+from .._corpus.pairs import PairCorpus, check_not_empty, holds_sets, is_pair, joined, linked
 from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences
 from .._training.encoded_text import EncodedText
@@ -20,7 +20,10 @@ from .._validation.paths import PathLike
 from .text import tokenizer_options
 from .trained import TrainedVectorizer
 
-_NO_LABELS_OF_PAIRS = "y and groups must be None where X is pairs."
+_NO_LABELS_OF_PAIRS = (
+    "y and groups must be None where X is pairs, with two sentences a row. To learn from sentences with y, pass one "
+    "column of sentences."
+)
 _NO_ROWS_OF_PAIRS = (
     "fit_transform embeds what it learns from, so it needs sentences with y, where equal values mean that they are "
     "paraphrases. To learn from pairs, call fit(pairs), and then transform(sentences); in a pipeline, pass the pairs "
@@ -70,9 +73,9 @@ class PairedVectorizer(TrainedVectorizer):
         X : pairs, PairCorpus, list of PairCorpus, or sentences
             Without `y`, pairs of sentences that mean the same: an iterable of tuples, an array of shape (n_pairs, 2), a
             table of two columns, or a :class:`PairCorpus`. The sets in a list of PairCorpus are learned one after the
-            other, for example phrases, then sentences. With `y`, an iterable of str or a SentenceCorpus. Sentences of
-            one document of a SentenceCorpus are paraphrases too. If the parameter `corpus` is given, `fit` learns from
-            that, not from `X`.
+            other, for example phrases, then sentences; each needs two pairs to tell from each other. With `y`, an
+            iterable of str or a SentenceCorpus. Sentences of one document of a SentenceCorpus are paraphrases too. If
+            the parameter `corpus` is given, `fit` learns from that, not from `X`.
         y : array-like of shape (n_sentences,), default=None
             Sentences with equal `y` are paraphrases. Each pass pairs them at random.
         groups : array-like of shape (n_sentences,), default=None
@@ -91,8 +94,8 @@ class PairedVectorizer(TrainedVectorizer):
         TypeError
             If a sentence is missing or not a string; names the row.
         ValueError
-            If a pair lacks a sentence or has one without words, if `y` has another length than `X`, if there is
-            nothing to compare a pair with, or if the weights diverge; then the estimator is as it was before.
+            If a pair lacks a sentence or has one without words, if `y` has another length than `X`, if a set has no
+            pairs or nothing to compare a pair with, or if the weights diverge; then the estimator is as it was before.
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
 
@@ -188,12 +191,13 @@ class PairedVectorizer(TrainedVectorizer):
         self._check_parameters()
         name = "X"
         if self.corpus is not None:
-            if not isinstance(X, SentenceCorpus):
+            if not isinstance(X, SentenceCorpus) and not _sets_of(X):
                 iter_sentences(X)  # X must be valid even if it is not used
             X, y, groups, name = self.corpus, None, None, "corpus"
         if self._learns_pairs(X, y, groups):
             return self._evidence_of_pairs(_sets_of(X) or [self._encoded_pairs(X)], name)
-        if self._holds_pairs(X):
+        shape = getattr(X, "shape", ())
+        if self._holds_pairs(X) or isinstance(shape, tuple) and shape[1:] == (2,):
             raise ValueError(_NO_LABELS_OF_PAIRS)
         if isinstance(X, SentenceCorpus) and groups is not None:
             raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
@@ -206,8 +210,8 @@ class PairedVectorizer(TrainedVectorizer):
             if len(labels) != sentences.n_sentences:
                 raise ValueError(f"y has {len(labels)} values, but X has {sentences.n_sentences} sentences.")
             group = np.unique(labels, return_inverse=True)[1]
+        _check_groups(group, np.diff(sentences.sent_ptr) > 0, name)
         evidence = Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64))
-        _check_groups(evidence, np.diff(sentences.sent_ptr) > 0, name)
         return sentences, evidence, None
 
     def _learns_pairs(self, X: Any, y: Any, groups: Any) -> bool:
@@ -215,12 +219,13 @@ class PairedVectorizer(TrainedVectorizer):
         return y is None and groups is None and not isinstance(X, SentenceCorpus)
 
     def _holds_pairs(self, X: Any) -> bool:
-        """Whether `X` is pairs, whatever is given beside it."""
-        if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], tuple) and isinstance(self.analyzer, str):
-            return True
+        """Whether `X` is pairs, or sets of them, whatever is given beside it; a table may be anything."""
+        if isinstance(X, (list, tuple)) and len(X) and isinstance(self.analyzer, str):
+            return isinstance(X[0], tuple) or all(map(is_pair, X)) or holds_sets(X, self.analyzer)
         return bool(_sets_of(X))
 
     def _encoded_pairs(self, X: Any) -> PairCorpus:
+        X = list(X) if hasattr(X, "__next__") else X  # to look at the first one
         if isinstance(X, (list, tuple, np.ndarray)) and len(X) and isinstance(X[0], str):
             raise ValueError(
                 "X holds sentences, not pairs. Pass pairs, as tuples or in two columns, or pass y, where equal values "
@@ -244,7 +249,7 @@ class PairedVectorizer(TrainedVectorizer):
         which = np.repeat(np.arange(len(sets)), [pairs.sentences.n_sentences for pairs in sets])
         evidence = Evidence(group, linked(group, texts), texts, which)
         for index, (name_of_set, pairs) in enumerate(zip(names, sets)):
-            if not evidence.of(which == index).is_comparable:
+            if evidence.of(which == index).hangs_together:
                 found = f"All {len(pairs)} pairs of {name_of_set} hang together by common texts"
                 found = found if len(pairs) > 1 else f"{name_of_set} is one pair"
                 raise ValueError(f"{found}, so that no pair has anything to be told from. Add pairs of other meanings.")
@@ -290,9 +295,9 @@ class PairedVectorizer(TrainedVectorizer):
         )
 
 
-def _check_groups(evidence: Evidence, has_words: np.ndarray, name: str) -> None:
+def _check_groups(group: np.ndarray, has_words: np.ndarray, name: str) -> None:
     """Raise an error unless there are pairs of two groups, so that they have something to be told from."""
-    group, what = evidence.group, "sentences" if has_words.all() else "sentences with words"
+    what = "sentences" if has_words.all() else "sentences with words"
     in_pairs = has_words & (np.bincount(group[has_words], minlength=int(group.max(initial=0)) + 1)[group] > 1)
     if not has_words.any():
         found = "no sentence has a word"
@@ -302,11 +307,9 @@ def _check_groups(evidence: Evidence, has_words: np.ndarray, name: str) -> None:
         found = f"no two {what} are of one group, so there is no pair to learn from"
     elif (group[in_pairs] == group[in_pairs][0]).all():
         found = f"only one group has two {what}, so that no pair has anything to be told from"
-    elif not evidence.of(in_pairs).is_comparable:
-        found = "all groups have a sentence in common, so that no pair has anything to be told from"
     else:
         return
-    raise ValueError(f"{name}: {found}. Pass at least two {what} for each of two groups.")
+    raise ValueError(f"{name}: {found}. Pass at least two {what} of each of two groups.")
 
 
 def texts_of(sentences: SentenceCorpus) -> np.ndarray:

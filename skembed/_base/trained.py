@@ -22,7 +22,7 @@ from .._training.learned_arrays import LearnedArray, copies_of, moving, start_ar
 from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import EpochTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
-from .._training.trainer import HELD_OUT, BlockLoop, Objective, Trainer
+from .._training.trainer import HELD_OUT_PASS, BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief
 from .._validation.paths import PathLike
@@ -353,7 +353,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             stopped = False
             if held_out is not None:
                 # The same sentences against the same negatives every time, and nothing is learned.
-                validation.append(trainer.run_epoch(held_out, HELD_OUT + epoch // of_a_set, rates=None))
+                validation.append(trainer.run_epoch(held_out, HELD_OUT_PASS + epoch // of_a_set, rates=None))
                 stopped = validation[-1] > 0 and stopping.should_stop(validation[-1])
             progress.end(losses[-1], validation[-1] if held_out is not None else None)
             is_finished = tasks.end_epoch(lambda: self._finish_fit(copied(fitted), corpus))

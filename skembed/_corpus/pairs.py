@@ -94,6 +94,12 @@ class PairCorpus:
         """
         if isinstance(pairs, PairCorpus):
             raise TypeError("pairs is a PairCorpus already; use it as it is, or slice it.")
+        pairs = list(pairs) if hasattr(pairs, "__next__") else pairs
+        if holds_sets(pairs, analyzer):
+            raise ValueError(
+                "X holds sets of pairs, not pairs. To learn one set after the other, pass a list of PairCorpus: "
+                "[PairCorpus.from_pairs(pairs) for pairs in X]. To learn them together, pass one list of all pairs."
+            )
         rows = as_pairs(pairs, "X")
         check_not_empty(rows, "X")
         flat = list(chain.from_iterable(rows))
@@ -175,6 +181,21 @@ def _check_sides(sent_ptr: np.ndarray, shown: Callable[[int], str]) -> None:
             f"Pair {row} has no word in its {('first', 'second')[side]} sentence{shown(int(empty[0]))}. Leave such "
             "pairs out."
         )
+
+
+def is_pair(item: Any) -> bool:
+    """Whether an item of a list may be a pair: a list, tuple or array of two."""
+    return isinstance(item, (list, tuple, np.ndarray)) and len(item) == 2
+
+
+def holds_sets(X: Any, analyzer: Any) -> bool:
+    """Whether the items of `X` are sets of pairs, not pairs: a PairCorpus, a table, or with text a list of pairs."""
+    if not isinstance(X, (list, tuple, np.ndarray)) or not len(X):
+        return False
+    if len(getattr(X[0], "shape", ())) == 2 or any(isinstance(item, PairCorpus) for item in X):
+        return True
+    are_lists = analyzer == "word" and isinstance(X[0], (list, tuple)) and len(X[0]) > 0
+    return are_lists and all(isinstance(item, (list, tuple)) and all(map(is_pair, item)) for item in X)
 
 
 def check_not_empty(pairs: Sized, name: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from .._compiled.compile import lean_kernel
 from .dense import ONE_BLAS_THREAD
 from .encoded_text import EncodedText
-from .trainer import HELD_OUT, BlockLoop
+from .trainer import HELD_OUT_PASS, BlockLoop
 from .updates import Update
 
 # Pairs of a block, and at least some tens of blocks a pass, however few the pairs.
@@ -40,15 +40,13 @@ class Evidence(NamedTuple):
         return Evidence(*(values[which] for values in self))
 
     @property
-    def is_comparable(self) -> bool:
-        """Whether a pair may have another one to be told from: of another cluster, and without a common text."""
-        if not len(self.cluster) or (self.cluster == self.cluster[0]).all():
-            return False
-        if np.bincount(self.group).max() > 2:
+    def hangs_together(self) -> bool:
+        """Whether no group has another one to be told from: all are of one cluster, or have a text in common."""
+        if (self.cluster == self.cluster[0]).all():
             return True
-        # The groups of a large cluster are told from each other, unless one text is in all of them.
-        n_groups, texts = len(np.unique(self.group)), np.unique(self.text[self.group == self.group[0]])
-        return all(len(np.unique(self.group[self.text == text])) < n_groups for text in texts)
+        groups = np.unique(self.group)
+        texts = np.unique(self.text[self.group == groups[0]])
+        return any(len(np.unique(self.group[self.text == text])) == len(groups) for text in texts)
 
 
 class PairPlan(NamedTuple):
@@ -130,8 +128,8 @@ class PairTrainer(BlockLoop):
         evidence = Evidence(*text.annotations)
         random = np.random.default_rng([self.seed, epoch])
         sentences = _with_words(text)
-        is_held_out = epoch >= HELD_OUT
-        of_pass = epoch - HELD_OUT if is_held_out else (epoch - self.first_epoch) // self.passes
+        is_held_out = epoch >= HELD_OUT_PASS
+        of_pass = epoch - HELD_OUT_PASS if is_held_out else (epoch - self.first_epoch) // self.passes
         sentences = sentences[evidence.set[sentences] == min(of_pass, evidence.n_sets - 1)]
         firsts, partners = _pairs(sentences, evidence.group, random)
         order = random.permutation(len(firsts))
