@@ -210,7 +210,7 @@ class PairedVectorizer(TrainedVectorizer):
             if len(labels) != sentences.n_sentences:
                 raise ValueError(f"y has {len(labels)} values, but X has {sentences.n_sentences} sentences.")
             group = np.unique(labels, return_inverse=True)[1]
-        _check_groups(group, np.diff(sentences.sent_ptr) > 0, name)
+        _check_groups(group, name)
         evidence = Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64))
         return sentences, evidence, None
 
@@ -295,21 +295,21 @@ class PairedVectorizer(TrainedVectorizer):
         )
 
 
-def _check_groups(group: np.ndarray, has_words: np.ndarray, name: str) -> None:
+def _check_groups(group: np.ndarray, name: str) -> None:
     """Raise an error unless there are pairs of two groups, so that they have something to be told from."""
-    what = "sentences" if has_words.all() else "sentences with words"
-    in_pairs = has_words & (np.bincount(group[has_words], minlength=int(group.max(initial=0)) + 1)[group] > 1)
-    if not has_words.any():
-        found = "no sentence has a word"
-    elif (group == group[0]).all():
+    sizes = np.bincount(group)
+    n_groups, n_with_pairs = int((sizes > 0).sum()), int((sizes > 1).sum())
+    if n_groups == 0:
+        found = "there are no sentences"
+    elif n_groups == 1:
         found = "all sentences are of one group, so none has anything to be told from"
-    elif not in_pairs.any():
-        found = f"no two {what} are of one group, so there is no pair to learn from"
-    elif (group[in_pairs] == group[in_pairs][0]).all():
-        found = f"only one group has two {what}, so that no pair has anything to be told from"
+    elif n_with_pairs == 0:
+        found = "no two sentences are of one group, so there is no pair to learn from"
+    elif n_with_pairs == 1:
+        found = "only one group has two sentences, so that no pair has anything to be told from"
     else:
         return
-    raise ValueError(f"{name}: {found}. Pass at least two {what} of each of two groups.")
+    raise ValueError(f"{name}: {found}. Pass at least two sentences of each of two groups.")
 
 
 def texts_of(sentences: SentenceCorpus) -> np.ndarray:
