@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._corpus.corpus import SentenceCorpus
-from .._corpus.pairs import PairCorpus, joined, linked
+from .._corpus.pairs import PairCorpus, check_not_empty, holds_sets, is_pair, joined, linked
 from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences, length_of
 from .._training.encoded_text import EncodedText
-from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_clusters
+from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_of_sets
 from .._training.trainer import BlockLoop
 from .._validation.columns import as_labels
 from .._validation.constraints import Described
@@ -21,7 +21,10 @@ from .._validation.targets import check_length
 from .text import tokenizer_options
 from .trained import TrainedVectorizer
 
-_NO_LABELS_OF_PAIRS = "y and groups must be None where X is pairs."
+_NO_LABELS_OF_PAIRS = (
+    "y and groups must be None where X is pairs, with two sentences a row. To learn from sentences with y, pass one "
+    "column of sentences."
+)
 _NO_ROWS_OF_PAIRS = (
     "fit_transform embeds what it learns from, so it needs sentences with y, where equal values mean that they are "
     "paraphrases. To learn from pairs, call fit(pairs), and then transform(sentences); in a pipeline, pass the pairs "
@@ -71,9 +74,9 @@ class PairedVectorizer(TrainedVectorizer):
         X : pairs, PairCorpus, list of PairCorpus, or sentences
             Without `y`, pairs of sentences that mean the same: an iterable of tuples, an array of shape (n_pairs, 2), a
             table of two columns, or a :class:`PairCorpus`. The sets in a list of PairCorpus are learned one after the
-            other, for example phrases, then sentences. With `y`, an iterable of str or a SentenceCorpus. Sentences of
-            one document of a SentenceCorpus are paraphrases too. If the parameter `corpus` is given, `fit` learns from
-            that, not from `X`.
+            other, for example phrases, then sentences; each needs two pairs to tell from each other. With `y`, an
+            iterable of str or a SentenceCorpus. Sentences of one document of a SentenceCorpus are paraphrases too. If
+            the parameter `corpus` is given, `fit` learns from that, not from `X`.
         y : array-like of shape (n_sentences,), default=None
             Sentences with equal `y` are paraphrases. Each pass pairs them at random.
         groups : array-like of shape (n_sentences,), default=None
@@ -92,8 +95,8 @@ class PairedVectorizer(TrainedVectorizer):
         TypeError
             If a sentence is missing or not a string; names the row.
         ValueError
-            If a pair lacks a sentence or has one without words, if `y` has another length than `X`, if there is
-            nothing to compare a pair with, or if the weights diverge; then the estimator is as it was before.
+            If a pair lacks a sentence or has one without words, if `y` has another length than `X`, if a set has no
+            pairs or nothing to compare a pair with, or if the weights diverge; then the estimator is as it was before.
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
 
@@ -189,13 +192,14 @@ class PairedVectorizer(TrainedVectorizer):
         self._check_parameters()
         name = "X"
         if self.corpus is not None:
-            if not isinstance(X, SentenceCorpus):
+            if not isinstance(X, SentenceCorpus) and not _sets_of(X):
                 iter_sentences(X)  # X must be valid even if it is not used
             check_length(y, length_of(X), "X")
             X, y, groups, name = self.corpus, None, None, "corpus"
         if self._learns_pairs(X, y, groups):
             return self._evidence_of_pairs(_sets_of(X) or [self._encoded_pairs(X)], name)
-        if self._holds_pairs(X):
+        shape = getattr(X, "shape", ())
+        if self._holds_pairs(X) or isinstance(shape, tuple) and shape[1:] == (2,):
             raise ValueError(_NO_LABELS_OF_PAIRS)
         if isinstance(X, SentenceCorpus) and groups is not None:
             raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
@@ -207,24 +211,22 @@ class PairedVectorizer(TrainedVectorizer):
             labels, name = as_labels(y, "y"), "y"
             check_length(labels, sentences.n_sentences, "X")
             group = np.unique(labels, return_inverse=True)[1]
-        n_groups = int(group.max()) + 1
-        if n_groups == 1:
-            raise ValueError(f"{name}: all sentences are of one group, so none has anything to be told from.")
-        if n_groups == len(group):
-            raise ValueError(f"{name}: no two sentences are of one group, so there is no pair to learn from.")
-        return sentences, Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64)), None
+        _check_groups(group, name)
+        evidence = Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64))
+        return sentences, evidence, None
 
     def _learns_pairs(self, X: Any, y: Any, groups: Any) -> bool:
         """Whether `fit` takes `X` for pairs; else for sentences, which must not be pairs."""
         return y is None and groups is None and not isinstance(X, SentenceCorpus)
 
     def _holds_pairs(self, X: Any) -> bool:
-        """Whether `X` is pairs, whatever is given beside it."""
-        if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], tuple) and isinstance(self.analyzer, str):
-            return True
+        """Whether `X` is pairs, or sets of them, whatever is given beside it; a table may be anything."""
+        if isinstance(X, (list, tuple)) and len(X) and isinstance(self.analyzer, str):
+            return isinstance(X[0], tuple) or all(map(is_pair, X)) or holds_sets(X, self.analyzer)
         return bool(_sets_of(X))
 
     def _encoded_pairs(self, X: Any) -> PairCorpus:
+        X = list(X) if hasattr(X, "__next__") else X  # to look at the first one
         if isinstance(X, (list, tuple, np.ndarray)) and len(X) and isinstance(X[0], str):
             raise ValueError(
                 "X holds sentences, not pairs. Pass pairs, as tuples or in two columns, or pass y, where equal values "
@@ -237,30 +239,30 @@ class PairedVectorizer(TrainedVectorizer):
         return self._encoded_with(self._tokenizer_of_options(), X, groups)
 
     def _evidence_of_pairs(self, sets: list[PairCorpus], name: str) -> tuple[SentenceCorpus, Evidence, None]:
-        for index, pairs in enumerate(sets):
-            name_of_set = name if len(sets) == 1 else f"{name}[{index}]"
+        names = [name] if len(sets) == 1 else [f"{name}[{index}]" for index in range(len(sets))]
+        for name_of_set, pairs in zip(names, sets):
+            check_not_empty(pairs, name_of_set)
             self._check_agreement(pairs.sentences, name_of_set)
             if pairs.sentences.tokenizer != sets[0].sentences.tokenizer:
                 raise ValueError(f"{name_of_set} was made with other options than {name}[0]. Build it again.")
         sentences = joined([pairs.sentences for pairs in sets])
         group, texts = sentences.doc_of(), texts_of(sentences)
-        cluster = linked(group, texts)
-        if (cluster == cluster[0]).all():
-            n_pairs = sentences.n_documents
-            found = (
-                f"All {n_pairs} pairs of {name} hang together by common texts" if n_pairs > 1 else f"{name} is one pair"
-            )
-            raise ValueError(f"{found}, so that no pair has anything to be told from. Add pairs of other meanings.")
         which = np.repeat(np.arange(len(sets)), [pairs.sentences.n_sentences for pairs in sets])
-        return sentences, Evidence(group, cluster, texts, which), None
+        evidence = Evidence(group, linked(group, texts), texts, which)
+        for index, (name_of_set, pairs) in enumerate(zip(names, sets)):
+            if evidence.of(which == index).hangs_together:
+                found = f"All {len(pairs)} pairs of {name_of_set} hang together by common texts"
+                found = found if len(pairs) > 1 else f"{name_of_set} is one pair"
+                raise ValueError(f"{found}, so that no pair has anything to be told from. Add pairs of other meanings.")
+        return sentences, evidence, None
 
     def _encode_texts(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
     ) -> tuple[EncodedText, EncodedText | None]:
-        """Hold out whole clusters of paraphrases."""
+        """Hold out whole clusters of paraphrases of each set."""
         if not self.early_stopping or partial:
             return self._encode_text(corpus, fitted, annotations), None
-        held = hold_out_clusters(Evidence(*annotations), self.validation_fraction, fitted["_seed"])
+        held = hold_out_of_sets(Evidence(*annotations), self.validation_fraction, fitted["_seed"])
         text, held_out = (
             self._encode_text(corpus[which], fitted, tuple(values[which] for values in annotations))
             for which in (~held, held)
@@ -277,9 +279,9 @@ class PairedVectorizer(TrainedVectorizer):
         annotations: tuple[np.ndarray, ...] = (),
         **options: Any,
     ) -> None:
-        fitted["_passes_of_a_set"] = n_epochs
-        n_epochs *= int(Evidence(*annotations).set.max()) + 1
-        super()._train(corpus, fitted, X=X, n_epochs=n_epochs, annotations=annotations, **options)
+        fitted["_passes_of_a_set"], n_sets = n_epochs, Evidence(*annotations).n_sets
+        options |= {"annotations": annotations, "n_sets": n_sets}
+        super()._train(corpus, fitted, X=X, n_epochs=n_epochs * n_sets, **options)
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
         if self.loss == "softmax":  # a hinge loss of zero is a success
@@ -292,6 +294,23 @@ class PairedVectorizer(TrainedVectorizer):
         return PairTrainer(
             encoder, self._make_loss(), batch_size, fitted["_seed"], first_epoch=first_epoch, passes=passes
         )
+
+
+def _check_groups(group: np.ndarray, name: str) -> None:
+    """Raise an error unless there are pairs of two groups, so that they have something to be told from."""
+    sizes = np.bincount(group)
+    n_groups, n_with_pairs = int((sizes > 0).sum()), int((sizes > 1).sum())
+    if n_groups == 0:
+        found = "there are no sentences"
+    elif n_groups == 1:
+        found = "all sentences are of one group, so none has anything to be told from"
+    elif n_with_pairs == 0:
+        found = "no two sentences are of one group, so there is no pair to learn from"
+    elif n_with_pairs == 1:
+        found = "only one group has two sentences, so that no pair has anything to be told from"
+    else:
+        return
+    raise ValueError(f"{name}: {found}. Pass at least two sentences of each of two groups.")
 
 
 def texts_of(sentences: SentenceCorpus) -> np.ndarray:

@@ -17,7 +17,7 @@ from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint, LearningState
 from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
-from .._training.examples import NO_CLASS, Examples, in_order
+from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import EpochTasks, Progress
@@ -165,7 +165,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             if keep:
                 fitted |= learn_words(self, corpus, fitted, new_words)
             fitted["_from_labels"] = classes is not None
-            n_epochs = 0 if _is_skipped(classes) else 1
+            n_epochs = 0 if without_classes(classes) else 1
             self._train(corpus, fitted, X=X, n_epochs=n_epochs, annotations=annotations, partial=True)
         return self
 
@@ -185,7 +185,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             if saved.path is not None:
                 saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
             options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
-            skipped = _is_skipped(classes)
+            skipped = without_classes(classes)
             self._train(corpus, fitted, X=X, n_epochs=0 if skipped else self.max_iter, partial=skipped, **options)
         return self
 
@@ -324,8 +324,13 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         partial: bool = False,
         checkpoint: Checkpoint = NO_CHECKPOINT,
         engine: Any = None,
+        n_sets: int = 1,
     ) -> None:
-        """Run the epochs; the estimator changes only if all of them succeed."""
+        """Run the epochs; the estimator changes only if all of them succeed.
+
+        Each of the `n_sets` sets of the text has an equal part of the epochs. A set that stops early leaves out its
+        other epochs.
+        """
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
         arrays, of_text = self._learned_arrays(fitted), self._arrays_of_text(fitted, text)
         fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
@@ -335,31 +340,34 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         trainer = self._make_loop(fitted, text, engine)
         trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
-        n_done, is_finished, part = state.restore(checkpoint, n_epochs)  # last: a step of nothing counts for Adam
-        fitted["n_iter_"] += n_done
+        first_epoch, of_a_set = fitted["n_iter_"], n_epochs // n_sets
+        epoch, is_finished, part = state.restore(checkpoint, n_epochs)  # last: a step of nothing counts for Adam
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
-        progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens), n_done)
+        progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens), epoch)
         trainer.go_on(part, lambda part: state.write(checkpoint, progress.epoch, is_last=False, part=part))
-        for epoch in range(n_epochs if is_finished else n_done, n_epochs):
+        while epoch < n_epochs and not is_finished:
             tasks.begin_epoch()
             progress.begin(epoch)
             rates: tuple[float, ...] = (self.learning_rate, self.learning_rate)
             if self.solver != "adagrad" and not partial:  # the papers' linear decay to zero
                 rates = tuple(self.learning_rate * (1 - done / n_epochs) for done in (epoch, epoch + 1))
-            losses.append(trainer.run_epoch(text, fitted["n_iter_"], rates=rates, on_call=progress.advance))
+            losses.append(trainer.run_epoch(text, first_epoch + epoch, rates=rates, on_call=progress.advance))
             check_finite(self, weights, losses[-1], epoch)
             fitted["n_iter_"] += 1
-            stop = False
+            stopped = False
             if held_out is not None:
                 # The same sentences against the same negatives every time, and nothing is learned.
-                validation.append(trainer.run_epoch(held_out, HELD_OUT_PASS, rates=None))
-                stop = validation[-1] > 0 and stopping.should_stop(validation[-1])
+                validation.append(trainer.run_epoch(held_out, HELD_OUT_PASS + epoch // of_a_set, rates=None))
+                stopped = validation[-1] > 0 and stopping.should_stop(validation[-1])
             progress.end(losses[-1], validation[-1] if held_out is not None else None)
-            stop |= tasks.end_epoch(lambda: self._finish_fit(copied(fitted), corpus))
-            state.write(checkpoint, epoch + 1, is_last=stop or epoch + 1 == n_epochs)
-            if stop:
-                break
+            is_finished = tasks.end_epoch(lambda: self._finish_fit(copied(fitted), corpus))
+            epoch += of_a_set - epoch % of_a_set if stopped else 1
+            is_finished |= epoch == n_epochs
+            if epoch % of_a_set == 0 and not is_finished:
+                self._warn_of_nothing(losses, validation)
+                stopping.begin_set()
+            state.write(checkpoint, epoch, is_last=is_finished)
         self._warn_of_nothing(losses, validation)
         stopping.restore_best()
         final = self._finish_fit(fitted, corpus)
@@ -386,8 +394,3 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
     def _examples(self, fitted: dict[str, Any]) -> Examples:
         """What belongs together in a pass."""
         return in_order
-
-
-def _is_skipped(classes: np.ndarray | None) -> bool:
-    """Whether a fit learns from classes, but no sentence has one that could be compared."""
-    return classes is not None and bool((classes == NO_CLASS).all())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import chain
 from typing import Any, overload
 
@@ -94,9 +94,14 @@ class PairCorpus:
         """
         if isinstance(pairs, PairCorpus):
             raise TypeError("pairs is a PairCorpus already; use it as it is, or slice it.")
+        pairs = list(pairs) if hasattr(pairs, "__next__") else pairs
+        if holds_sets(pairs, analyzer):
+            raise ValueError(
+                "X holds sets of pairs, not pairs. To learn one set after the other, pass a list of PairCorpus: "
+                "[PairCorpus.from_pairs(pairs) for pairs in X]. To learn them together, pass one list of all pairs."
+            )
         rows = as_pairs(pairs, "X")
-        if not rows:
-            raise ValueError("X has no pairs. If it came from an iterator, it may have been consumed before.")
+        check_not_empty(rows, "X")
         flat = list(chain.from_iterable(rows))
         if analyzer == "word":
             for index, item in enumerate(flat):
@@ -175,6 +180,30 @@ def _check_sides(sent_ptr: np.ndarray, shown: Callable[[int], str]) -> None:
         raise ValueError(
             f"Pair {row} has no word in its {('first', 'second')[side]} sentence{shown(int(empty[0]))}. Leave such "
             "pairs out."
+        )
+
+
+def is_pair(item: Any) -> bool:
+    """Whether an item of a list may be a pair: a list, tuple or array of two."""
+    return isinstance(item, (list, tuple, np.ndarray)) and len(item) == 2
+
+
+def holds_sets(X: Any, analyzer: Any) -> bool:
+    """Whether the items of `X` are sets of pairs, not pairs: a PairCorpus, a table, or with text a list of pairs."""
+    if not isinstance(X, (list, tuple, np.ndarray)) or not len(X):
+        return False
+    if len(getattr(X[0], "shape", ())) == 2 or any(isinstance(item, PairCorpus) for item in X):
+        return True
+    are_lists = analyzer == "word" and isinstance(X[0], (list, tuple)) and len(X[0]) > 0
+    return are_lists and all(isinstance(item, (list, tuple)) and all(map(is_pair, item)) for item in X)
+
+
+def check_not_empty(pairs: Sized, name: str) -> None:
+    """Raise an error if there is no pair; `name` is what it calls them."""
+    if not len(pairs):
+        raise ValueError(
+            f"{name} has no pairs. Pass at least two: an iterator may have been consumed before, and a slice or a mask "
+            "of pairs may have left none."
         )
 
 

@@ -92,7 +92,7 @@ class CSEVectorizer(PairedSequences):
         depends on its text alone, so that it still matches itself.
     learning_rate : float, default=0.001
         Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
-        linearly to zero over `max_iter` passes.
+        linearly to zero over all passes, `max_iter` for each set of pairs.
     max_iter : int, default=5
         Passes over the pairs; over each set of them, where there are several.
     batch_size : int or "auto", default="auto"
@@ -116,11 +116,13 @@ class CSEVectorizer(PairedSequences):
         Pairs to learn from, whatever `X` is given to `fit`: so a pipeline may get the sentences and labels of its
         next step. Sentences of one document of a SentenceCorpus are paraphrases.
     early_stopping : bool, default=False
-        Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
+        Hold out some pairs, stop when their loss no longer falls, and keep the best weights. Of several sets of pairs,
+        each has its own held-out pairs and begins with the best weights of the set before, at the rate that it has
+        without `early_stopping`.
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes of a set in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
@@ -150,9 +152,10 @@ class CSEVectorizer(PairedSequences):
     intercept_ : ndarray of shape (len(filter_widths), n_filters), dtype float32
         What is added in each window.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
+        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`). Sets of
+        pairs follow each other; a held-out sentence is of the same set as the pass.
     n_iter_ : int
-        Number of passes made.
+        Number of passes made, over all sets of pairs.
     n_features_out_ : int
         Number of columns of the output.
 

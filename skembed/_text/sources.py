@@ -40,6 +40,8 @@ def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iter
         raise ValueError(
             f"{name} must be one-dimensional, got a {type(X).__name__} of shape {shape}. {_column_advice(X, name)}"
         )
+    if hasattr(type(X), "n_pairs"):
+        raise TypeError(f"{name} is a {type(X).__name__}, not sentences. Pass those of its pairs: {name}.sentences.")
     if hasattr(X, "to_pylist"):  # a pyarrow array gives pyarrow scalars when iterated over, not strings
         return _iter_arrow(X)
     try:

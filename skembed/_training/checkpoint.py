@@ -145,7 +145,7 @@ class LearningState(NamedTuple):
     def restore(self, checkpoint: Checkpoint, n_epochs: int) -> tuple[int, bool, PartOfPass]:
         """Go back to a checkpoint.
 
-        Returns how many passes it has made, whether the fit was finished, and the rounds of the next pass.
+        Returns how many passes are over, whether the fit was finished, and the rounds of the next pass.
         """
         arrays, progress = checkpoint.read()
         if not progress:
@@ -177,7 +177,9 @@ class LearningState(NamedTuple):
             of_best = best_names or [array.name for array in moving(self.arrays)]
             self.stopping.best_weights = [np.array(arrays[name]) for name in of_best]
         self.stopping.best_loss, self.stopping.n_worse = float(progress["best_loss"]), n_worse
-        self.fitted["loss_curve_"] = list(map(float, progress["losses"]))
+        losses = list(map(float, progress["losses"]))
+        self.fitted["n_iter_"] += len(losses) - len(self.fitted["loss_curve_"])  # fewer than n_passes if a set stopped
+        self.fitted["loss_curve_"] = losses
         self.fitted["validation_loss_curve_"] = list(map(float, progress["validation_losses"]))
         if n_steps is not None:
             self.fitted["_n_steps"] = n_steps

@@ -42,3 +42,8 @@ def _taken(text: EncodedText, sentences: np.ndarray, document: np.ndarray) -> En
         array.flags.writeable = False  # as those of a corpus are, or kernels would be compiled once more
     annotations = tuple(values[sentences] for values in text.annotations)
     return text._replace(tokens=tokens, sent_ptr=sent_ptr, document=document.astype(np.int64), annotations=annotations)
+
+
+def without_classes(classes: np.ndarray | None) -> bool:
+    """Whether a fit learns from classes, but no sentence has one that could be compared."""
+    return classes is not None and bool((classes == NO_CLASS).all())

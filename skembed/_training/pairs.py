@@ -29,6 +29,24 @@ class Evidence(NamedTuple):
     text: np.ndarray  # equal for equal sentences, which are never negatives of each other
     set: np.ndarray  # which of the sets of pairs, that are learned one after the other
 
+    @property
+    def n_sets(self) -> int:
+        """Number of sets of pairs."""
+        return int(self.set.max(initial=0)) + 1
+
+    def of(self, which: np.ndarray) -> Evidence:
+        """The evidence of some sentences."""
+        return Evidence(*(values[which] for values in self))
+
+    @property
+    def hangs_together(self) -> bool:
+        """Whether no group has another one to be told from: all are of one cluster, or have a text in common."""
+        if (self.cluster == self.cluster[0]).all():
+            return True
+        groups = np.unique(self.group)
+        texts = np.unique(self.text[self.group == groups[0]])
+        return any(len(np.unique(self.group[self.text == text])) == len(groups) for text in texts)
+
 
 class PairPlan(NamedTuple):
     """The pairs of a pass in order, in blocks of ``pairs_per_block``."""
@@ -113,9 +131,9 @@ class PairTrainer(SteppingLoop):
         evidence = Evidence(*text.annotations)
         random = np.random.default_rng([self.seed, epoch])
         sentences = _with_words(text)
-        if epoch != HELD_OUT_PASS:
-            of_pass = (epoch - self.first_epoch) // self.passes
-            sentences = sentences[evidence.set[sentences] == min(of_pass, evidence.set.max(initial=0))]
+        is_held_out = epoch >= HELD_OUT_PASS
+        of_pass = epoch - HELD_OUT_PASS if is_held_out else (epoch - self.first_epoch) // self.passes
+        sentences = sentences[evidence.set[sentences] == min(of_pass, evidence.n_sets - 1)]
         firsts, partners = _pairs(sentences, evidence.group, random)
         order = random.permutation(len(firsts))
         n_pairs = self._pairs_of_block(len(firsts))
@@ -172,6 +190,15 @@ def exclude(cluster, first, second, excluded):
         for j in range(cluster.shape[0]):
             shares = (a == first[j]) | (a == second[j]) | (b == first[j]) | (b == second[j])
             excluded[i, j] = shares | (own == cluster[j])
+
+
+def hold_out_of_sets(evidence: Evidence, fraction: float, seed: int) -> np.ndarray:
+    """Choose sentences of each set of pairs as `hold_out_clusters` does, (n_sentences,) bool."""
+    held = np.zeros(len(evidence.set), bool)
+    for index in range(evidence.n_sets):
+        which = evidence.set == index
+        held[which] = hold_out_clusters(evidence.of(which), fraction, seed)
+    return held
 
 
 def hold_out_clusters(evidence: Evidence, fraction: float, seed: int) -> np.ndarray:

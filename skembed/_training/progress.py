@@ -13,7 +13,8 @@ class Progress:
     def __init__(self, name: str, verbose: int, n_epochs: int, n_tokens: int, n_done: int = 0) -> None:
         self.name, self.verbose, self.n_epochs, self.n_tokens = name, verbose, n_epochs, n_tokens
         self.start = time.perf_counter()
-        self.epoch = self.n_done = n_done  # before this fit
+        self.epoch = n_done  # before this fit
+        self.n_made = 0  # in this fit
         self.epoch_start = self.start
         if verbose and n_done:
             self._print("goes on from the checkpoint")
@@ -30,7 +31,8 @@ class Progress:
             return
         now = time.perf_counter()
         speed = self.n_tokens / max(now - self.epoch_start, 1e-9)
-        left = (now - self.start) / (self.epoch + 1 - self.n_done) * (self.n_epochs - self.epoch - 1)
+        self.n_made += 1
+        left = (now - self.start) / self.n_made * (self.n_epochs - self.epoch - 1)
         held_out = "" if validation_loss is None else f", validation loss {validation_loss:.4f}"
         self._print(f"loss {loss:.4f}{held_out}, {speed:,.0f} words/s, {left:.0f} s left")
 

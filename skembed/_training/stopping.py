@@ -47,9 +47,13 @@ class EarlyStopping:
 
     def __init__(self, weights: list[np.ndarray], tol: float, n_iter_no_change: int) -> None:
         self.weights, self.tol, self.n_iter_no_change = weights, tol, n_iter_no_change
-        self.best_loss = np.inf
         self.best_weights: list[np.ndarray] = []
-        self.n_worse = 0
+        self.begin_set()
+
+    def begin_set(self) -> None:
+        """Begin with a set of the text, from the best weights of the set before."""
+        self.restore_best()
+        self.best_loss, self.best_weights, self.n_worse = np.inf, [], 0
 
     def should_stop(self, loss: float) -> bool:
         if loss < self.best_loss - self.tol:

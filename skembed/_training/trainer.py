@@ -24,7 +24,7 @@ from .updates import Rows, Update, make_rows
 MAX_STEPS = 8
 # How many tokens a compiled call works through before Python looks for Ctrl-C and for divergence.
 TOKENS_PER_CALL = 2_000_000
-# The number of the pass over held-out text: the same draws every time, and those of no pass that learns.
+# Number of the pass over held-out sentences; the next numbers are of the held-out sentences of the next sets of pairs.
 HELD_OUT_PASS = 2**31
 _BYTES_A_ROW = 8 + 2  # of a matrix: how often it is updated, and its owner
 

@@ -20,7 +20,7 @@ from .._base.scikit_learn import CallbackSupportMixin, fit_context
 from .._base.sharing import Shared, of_one_state
 from .._base.trained import TrainedVectorizer
 from .._corpus.input import as_pairs
-from .._corpus.pairs import PairCorpus
+from .._corpus.pairs import PairCorpus, check_not_empty
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._objectives.paraphrase import UnitVectors
 from .._training.memory import explaining_memory_error
@@ -394,5 +394,6 @@ def _starting(encoder: Any) -> Any:
 
 def _encoded(encoder: Any, X: Any) -> PairCorpus:
     pairs: PairCorpus = X if isinstance(X, PairCorpus) else encoder._encoded_pairs(as_pairs(X, "X"))
+    check_not_empty(pairs, "X")
     encoder._check_agreement(pairs.sentences, "X")
     return pairs

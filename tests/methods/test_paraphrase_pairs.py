@@ -14,6 +14,7 @@ from skembed import PairCorpus, ParaphraseVectorizer, SentenceCorpus
 from skembed._base.paired import texts_of
 from skembed._corpus.pairs import LARGEST_COMPONENT, linked
 from skembed._training.pairs import Evidence, hold_out_clusters
+from skembed.evaluation import FineTunedRelatednessRegressor
 
 
 def test_pairs_that_hang_together():
@@ -84,6 +85,8 @@ def test_pairs_in_any_form(form):
         (SENTENCES, TOPICS[:3], "y has 3 values, but X has 16 sentences"),
         (SENTENCES, [1] * 16, "y: all sentences are of one group"),
         (SENTENCES, range(16), "y: no two sentences are of one group"),
+        (["a", "b", "c", "d"], [0, 0, 0, 1], "y: only one group has two sentences, so that no pair has anything"),
+        ([("hub", f"s{i}") for i in range(LARGEST_COMPONENT + 1)], None, "All 1001 pairs of X hang together"),
         (SENTENCES, [None, *TOPICS[1:]], "y has no label in row 0"),
         (lambda: PairCorpus.from_pairs(PAIRS), [0] * len(PAIRS), "must be None where X is pairs"),
     ],
@@ -159,7 +162,66 @@ def test_held_out_pairs_are_not_learned_from():
     assert (first.word_vectors_ == other.word_vectors_).all() and (first._scales == other._scales).all()
 
 
-@pytest.mark.parametrize("more", [{"y": [0, 0]}, {"groups": [0, 0]}])
-def test_pairs_have_no_labels(more):
-    with pytest.raises(ValueError, match="must be None where X is pairs"):
-        ParaphraseVectorizer().fit([("a b", "c d"), ("e f", "g h")], **more)
+@pytest.mark.parametrize("more", ["y", "groups"])
+@pytest.mark.parametrize("form", [name for name in FORMS if name not in ("generator", "mapping")])
+def test_pairs_have_no_labels(form, more):
+    for X in (FORMS[form](), [list(pair) for pair in PAIRS]):
+        with pytest.raises(ValueError, match="must be None where X is pairs.*pass one column of sentences"):
+            ParaphraseVectorizer().fit(X, **{more: np.arange(len(PAIRS)) % 2})
+
+
+def test_words_are_no_pairs():
+    for X in ([["a", "cat"], ["the", "dog", "barks"]], [["a", "b"], "c"]):
+        with pytest.raises(TypeError, match="Row 0 is a list .* pass analyzer= a named function"):
+            ParaphraseVectorizer().fit(X, [0, 1])
+    with pytest.raises(TypeError, match="Row 0 is a list .* pass analyzer= a named function"):
+        ParaphraseVectorizer().fit([(["a", "b"], ["c"]), (["d", "e"], ["f", "g"])])
+
+
+NOT_ENCODED = {
+    "lists": lambda: [PAIRS, PAIRS[:5]],
+    "lists of two": lambda: [PAIRS[:2], [list(pair) for pair in PAIRS[2:4]]],
+    "arrays": lambda: [np.array(PAIRS), np.array(PAIRS[:5])],
+    "an array": lambda: np.array([PAIRS, PAIRS]),
+    "tables": lambda: [pd.DataFrame(PAIRS), pd.DataFrame(PAIRS)],
+    "one of two": lambda: [PAIRS, PairCorpus.from_pairs(PAIRS)],
+    "generator of lists": lambda: iter([PAIRS, PAIRS]),
+    "generator of PairCorpus": lambda: iter([PairCorpus.from_pairs(PAIRS)] * 2),
+}
+
+
+@pytest.mark.parametrize("form", NOT_ENCODED)
+def test_sets_of_pairs_must_be_encoded(form):
+    for learn in (ParaphraseVectorizer().fit, PairCorpus.from_pairs):
+        with pytest.raises(
+            ValueError, match=r"X holds sets of pairs.*\[PairCorpus.from_pairs\(pairs\) for pairs in X\]"
+        ):
+            learn(NOT_ENCODED[form]())
+
+
+def test_pairs_are_no_sentences():
+    pairs = PairCorpus.from_pairs(PAIRS)
+    for read in (ParaphraseVectorizer(**FAST).fit(pairs).transform, SentenceCorpus.from_sentences):
+        with pytest.raises(TypeError, match=r"is a PairCorpus, not sentences. Pass .*\.sentences"):
+            read(pairs)
+
+
+def empty():
+    return PairCorpus.from_pairs(PAIRS)[:0]
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: ParaphraseVectorizer().fit(empty()), "X"),
+        (lambda: ParaphraseVectorizer().partial_fit(empty()), "X"),
+        (lambda: ParaphraseVectorizer().estimate_memory(empty()), "X"),
+        (lambda: ParaphraseVectorizer().fit([PairCorpus.from_pairs(PAIRS), empty()]), r"X\[1\]"),
+        (lambda: ParaphraseVectorizer(corpus=empty()).fit(["a"]), "corpus"),
+        (lambda: FineTunedRelatednessRegressor(ParaphraseVectorizer()).fit(empty(), []), "X"),
+        (lambda: PairCorpus.from_pairs(iter([])), "X"),
+    ],
+)
+def test_no_pairs_are_refused(call, name):
+    with pytest.raises(ValueError, match=f"^{name} has no pairs. Pass at least two"):
+        call()

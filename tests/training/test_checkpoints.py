@@ -128,6 +128,24 @@ def test_labels_and_sets_of_pairs_go_on(tmp_path):
         assert learned(clone(model).fit(sets, checkpoint=tmp_path / str(n_writes))) == expected
 
 
+def test_sets_of_pairs_that_stop_early_go_on(tmp_path):
+    sets = [
+        skembed.PairCorpus.from_pairs([(f"{name}{i} r{i % 9}", f"q{name}{i} r{i % 9}") for i in range(60)])
+        for name in "ab"
+    ]
+    model = skembed.ParaphraseVectorizer(
+        4, max_iter=5, early_stopping=True, n_iter_no_change=2, tol=0.3, random_state=0, learning_rate=0.01
+    )
+    straight_on = clone(model).fit(sets)
+    assert 5 < straight_on.n_iter_ + 2 < 10  # both stop
+    for n_writes in range(2, straight_on.n_iter_ + 2):
+        path = tmp_path / str(n_writes)
+        with killed_after(n_writes):
+            clone(model).fit(sets, checkpoint=path)
+        found = clone(model).fit(sets, checkpoint=path)
+        assert learned(found) == learned(straight_on) and found.n_iter_ == len(found.loss_curve_)
+
+
 def test_without_a_random_state_the_fit_that_began_goes_on(tmp_path):
     with killed_after(2):
         fit(make("CBOSVectorizer", random_state=None), checkpoint=tmp_path / "state")
