@@ -162,6 +162,7 @@ def figures(sources, package):
         ("transform: calls from file to file", transform[0].total()),
         ("transform: calls from unit to unit", transform[1].total()),
         (f"functions of more than {MAX_LINES} lines of code", len(lengthy)),
+        (f"public constructors of more than {MAX_LINES} lines of code", len(long_constructors)),
         (f"functions of more than {MAX_ARGUMENTS} arguments", len(wide)),
         (f"public constructors of more than {MAX_ARGUMENTS} arguments", len(wide_constructors)),
         ("names that several modules define, private constants aside", len(twice)),
