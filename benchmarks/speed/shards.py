@@ -1,4 +1,4 @@
-"""What learning in shards costs in time: CPU of one process with and without shards, two processes against one.
+"""What learning in shards costs in time: CPU with and without shards, two processes or workers against one.
 
     python benchmarks/speed/shards.py --data DATA [--rounds N] [--out OUT]
 
@@ -6,6 +6,8 @@ The text is Simple English Wikipedia and books, four times over: 114 million wor
 has fewer words in a round, copies and merges count for more.
 """
 
+import atexit
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -13,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 import numpy as np
-from measuring import arguments, median, rounds_of, saved_corpus, spread, workers
+from measuring import arguments, dask_cluster, median, rounds_of, saved_corpus, spread, workers
 from reporting import report, target
 
 from skembed import SentenceCorpus
@@ -22,11 +24,14 @@ RUNS = {
     "one trainer": (1, None, 1),
     "4 shards, this process": (4, None, 1),
     "16 shards, this process": (16, None, 1),
-    "16 shards, one process": (16, "processes", 1),
     "16 shards, two processes": (16, "processes", 2),
+    "16 shards, one worker of Dask": (16, "dask", 1),
+    "16 shards, two workers of Dask": (16, "dask", 2),
 }
 TEXTS = "simplewiki", "books_small"
 TIMES, PASSES = 4, 1
+OPEN = contextlib.ExitStack()  # clusters, until the process ends
+atexit.register(OPEN.close)
 
 
 def cpu_of_workers():
@@ -45,6 +50,8 @@ def prepare(corpus, n_shards, engine, n_jobs):
     """A task that fits CBOS; its kernels are compiled, and its processes running, before."""
     import skembed
 
+    if engine == "dask":
+        engine, _ = OPEN.enter_context(dask_cluster(n_jobs, "--no-nanny"))
     text = skembed.SentenceCorpus.load(corpus)
 
     def fit(text=text):
@@ -84,8 +91,10 @@ def main():
         }
         for name in RUNS
     ]
-    alone, two = median(wall["16 shards, one process"]), median(wall["16 shards, two processes"])
-    in_16 = median(cpu["16 shards, this process"]) / median(cpu["one trainer"])
+    alone, two = median(wall["16 shards, this process"]), median(wall["16 shards, two processes"])
+    worker, pair = (median(wall[f"16 shards, {name} of Dask"]) for name in ("one worker", "two workers"))
+    trainer = median(cpu["one trainer"])
+    in_16, of_dask = (median(cpu[f"16 shards, {name}"]) / trainer for name in ("this process", "one worker of Dask"))
     report(
         options,
         "shards",
@@ -93,7 +102,9 @@ def main():
         rows,
         targets=[
             target("CPU of 16 shards", "16 shards, this process", in_16, 1.3, at_most=True, unit="times one trainer"),
+            target("CPU of 16 shards", "one worker of Dask", of_dask, 1.3, at_most=True, unit="times one trainer"),
             target("two processes", "16 shards, two processes", alone / two, 1.6, unit="times one"),
+            target("two workers of Dask", "16 shards", worker / pair, 1.6, unit="times one"),
         ],
     )
 
