@@ -63,7 +63,9 @@ class ShardedVectorizer(TrainedVectorizer):
             after each round too.
         engine : {"processes"}, dask.distributed.Client or None, default=None
             Who learns from the shards, if `n_shards` is above 1: `n_jobs` processes, the workers of a Dask cluster, or
-            this process. It does not change one bit of the result.
+            this process. With ``n_jobs=None`` there are as many processes as cores, unless a context of joblib says how
+            many; in a worker of joblib, as of a parallel search, there are none besides it. There are never more than
+            shards. It does not change one bit of the result.
 
         Returns
         -------
@@ -96,7 +98,7 @@ class ShardedVectorizer(TrainedVectorizer):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 
     def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> BlockLoop | RoundTrainer:
-        chosen = engine_of(engine, self.n_jobs)
+        chosen = engine_of(engine, self.n_jobs, self.n_shards)
         if self.n_shards in (None, 1):
             if engine is not None:
                 warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
