@@ -60,7 +60,7 @@ class ShardedVectorizer(TrainedVectorizer):
             the fit, which then gives the same model at once; delete it when the model is saved.
         checkpoint_every : int, default=1
             After how many passes the state is written, beside after the last one. With 1, and `n_shards`, it is written
-            after each round too.
+            within a pass too: after a round, if the last time was a minute ago or more.
         engine : {"processes"}, dask.distributed.Client or None, default=None
             Who learns from the shards, if `n_shards` is above 1: `n_jobs` processes, the workers of a Dask cluster, or
             this process. With ``n_jobs=None`` there are as many processes as cores, unless a context of joblib says how

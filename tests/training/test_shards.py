@@ -4,6 +4,7 @@ import os
 import pickle
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -321,7 +322,11 @@ def test_labels_are_learned_in_shards():
 
 @pytest.mark.parametrize("name", ["CBOSVectorizer", "ParagraphVectorizer-dm"])
 def test_a_fit_in_shards_goes_on_after_any_round(name, tmp_path, monkeypatch):
-    """It writes before the first round, and after each: 5 in the first pass, with the warm-up, and 4 in others."""
+    """It writes before the first round, and after each: 5 in the first pass, with the warm-up, and 4 in others.
+
+    A minute later each time, that is: sooner it does not write within a pass.
+    """
+    monkeypatch.setattr("skembed._training.checkpoint._SECONDS_BETWEEN_ROUNDS", 0)
     whole = make(name, n_shards=3, max_iter=2).fit(corpus())
     write = Checkpoint.write
     for n_writes in range(1, 11):
@@ -342,6 +347,29 @@ def test_a_fit_in_shards_goes_on_after_any_round(name, tmp_path, monkeypatch):
         goes_on = estimator.fit(corpus(), checkpoint=folder, engine=Shuffled(2))
         assert learned(goes_on) == learned(whole)
         assert goes_on.loss_curve_ == whole.loss_curve_
+
+
+def test_a_fit_writes_once_a_minute_within_a_pass(tmp_path, monkeypatch):
+    """And after each pass. Here a round takes 20 seconds; 5 are a pass, then 4."""
+    seconds, written, learn, write = [0], [], rounds.learn, Checkpoint.write
+
+    def learn_slowly(*args):
+        seconds[0] += 20
+        return learn(*args)
+
+    def noted(self, arrays, progress):
+        written.append((progress.get("n_passes", 0), progress.get("part", [0])[0]))
+        write(self, arrays, progress)
+
+    monkeypatch.setattr("skembed._training.checkpoint.time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    monkeypatch.setattr(rounds, "learn", learn_slowly)
+    monkeypatch.setattr(Checkpoint, "write", noted)
+    for every, expected in [(1, [(0, 0), (0, 3), (1, 0), (1, 3), (2, 0)]), (2, [(0, 0), (2, 0)])]:
+        written.clear()
+        make("CBOSVectorizer", n_shards=3, max_iter=2).fit(
+            corpus(), checkpoint=tmp_path / str(every), checkpoint_every=every
+        )
+        assert written == expected
 
 
 @pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if name not in SHARDED])
