@@ -103,13 +103,7 @@ class ShardedVectorizer(TrainedVectorizer):
             if engine is not None:
                 warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
             return self._make_trainer(fitted)
-        most = self._pace.shards_of(len(text.tokens))
-        if self.n_shards > most:
-            warn_at_user(
-                f"n_shards={self.n_shards} leaves each shard {len(text.tokens) // int(self.n_shards):,} words of this "
-                f"text. In so many shards {type(self).__name__} may learn clearly less than one trainer does: use at "
-                f"most n_shards={most}."
-            )
+        self._warn_of_shards(len(text.tokens), int(self.n_shards))
         words, of_text = (
             [name for array in moving(arrays) for name in (array.name, array.accumulator)]
             for arrays in (self._learned_arrays(fitted), self._arrays_of_text(fitted, text))
@@ -118,6 +112,20 @@ class ShardedVectorizer(TrainedVectorizer):
         make_trainer = MakesTrainer(self, None if engine is None else 1)
         job = Job(make_trainer, shown, words[::2], of_text[::2], int(self.n_shards), self._pace)
         return RoundTrainer(job, fitted, self._make_trainer(fitted), chosen)
+
+    def _warn_of_shards(self, n_tokens: int, n_shards: int) -> None:
+        """Warn if shards are smaller than was measured to be enough, or more than were tried."""
+        name, most, least = type(self).__name__, self._pace.shards_of(n_tokens), self._pace.least_of_shard
+        if n_shards <= most:
+            return
+        if n_tokens // n_shards < least:
+            problem = f"leaves each shard {n_tokens // n_shards:,} words of this text. With fewer than {least:,},"
+        else:
+            problem = f"is more than was tried on texts as long as this: {most}, of {least:,} words or more. With more,"
+        warn_at_user(
+            f"n_shards={n_shards} {problem} {name} may learn clearly less than one trainer does: use at most "
+            f"n_shards={most}."
+        )
 
 
 class MakesTrainer:

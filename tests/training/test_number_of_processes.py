@@ -1,4 +1,4 @@
-"""How many processes learn in shards: `n_jobs` of them; as many as cores if that is None, unless joblib says otherwise."""
+"""How many processes learn in shards: `n_jobs`; as many as cores if that is None, unless joblib says otherwise."""
 
 import joblib
 import pytest

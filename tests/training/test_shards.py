@@ -380,17 +380,6 @@ def test_other_methods_refuse_an_engine(name):
         type(make(name))(n_shards=2)
 
 
-def test_too_many_shards_for_the_text():
-    with pytest.warns(UserWarning, match="n_shards=3 leaves each shard 2.. words .* use at most n_shards=1"):
-        make("CBOSVectorizer", n_shards=3).fit(corpus())
-
-
-def test_too_many_shards_for_a_long_text():
-    """With a million words each; of a long text some methods bear fewer."""
-    assert [Pace(64, 125_000, 4).shards_of(n) for n in (999, 2 * 10**6, 16 * 10**6, 10**8)] == [1, 2, 16, 4]
-    assert Pace(64).shards_of(10**8) == 100
-
-
 def test_wrong_engine():
     for n_shards in (None, 1, 2):
         with pytest.raises(ValueError, match="engine must be None, 'processes' or a client"):
