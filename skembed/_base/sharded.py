@@ -60,10 +60,12 @@ class ShardedVectorizer(TrainedVectorizer):
             the fit, which then gives the same model at once; delete it when the model is saved.
         checkpoint_every : int, default=1
             After how many passes the state is written, beside after the last one. With 1, and `n_shards`, it is written
-            after each round too.
+            within a pass too: after a round, if the last time was a minute ago or more.
         engine : {"processes"}, dask.distributed.Client or None, default=None
             Who learns from the shards, if `n_shards` is above 1: `n_jobs` processes, the workers of a Dask cluster, or
-            this process. It does not change one bit of the result.
+            this process. With ``n_jobs=None`` there are as many processes as cores, unless a context of joblib says how
+            many; in a worker of joblib, as of a parallel search, there are none besides it. There are never more than
+            shards. It does not change one bit of the result.
 
         Returns
         -------
@@ -96,18 +98,12 @@ class ShardedVectorizer(TrainedVectorizer):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 
     def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> BlockLoop | RoundTrainer:
-        chosen = engine_of(engine, self.n_jobs)
+        chosen = engine_of(engine, self.n_jobs, self.n_shards)
         if self.n_shards in (None, 1):
             if engine is not None:
                 warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
             return self._make_trainer(fitted)
-        most = self._pace.shards_of(len(text.tokens))
-        if self.n_shards > most:
-            warn_at_user(
-                f"n_shards={self.n_shards} leaves each shard {len(text.tokens) // int(self.n_shards):,} words of this "
-                f"text. In so many shards {type(self).__name__} may learn clearly less than one trainer does: use at "
-                f"most n_shards={most}."
-            )
+        self._warn_of_shards(len(text.tokens), int(self.n_shards))
         words, of_text = (
             [name for array in moving(arrays) for name in (array.name, array.accumulator)]
             for arrays in (self._learned_arrays(fitted), self._arrays_of_text(fitted, text))
@@ -116,6 +112,20 @@ class ShardedVectorizer(TrainedVectorizer):
         make_trainer = MakesTrainer(self, None if engine is None else 1)
         job = Job(make_trainer, shown, words[::2], of_text[::2], int(self.n_shards), self._pace)
         return RoundTrainer(job, fitted, self._make_trainer(fitted), chosen)
+
+    def _warn_of_shards(self, n_tokens: int, n_shards: int) -> None:
+        """Warn if shards are smaller than was measured to be enough, or more than were tried."""
+        name, most, least = type(self).__name__, self._pace.shards_of(n_tokens), self._pace.least_of_shard
+        if n_shards <= most:
+            return
+        if n_tokens // n_shards < least:
+            problem = f"leaves each shard {n_tokens // n_shards:,} words of this text. With fewer than {least:,},"
+        else:
+            problem = f"is more than was tried on texts as long as this: {most}, of {least:,} words or more. With more,"
+        warn_at_user(
+            f"n_shards={n_shards} {problem} {name} may learn clearly less than one trainer does: use at most "
+            f"n_shards={most}."
+        )
 
 
 class MakesTrainer:

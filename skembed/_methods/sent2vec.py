@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 from .._base.ngrams import NgramVectorizer
 from .._base.sharded import ShardedVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
+from .._shards.plan import Pace
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.start import StartsFromInit
@@ -219,6 +220,7 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
     }
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
+    _pace = Pace(least_of_shard=250_000)
 
     def __init__(
         self,

@@ -68,8 +68,9 @@ class Inline:
 class Processes:
     """Computes tasks in processes of this machine, as joblib starts them."""
 
-    def __init__(self, n_processes: int | None) -> None:
-        self.n_processes = n_processes
+    def __init__(self, n_jobs: int | None, most: int | None = None) -> None:
+        found = _count_processes(n_jobs)
+        self.n_processes = found if most is None else min(found, most)
         self._folder: Path | None = None  # of all that processes read where it lies
         self._shared: tuple[EncodedText, EncodedText] | None = None  # a text, and the same in files
 
@@ -77,7 +78,7 @@ class Processes:
         """See `Engine`. Files are mapped; arrays in memory are written to files once."""
         import joblib
 
-        if joblib.effective_n_jobs(self.n_processes) == 1:
+        if self.n_processes == 1:
             return text
         if self._shared is None or self._shared[0] is not text:
 
@@ -96,9 +97,7 @@ class Processes:
 
     def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """See `Engine`. The files are written anew, so that no round takes new memory for them."""
-        import joblib
-
-        if joblib.effective_n_jobs(self.n_processes) == 1:
+        if self.n_processes == 1:
             return fitted
         shared = dict(fitted)
         for name, array in fitted.items():
@@ -123,7 +122,7 @@ class Processes:
         """See `Engine`."""
         import joblib
 
-        n_processes = joblib.effective_n_jobs(self.n_processes)
+        n_processes = self.n_processes
         if n_processes == 1:
             return Inline().reduce(work, merge, common, make_tasks, n_tasks)
         for attempt in range(_ATTEMPTS):
@@ -146,6 +145,19 @@ class Processes:
                         "The work cannot be sent to the processes. Most often the folder through which joblib sends "
                         "arrays is full; the environment variable JOBLIB_TEMP_FOLDER names another."
                     ) from error
+
+
+def _count_processes(n_jobs: int | None) -> int:
+    """How many processes `n_jobs` means: as joblib counts them, but None is one for each core, not one in all.
+
+    A context of joblib still decides. So does joblib in its own workers, which share the cores with others.
+    """
+    import joblib
+    from joblib.parallel import get_active_backend
+
+    backend, n_jobs_of_context = get_active_backend()
+    is_free = n_jobs is None and n_jobs_of_context is None and not backend.nesting_level
+    return int(joblib.effective_n_jobs(-1 if is_free else n_jobs))
 
 
 def _write_result(path: Path, work: Work, merge: Merge, common: Any, tasks: list[Any]) -> Path:
@@ -179,7 +191,7 @@ def _lost(who: str) -> RuntimeError:
     return RuntimeError(
         f"{who.capitalize()} were lost {_ATTEMPTS} times in a row in one round, so the fit ends. The estimator is "
         "unchanged. Most often the system kills what runs out of memory: estimate_memory says what a fit needs, and "
-        "the logs of the workers how they ended. With a checkpoint, the fit goes on from the last round."
+        "the logs of the workers how they ended. With a checkpoint, the fit goes on from where that was written last."
     )
 
 
@@ -268,12 +280,15 @@ def _what_decides_bits() -> dict[str, Any]:
     return {"skembed": __version__, "numba": numba.__version__, "fused multiply-add": fused}
 
 
-def engine_of(engine: Any, n_jobs: int | None) -> Engine:
-    """The engine that a fit was given: None, "processes", a Dask client, or an object with the method `reduce`."""
+def engine_of(engine: Any, n_jobs: int | None, n_shards: int | None = None) -> Engine:
+    """The engine that a fit was given: None, "processes", a Dask client, or an object with the method `reduce`.
+
+    There are no more processes than shards.
+    """
     if engine is None:
         return Inline()
     if isinstance(engine, str) and engine == "processes":
-        return Processes(n_jobs)
+        return Processes(n_jobs, n_shards)
     if isinstance(engine, Engine):
         return engine
     if hasattr(engine, "scatter") and hasattr(engine, "submit"):

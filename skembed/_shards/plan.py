@@ -21,10 +21,10 @@ _EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024
 # The most tokens that a shard learns from in one round; and the fewest if there are more than four rounds, half as many
 # of a long text.
 _TOKENS_OF_ROUND, _LEAST_OF_ROUND = 20_000_000, 15_625
-# The fewest tokens of a shard in a pass: with fewer, some methods lose more than 0.7 points of STS.
-_LEAST_OF_SHARD = 1_000_000
-# Above this many tokens, some methods need a merge for so many words, not only so many merges in a pass.
+# From this many tokens on, some methods need a merge for so many words, not only so many merges in a pass.
 _LONG_TEXT = 20_000_000
+# Numbers of shards were measured on a text of so many tokens, and up to 16 on a long one.
+_MEASURED_TEXT, _MOST_OF_LONG_TEXT = 16_000_000, 16
 # One trainer begins a model with this fraction of the tokens, at most as many as in a round.
 _WARM_UP = 0.02
 
@@ -60,12 +60,12 @@ class Pace(NamedTuple):
 
     fewest_rounds: int = 16  # of a pass
     most_tokens: int = sys.maxsize  # of a long text that all shards together learn from in one round
-    most_shards: int = sys.maxsize  # of a long text
+    least_of_shard: int = 1_000_000  # tokens in a pass; with fewer, some methods lose more than 0.7 points of STS
 
     def shards_of(self, n_tokens: int) -> int:
-        """The most shards with which a method learns about as much from a text as one trainer does."""
-        most = max(1, n_tokens // _LEAST_OF_SHARD)
-        return most if n_tokens < _LONG_TEXT else min(most, self.most_shards)
+        """The most shards with which a method is known to learn: enough tokens in each, no more than were tried."""
+        most = max(1, min(n_tokens, _MEASURED_TEXT) // self.least_of_shard)
+        return most if n_tokens < _LONG_TEXT else min(most, _MOST_OF_LONG_TEXT)
 
 
 class Round(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ from .stopping import EarlyStopping, largest_of
 _HEADER = "checkpoint.json"
 _KIND = FolderKind("checkpoint", _HEADER, frozenset([_HEADER, ARRAYS]))
 _FOLDER = ArrayFolder(_KIND, 1, {"seed": int, "fit": dict, "progress": dict})
+# Between the rounds of a pass a checkpoint is written no more often than this: a round may take 5 ms.
+_SECONDS_BETWEEN_ROUNDS = 60.0
 _BEST = "best "  # before the names of the best weights so far
 _HOW_TO_GO_ON = "Fit with the same data and settings to go on, choose another path, or delete the folder."
 
@@ -37,6 +40,7 @@ class Checkpoint:
         self.path, self.every = None if path is None else user_path(path), int(every)
         self._entries: dict[str, Any] = {}
         self._found = self._read_header()
+        self._written_at = time.monotonic()  # or began
 
     def refuse(self, given: str) -> None:
         """Raise an error if there is a path, but no fit to keep: what is `given` has its word vectors already."""
@@ -75,6 +79,11 @@ class Checkpoint:
         if self.path is not None:
             with new_folder(self.path, _KIND) as folder:
                 write_folder(folder, _FOLDER, self._entries | {"progress": dict(progress)}, arrays)
+            self._written_at = time.monotonic()
+
+    def is_due_in_a_pass(self) -> bool:
+        """Whether to write between rounds: if each pass is written, and it has been long since."""
+        return self.every == 1 and time.monotonic() - self._written_at >= _SECONDS_BETWEEN_ROUNDS
 
     def read(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """The arrays, mapped into memory, and the progress that were written last; both empty before the first pass."""
@@ -119,8 +128,10 @@ class LearningState(NamedTuple):
 
     def write(self, checkpoint: Checkpoint, n_passes: int, *, is_last: bool, part: PartOfPass | None = None) -> None:
         """Write a checkpoint after a pass, or a part of the next one, if it is time for one."""
-        is_time = is_last or n_passes % checkpoint.every == 0 if part is None else checkpoint.every == 1
-        if checkpoint.path is None or not is_time:
+        if checkpoint.path is None:
+            return
+        is_time = is_last or n_passes % checkpoint.every == 0 if part is None else checkpoint.is_due_in_a_pass()
+        if not is_time:
             return
         n_rounds, loss, n_targets = part or PartOfPass()
         arrays = {name: self.fitted[name] for name in self._names}

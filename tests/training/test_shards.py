@@ -4,6 +4,7 @@ import os
 import pickle
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -321,7 +322,11 @@ def test_labels_are_learned_in_shards():
 
 @pytest.mark.parametrize("name", ["CBOSVectorizer", "ParagraphVectorizer-dm"])
 def test_a_fit_in_shards_goes_on_after_any_round(name, tmp_path, monkeypatch):
-    """It writes before the first round, and after each: 5 in the first pass, with the warm-up, and 4 in others."""
+    """It writes before the first round, and after each: 5 in the first pass, with the warm-up, and 4 in others.
+
+    A minute later each time, that is: sooner it does not write within a pass.
+    """
+    monkeypatch.setattr("skembed._training.checkpoint._SECONDS_BETWEEN_ROUNDS", 0)
     whole = make(name, n_shards=3, max_iter=2).fit(corpus())
     write = Checkpoint.write
     for n_writes in range(1, 11):
@@ -344,23 +349,35 @@ def test_a_fit_in_shards_goes_on_after_any_round(name, tmp_path, monkeypatch):
         assert goes_on.loss_curve_ == whole.loss_curve_
 
 
+def test_a_fit_writes_once_a_minute_within_a_pass(tmp_path, monkeypatch):
+    """And after each pass. Here a round takes 20 seconds; 5 are a pass, then 4."""
+    seconds, written, learn, write = [0], [], rounds.learn, Checkpoint.write
+
+    def learn_slowly(*args):
+        seconds[0] += 20
+        return learn(*args)
+
+    def noted(self, arrays, progress):
+        written.append((progress.get("n_passes", 0), progress.get("part", [0])[0]))
+        write(self, arrays, progress)
+
+    monkeypatch.setattr("skembed._training.checkpoint.time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    monkeypatch.setattr(rounds, "learn", learn_slowly)
+    monkeypatch.setattr(Checkpoint, "write", noted)
+    for every, expected in [(1, [(0, 0), (0, 3), (1, 0), (1, 3), (2, 0)]), (2, [(0, 0), (2, 0)])]:
+        written.clear()
+        make("CBOSVectorizer", n_shards=3, max_iter=2).fit(
+            corpus(), checkpoint=tmp_path / str(every), checkpoint_every=every
+        )
+        assert written == expected
+
+
 @pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if name not in SHARDED])
 def test_other_methods_refuse_an_engine(name):
     with pytest.raises(TypeError, match="engine"):
         make(name).fit(TEXT, groups=GROUPS, engine="processes")
     with pytest.raises(TypeError, match="n_shards"):
         type(make(name))(n_shards=2)
-
-
-def test_too_many_shards_for_the_text():
-    with pytest.warns(UserWarning, match="n_shards=3 leaves each shard 2.. words .* use at most n_shards=1"):
-        make("CBOSVectorizer", n_shards=3).fit(corpus())
-
-
-def test_too_many_shards_for_a_long_text():
-    """With a million words each; of a long text some methods bear fewer."""
-    assert [Pace(64, 125_000, 4).shards_of(n) for n in (999, 2 * 10**6, 16 * 10**6, 10**8)] == [1, 2, 16, 4]
-    assert Pace(64).shards_of(10**8) == 100
 
 
 def test_wrong_engine():
