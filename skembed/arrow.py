@@ -45,7 +45,8 @@ def embedder(
         If there is no model at the path; when called, if a worker does not see it.
     ValueError
         If the model has sparse rows, or `name` is `column`; when called, if a batch has no such column, or several, or
-        has a column `name` already, or another model was saved to the folder meanwhile.
+        has a column `name` already, or a sentence is not UTF-8 (names the row), or another model was saved to the
+        folder meanwhile.
     TypeError
         If the model is not a path; when called, if a sentence is missing or is not a string (names the row).
 
@@ -86,8 +87,9 @@ def _with_vectors(saved: SavedModel, column: str, name: str, batches: Iterable[A
             raise ValueError(f"There is a column {brief(name)} already. Pass another name for the vectors, name=.")
         try:
             vectors = saved.vectors(batch.column(column))
-        except TypeError as error:
-            raise TypeError(f"In the batch that begins at row {n_rows}: {error}") from error
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"In the batch that begins at row {n_rows}: {error}") from error
         offsets = vectors.shape[1] * np.arange(len(batch) + 1, dtype=np.int32)
         lists = pyarrow.ListArray.from_arrays(offsets, vectors.ravel())
         yield pyarrow.RecordBatch.from_arrays([*batch.columns, lists], [*names, name])

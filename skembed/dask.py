@@ -42,7 +42,8 @@ def transform(model: Any, sentences: Any, *, folder: PathLike | None = None, tok
     TypeError
         If `sentences` is no series of Dask; when computed, if a sentence is not a string (names index and row).
     ValueError
-        If the model has sparse rows; when computed, if another model was saved to the folder meanwhile.
+        If the model has sparse rows; when computed, if a sentence is not UTF-8 (names index and row), or another model
+        was saved to the folder meanwhile.
     FileNotFoundError
         If there is no model at the path; when computed, if a worker does not see it.
 
@@ -78,7 +79,8 @@ def _vectors(sentences: Any, saved: SavedModel, names: np.ndarray) -> Any:
 
     try:
         vectors = saved.vectors(sentences)
-    except TypeError as error:
-        first, last = sentences.index[0], sentences.index[-1]
-        raise TypeError(f"In the partition with the index {first} to {last}: {error}") from error
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        rows = f"with the index {sentences.index[0]} to {sentences.index[-1]}" if len(sentences) else "without rows"
+        raise kind(f"In the partition {rows}: {error}") from error
     return pd.DataFrame(vectors, sentences.index, names)

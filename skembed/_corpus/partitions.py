@@ -26,6 +26,9 @@ from .content import Content, make_settings
 from .storage import STEP, GrowingArray
 
 _ARITY = 8  # vocabularies that a task merges
+_ONE_TABLE = (
+    'Write the ids to the table of the sentences first, and pass two of its columns: table["text"], table["id"].'
+)
 
 
 class _Partition(NamedTuple):
@@ -117,8 +120,52 @@ def _partitions(texts: Any, groups: Any) -> list[Any]:
     if groups is None:
         return list(texts.to_delayed())
     _check_series(groups, "groups")
+    if not _of_one_table(texts, groups):
+        if not (texts.known_divisions and groups.known_divisions):
+            return _pairs_of_partitions(texts, groups)
+        groups = _cut_as(texts, groups)
     # As one table, because Dask may merge partitions of one column and not those of another.
     return list(texts.to_frame("text").assign(group=groups).to_delayed())
+
+
+def _of_one_table(texts: Any, groups: Any) -> bool:
+    """Whether the rows of two series lie in the same partitions; False if this version of Dask does not say."""
+    try:
+        from dask.dataframe.dask_expr._expr import are_co_aligned
+
+        return bool(are_co_aligned(texts.expr, groups.expr))
+    except (ImportError, AttributeError):
+        return False
+
+
+def _pairs_of_partitions(texts: Any, groups: Any) -> list[Any]:
+    """Pair partitions of two tables by their position: to assign one to the other, Dask would shuffle the rows."""
+    from dask.delayed import delayed
+
+    sentences, ids = texts.to_delayed(), groups.to_delayed()
+    if len(sentences) != len(ids):
+        raise ValueError(
+            f"sentences and groups come from two tables, which Dask reads in {len(sentences)} and {len(ids)} "
+            f"partitions, so nothing says which id belongs to which sentence. {_ONE_TABLE}"
+        )
+    return [delayed(_pair)(*pair) for pair in zip(sentences, ids)]
+
+
+def _cut_as(texts: Any, groups: Any) -> Any:
+    """Cut `groups` at the divisions of `texts`. Left to itself, Dask would cut both, and change the order of rows."""
+    if groups.divisions == texts.divisions:
+        return groups
+    (first, *_, last), (own_first, *_, own_last) = texts.divisions, groups.divisions
+    try:
+        fits = first <= own_first and own_last <= last
+    except TypeError:  # numbers and strings
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"The index of groups, from {brief(own_first)} to {brief(own_last)}, goes beyond that of sentences, from "
+            f"{brief(first)} to {brief(last)}. {_ONE_TABLE}"
+        )
+    return groups.repartition(divisions=texts.divisions, force=True)
 
 
 def _check_series(value: Any, name: str) -> None:

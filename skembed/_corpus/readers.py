@@ -148,9 +148,10 @@ class Readers:
         ----------
         path : path-like or URL, or list of them
             A Parquet file; or a folder, for all files ``*.parquet`` in it and its subfolders, without those whose name
-            begins with "." or "_"; or a pattern such as ``"text/2024-*.parquet"``. A URL such as ``"s3://bucket/text"``
-            is opened with fsspec. The files of a folder or pattern are read in the order of their names, numbers in
-            names by value: ``part.2.parquet`` before ``part.10.parquet``, as Dask does.
+            begins with "." or "_"; or a pattern of files or folders such as ``"text/2024-*.parquet"`` or
+            ``"text/year=*"``. A URL such as ``"s3://bucket/text"`` is opened with fsspec. The files of a folder or
+            pattern are read in the order of their names, numbers in names by value: ``part.2.parquet`` before
+            ``part.10.parquet``, as Dask does.
         column : str
             Name of the column with the sentences, in reading order.
         groups : str or None, default=None
@@ -205,10 +206,14 @@ class Readers:
         Parameters
         ----------
         sentences : dask.dataframe.Series or dask.bag.Bag of str
-            Sentences in reading order.
+            Sentences in reading order. Where bytes of a text file may be no UTF-8, pass
+            ``dask.bag.read_text(path, errors="replace")``: without `errors`, Dask raises a UnicodeDecodeError that
+            names no file.
         groups : dask.dataframe.Series, dask.bag.Bag or None, default=None
             Document id of each sentence: a column of the same table, or a bag with the same partitions. A new document
-            begins where the id changes, also at the border of partitions. None means one document.
+            begins where the id changes, also at the border of partitions. None means one document. The column of
+            another table is matched by the index if Dask knows the divisions of both; otherwise row by row, in
+            partitions that must be as many and as long. The order of the sentences never changes.
         to : path-like
             Folder to write the corpus to, which is memory-mapped from there. An older corpus at this path is replaced.
             This process and all workers must see it under this path. Beside it, the partitions need its size once more.

@@ -201,8 +201,13 @@ class Dask:
     def __init__(self, client: Any) -> None:
         if getattr(client, "status", "running") in ("closing", "closed"):
             raise ValueError("engine is a client that is closed. Connect a new one, Client(cluster).")
+        if getattr(client, "asynchronous", False):
+            raise ValueError(
+                "engine is an asynchronous client, and fit waits for its results. Connect one without "
+                "asynchronous=True, or call fit in a thread: await asyncio.to_thread(emb.fit, X, engine=client)."
+            )
         self.client = client
-        self._is_compared = False
+        self._compared: set[str] = set()  # addresses of workers
 
     def share(self, text: EncodedText) -> EncodedText | None:
         """See `Engine`. Other machines need not have the files of this one."""
@@ -230,12 +235,18 @@ class Dask:
                 time.sleep(_PAUSE)
 
     def _compare_workers(self) -> None:
-        """Warn if workers may compute other bits than this process; once."""
-        if self._is_compared:
+        """Warn if workers may compute other bits than this process; of each worker once."""
+        new = [worker for worker in self.client.nthreads() if worker not in self._compared]
+        if not new and not self._compared:
+            raise ValueError(
+                "engine is a client of a cluster without workers. Start some, and wait for them before fit: "
+                "client.wait_for_workers(n)."
+            )
+        if not new:
             return
-        own = _what_decides_bits()
-        others = {worker: found for worker, found in self.client.run(_what_decides_bits).items() if found != own}
-        self._is_compared = True
+        own, all_found = _what_decides_bits(), self.client.run(_what_decides_bits, workers=new)
+        others = {worker: found for worker, found in all_found.items() if found != own}
+        self._compared.update(new)
         for worker, found in others.items():
             warn_at_user(
                 f"{len(others)} workers of the cluster may compute other bits than this process. {worker} has {found}, "

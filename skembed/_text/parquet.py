@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -176,13 +176,18 @@ def _files_of(path: PathLike) -> list[_File]:
         return _files_at_url(os.fspath(path))
     local = user_path(path)
     if local.is_dir():
-        found = [file for file in local.rglob("*.parquet") if _is_shown(file.relative_to(local).as_posix())]
+        found = _files_in(local, local)
         if not found:
             raise ValueError(f"The folder {local} has no file *.parquet.")
     elif _WILDCARDS.search(str(local)) and not local.exists():
-        found = [Path(name) for name in glob.glob(str(local), recursive=True)]
-        if not found:
+        matches = [Path(name) for name in glob.glob(str(local), recursive=True)]
+        if not matches:
             raise FileNotFoundError(f"No file matches {local}.")
+        root = Path(*takewhile(lambda part: not _WILDCARDS.search(part), local.parts))
+        # A pattern with ** matches folders and the files in them.
+        found = list({file for match in matches for file in (_files_in(match, root) if match.is_dir() else [match])})
+        if not found:
+            raise ValueError(f"The folders that match {local} have no file *.parquet.")
     else:
         found = [local]
         if not local.exists():
@@ -191,16 +196,30 @@ def _files_of(path: PathLike) -> list[_File]:
     return [_File(str(file), lambda file=file: file.open("rb")) for file in found]  # type: ignore[misc]
 
 
+def _files_in(folder: Path, root: Path) -> list[Path]:
+    """Return the Parquet files in a folder and its subfolders; names are hidden below `root`."""
+    found = folder.rglob("*.parquet")
+    return [file for file in found if _is_shown(file.relative_to(root).as_posix()) and not file.is_dir()]
+
+
 def _files_at_url(url: str) -> list[_File]:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
         raise ImportError("URLs need the optional library fsspec: pip install skembed[parquet]") from error
     system, path = url_to_fs(url)
-    if _WILDCARDS.search(path):
-        found = system.glob(path)
+
+    def files_in(folder: str, root: str) -> list[str]:
+        return [name for name in system.find(folder) if name.endswith(".parquet") and _is_shown(name[len(root) :])]
+
+    if wildcard := _WILDCARDS.search(path):
+        root = path[: path.rfind("/", 0, wildcard.start()) + 1]
+        matches = system.glob(path, detail=True)
+        folders = [name for name, entry in matches.items() if entry["type"] == "directory"]
+        found = [name for name in matches if name not in set(folders)]
+        found = list({*found, *(name for folder in folders for name in files_in(folder, root))})
     elif system.isdir(path):
-        found = [name for name in system.find(path) if name.endswith(".parquet") and _is_shown(name[len(path) :])]
+        found = files_in(path, path)
     else:
         found = [path]
     if not found:

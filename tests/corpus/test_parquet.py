@@ -106,6 +106,19 @@ def test_folders_of_partitions_and_files_of_other_programs(tmp_path, table):
         refused(path, "no column 'yea'. Its columns are text, doc, n", groups="yea")
 
 
+def test_patterns_of_folders(tmp_path, table):
+    """A folder that matches is read as its path is; what several patterns match, once."""
+    written(tmp_path / "year=2", table.slice(0, 3), [1])
+    written(tmp_path / "year=10" / "text.parquet", table.slice(3), [])  # Spark names a folder so
+    written(tmp_path / "_temporary" / "deep", table, [])
+    (tmp_path / "year=10" / "_SUCCESS").write_text("")
+    expected = SentenceCorpus.from_sentences(TEXT)
+    for pattern in ("year=*", "*", "year=*/**/*.parquet", ""):
+        for path in (tmp_path / pattern, f"{tmp_path.as_uri()}/{pattern}"):
+            assert same_bits(SentenceCorpus.from_parquet(path, column="text"), expected), path
+    refused(tmp_path / "_temp*", r"The folders that match .*_temp\* have no file \*\.parquet")
+
+
 def test_a_file_system_of_fsspec(table):
     import fsspec
 

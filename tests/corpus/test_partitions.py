@@ -111,6 +111,55 @@ def test_partitions_that_dask_merges(folder, tmp_path):
     )
 
 
+def read_parquet_of(folder, name, values, borders):
+    """A table of Dask from files, of which Dask does not know the divisions."""
+    (folder / name).mkdir()
+    for i, piece in enumerate(pieces(pa.table({name: values}), borders)):
+        pq.write_table(piece, folder / name / f"part.{i}.parquet")
+    return dd.read_parquet(folder / name)[name]
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame")  # pandas about a call in Dask
+def test_groups_of_another_table(tmp_path):
+    """Never shuffled: row by row in partitions of the same sizes, otherwise an error."""
+    text = read_parquet_of(tmp_path, "text", TEXT, [15])
+    same, other, more = (
+        read_parquet_of(tmp_path, *given)
+        for given in (("same", GROUPS, [15]), ("other", GROUPS, [20]), ("more", GROUPS, [20, 30]))
+    )
+    (tmp_path / "to").mkdir()
+    folder = tmp_path / "to" / "corpus"
+    message = "from two tables, which Dask reads in 2 and 3 partitions.* first, and pass two of its columns: table"
+    refused(text, more, message, ValueError, folder)
+    refused(text, other, r"^Partition [01] \(.*: groups has (20|40) entries for (15|45) sent", ValueError, folder)
+    refused(text.repartition(npartitions=1), same, "which Dask reads in 1 and 2 partitions", ValueError, folder)
+    expected = SentenceCorpus.from_sentences(TEXT, GROUPS)
+    assert same_bits(SentenceCorpus.from_dask(text.str.lower(), same, to=folder), expected)
+
+
+def test_groups_that_share_a_known_index(folder):
+    """The ids are cut where the sentences are, which stay in their order, also if that is not the index's."""
+    index = [*range(19, -1, -1), *range(20, 60)]
+    whole = pd.DataFrame({"text": TEXT}, index)
+    delayed = [dask.delayed(piece) for piece in pieces(whole, [20, 40])]
+    text = dd.from_delayed(delayed, meta=whole.iloc[:0], divisions=(0, 20, 40, 59))["text"]
+    ids = pd.Series(GROUPS, index)
+    expected = SentenceCorpus.from_sentences(TEXT, GROUPS)
+    for n in (1, 3, 7):
+        found = SentenceCorpus.from_dask(text, dd.from_pandas(ids, npartitions=n), to=folder)
+        assert same_bits(found, expected), n
+    more = dd.from_pandas(pd.Series([0, *GROUPS], [-1, *index]), npartitions=3)
+    with pytest.raises(ValueError, match=r"The index of groups, from -1 to 59, goes beyond that of .*, from 0 to 59\."):
+        SentenceCorpus.from_dask(text, more, to=folder)
+
+
+def test_a_version_of_dask_that_does_not_say_what_one_table_is(folder, monkeypatch):
+    monkeypatch.delattr("dask.dataframe.dask_expr._expr.are_co_aligned")
+    table = as_table({"text": TEXT, "doc": GROUPS}, [7, 44])
+    found = SentenceCorpus.from_dask(table["text"], table["doc"], to=folder)
+    assert same_bits(found, SentenceCorpus.from_sentences(TEXT, GROUPS))
+
+
 def odd_words(text):
     return [text, "", "a\nb", "\x7f", "\ud800", *text.split()]
 

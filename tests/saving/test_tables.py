@@ -163,6 +163,18 @@ def test_another_container_set_in_scikit_learn(model, folder):
     assert np.array_equal(np.array(embedded["v"].to_pylist(), np.float32), found)
 
 
+def test_bytes_that_are_no_text(folder):
+    offsets = np.array([0, 1, 3, 5], np.int32)
+    bad = pa.Array.from_buffers(pa.string(), 3, [None, pa.py_buffer(offsets), pa.py_buffer(b"a\xff\xfeok")])
+    series = pd.Series(pd.array(bad, dtype=pd.ArrowDtype(pa.string())), index=[7, 8, 9])
+    lazy = dd.from_delayed([dask.delayed(series)], meta=series.iloc[:0])
+    with pytest.raises(ValueError, match="In the partition with the index 7 to 9: Row 1 is not UTF-8: "):
+        skembed.dask.transform(folder, lazy).compute()
+    batches = [pa.RecordBatch.from_arrays([array], ["text"]) for array in (pa.array(["a", "b"]), bad)]
+    with pytest.raises(ValueError, match="In the batch that begins at row 2: Row 1 is not UTF-8: "):
+        list(skembed.arrow.embedder(folder, column="text")(batches))
+
+
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 def test_spark(model, folder, monkeypatch):

@@ -1,5 +1,6 @@
 """Learning in shards on a Dask cluster of processes: the same bits, also if a worker is killed."""
 
+import asyncio
 import os
 
 import pytest
@@ -32,7 +33,7 @@ def test_a_killed_worker_costs_no_bit(client, tmp_path, monkeypatch):
     assert os.path.exists(flag)
 
 
-def test_workers_that_may_compute_other_bits_are_named_once(client, monkeypatch):
+def test_workers_that_may_compute_other_bits_are_named_once(cluster, client, monkeypatch):
     import numba
 
     monkeypatch.setattr(numba, "__version__", "0.0")  # of this process alone
@@ -43,6 +44,32 @@ def test_workers_that_may_compute_other_bits_are_named_once(client, monkeypatch)
         for _ in range(2):
             engine._compare_workers()
     assert len(found) == 1
+    before = set(client.nthreads())
+    cluster.scale(len(before) + 1)
+    client.wait_for_workers(len(before) + 1)
+    (new,) = set(client.nthreads()) - before
+    with pytest.warns(UserWarning, match=f"1 workers of the cluster may compute .*{new} has"):
+        engine._compare_workers()
+
+
+def test_a_cluster_without_workers():
+    from distributed import Client
+
+    with Client(n_workers=0, processes=False, dashboard_address=":0") as client:
+        with pytest.raises(ValueError, match=r"without workers. .* before fit: client.wait_for_workers\(n\)"):
+            make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS, engine=client)
+
+
+def test_an_asynchronous_client():
+    from distributed import Client
+
+    async def fit():
+        options = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
+        async with Client(asynchronous=True, **options) as client:
+            make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS, engine=client)
+
+    with pytest.raises(ValueError, match="engine is an asynchronous client, and fit waits for"):
+        asyncio.run(fit())
 
 
 def test_a_client_that_is_closed(cluster):
