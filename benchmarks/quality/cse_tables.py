@@ -105,7 +105,7 @@ def with_means(scores, years):
 def by_set(found, years, systems, pairs):
     """A row for each set and mean: the paper's systems, and models here; what is not measured is empty."""
     columns = {f"paper: {name.split(' (')[0]}": with_means(published()[name], years) for name in systems}
-    columns |= {"tf-idf": with_means(found[TFIDF], years)}
+    columns |= {"tf-idf": with_means(found.get(TFIDF, {}), years)}
     columns |= {f"here: {name}": with_means(found[f"{name}: {pairs}"], years) for name in HERE}
     names = [name for year in years for name in (*SETS[year], f"{year} mean")] + [SICK, TOTAL, "14 sets"]
     return [{"set": name, **{title: cell(scores.get(name)) for title, scores in columns.items()}} for name in names]
