@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._training.memory import estimate
+from .._validation.limits import is_set
 from .sharing import of_one_state
 
 
@@ -47,7 +48,7 @@ class EstimatesMemory:
         >>> memory["corpus"] >= 4 * corpus.n_tokens
         True
         """
-        keep = self.warm_start and hasattr(self, "_layout")
+        keep = is_set(self, "warm_start") and hasattr(self, "_layout")
         corpus, annotations, classes = self._evidence(X, y, None, keep)
         if keep:
             self._check_layout()

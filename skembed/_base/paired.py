@@ -16,6 +16,7 @@ from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out
 from .._training.trainer import BlockLoop
 from .._validation.columns import as_labels
 from .._validation.constraints import Described
+from .._validation.limits import is_set
 from .._validation.paths import PathLike
 from .._validation.targets import check_length
 from .text import tokenizer_options
@@ -260,7 +261,7 @@ class PairedVectorizer(TrainedVectorizer):
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
     ) -> tuple[EncodedText, EncodedText | None]:
         """Hold out whole clusters of paraphrases of each set."""
-        if not self.early_stopping or partial:
+        if not is_set(self, "early_stopping") or partial:
             return self._encode_text(corpus, fitted, annotations), None
         held = hold_out_of_sets(Evidence(*annotations), self.validation_fraction, fitted["_seed"])
         text, held_out = (

@@ -23,7 +23,7 @@ from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import EpochTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
 from .._training.trainer import HELD_OUT_PASS, BlockLoop, Objective, Trainer
-from .._validation.limits import INT64_MAX, integers
+from .._validation.limits import INT64_MAX, integers, is_set
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .._validation.targets import check_length
@@ -170,7 +170,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         return self
 
     def _fit(self, X: Any, y: Any, groups: Any, saved: Checkpoint, engine: Any = None) -> Self:
-        keep = self.warm_start and hasattr(self, "vocabulary_")
+        keep = is_set(self, "warm_start") and hasattr(self, "vocabulary_")
         corpus, annotations, classes = self._evidence(X, y, groups, keep)
         if self._needs_order and classes is None:
             warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
@@ -302,7 +302,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
     ) -> tuple[EncodedText, EncodedText | None]:
         """The text to learn from and, with early stopping, the held-out text."""
-        if not self.early_stopping or partial:
+        if not is_set(self, "early_stopping") or partial:
             return self._encode_text(corpus, fitted, annotations), None
         classes = annotations[0] if fitted.get("_from_labels") else None
         held = hold_out(corpus, self.validation_fraction, fitted["_seed"], classes)
