@@ -19,13 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from package_drawing import drawing
-from package_source import (
-    declared_ranks,
-    docstrings_of,
-    heights_of,
-    import_graph,
-    read_package,
-)
+from package_source import declared_ranks, docstrings_of, heights_of, import_graph, read_package
 
 MAX_LINES, MAX_ARGUMENTS = 60, 9
 

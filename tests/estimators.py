@@ -79,14 +79,7 @@ def _given_vectors():
 
 
 GIVEN = _given_vectors()
-FAST = {
-    "n_components": 8,
-    "min_count": 1,
-    "max_iter": 2,
-    "subsample": 1e-2,
-    "n_buckets": 200,
-    "random_state": 0,
-}
+FAST = {"n_components": 8, "min_count": 1, "max_iter": 2, "subsample": 1e-2, "n_buckets": 200, "random_state": 0}
 VARIANTS = {
     "CBOSVectorizer": {
         "sgd": {"solver": "sgd", "learning_rate": 0.01, "unknown": "zero"},

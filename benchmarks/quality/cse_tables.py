@@ -55,11 +55,7 @@ NOTES = (
     "and 2016."
 )
 # What CSE of table 4 learned from.
-PAPER_MEANS = {
-    "CSE (PPDB)": "phrases",
-    "CSE (sentences)": "sentences",
-    "CSE (SimpWiki)": "phrases, then sentences",
-}
+PAPER_MEANS = {"CSE (PPDB)": "phrases", "CSE (sentences)": "sentences", "CSE (SimpWiki)": "phrases, then sentences"}
 LINEAR = {"activation": "identity"}
 # A rate and passes at which pairs of each kind do not undo what the start knew.
 WORDS = {"learn": "directions", "learning_rate": 3e-4, "max_iter": 12}

@@ -80,9 +80,7 @@ SENTENCE_GRID = [
     *moved(learning_rate=[0.01, 0.07]),  # these two after a first look at the others
     *moved(max_sentence_length=[8, 16, 32, 64, None]),
 ]
-WORD_GRID = [
-    *moved(max_iter=[1, 2, 10], weighting=["sif"], unknown=["zero"], n_components=[50, 200]),
-]
+WORD_GRID = [*moved(max_iter=[1, 2, 10], weighting=["sif"], unknown=["zero"], n_components=[50, 200])]
 MEAN_GRID = [
     *moved(learning_rate=[0.1, 0.15, 0.6, 0.9], subsample=[1e-4, 1e-2], negative=[10]),
     *WORD_GRID,
@@ -92,10 +90,7 @@ MEAN_GRID = [
 METHODS = {
     "CBOS": Method(CBOSVectorizer, {}, None, [*SENTENCE_GRID, *sgd(0.003, 0.01, 0.03)]),
     "Siamese CBOW": Method(
-        SiameseCBOWVectorizer,
-        {},
-        None,
-        [*moved(temperature=[0.05, 0.2, 1.0]), *SENTENCE_GRID, *sgd(1e-5, 1e-4, 1e-3)],
+        SiameseCBOWVectorizer, {}, None, [*moved(temperature=[0.05, 0.2, 1.0]), *SENTENCE_GRID, *sgd(1e-5, 1e-4, 1e-3)]
     ),
     "Sent2Vec": Method(
         Sent2VecVectorizer,

@@ -26,10 +26,7 @@ from skembed.evaluation._papers import JIAO
 from skembed.metrics import pearson_score, spearman_score
 
 CAPTIONS = {"learning_rate": 3e-4, "max_iter": 4, "word_dropout": 0.3, **COMMON}
-GRID = [
-    {"dropout": [0.6, 0.7], "encoder_learning_rate": [2.5e-4]},
-    {"dropout": [0.7], "encoder_learning_rate": [5e-4]},
-]
+GRID = [{"dropout": [0.6, 0.7], "encoder_learning_rate": [2.5e-4]}, {"dropout": [0.7], "encoder_learning_rate": [5e-4]}]
 
 
 def read_sick(data, part):
@@ -75,11 +72,7 @@ def targets_of(rows):
 
 
 def main():
-    options = arguments(
-        __doc__,
-        pairs={"type": Path, "required": True, "help": "folder with the pairs"},
-        start=START,
-    )
+    options = arguments(__doc__, pairs={"type": Path, "required": True, "help": "folder with the pairs"}, start=START)
     train, test = read_sick(options.data, "train"), read_sick(options.data, "test")
     n_pairs = 500 if options.quick else None
     rows = []

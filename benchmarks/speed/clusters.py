@@ -29,7 +29,7 @@ STEPS = {
     "work": "learning itself, all workers at once",
     "warm-up": "the first words, by one worker",
     "text": "word ids from the client to the workers, in each pass",
-    "weights": "the model from the client to the workers, which pass it on",
+    "weights": "the model, which workers pass on to each other",
     "changes": "the rows of each worker through the tree to the client",
     "rows": "taking, merging and applying rows",
 }
@@ -92,7 +92,8 @@ def seconds_of_fit(n_words, n_workers, gigabits, measured):
     """Seconds of a fit, by step."""
     touched, speed, of_rows = measured
     network, row = gigabits * 1e9 / 8, 4 * (N_COMPONENTS + 4)
-    spent = dict.fromkeys(STEPS, 0.0)
+    weights = 4 * touched.n_words * (N_COMPONENTS + 2) / network
+    spent = dict.fromkeys(STEPS, 0.0) | {"weights": PASSES * weights}  # at the beginning of a pass they are sent
     plans = [
         plan for epoch in range(PASSES) for plan in rounds_of_pass(n_words, n_workers, Pace(4), warm_up=epoch == 0)
     ]
@@ -103,7 +104,7 @@ def seconds_of_fit(n_words, n_workers, gigabits, measured):
         of_round = {
             "warm-up" if n_shards == 1 else "work": tokens / speed,
             "text": 4 * tokens * n_shards / network,
-            "weights": (1 + levels) * 4 * touched.n_words * (N_COMPONENTS + 2) / network,
+            "weights": levels * weights,
             "changes": row * sum([rows, *merged]) / network,
             "rows": rows * of_rows["take"] + sum(merged) * of_rows["merge"] + (merged or [rows])[-1] * of_rows["apply"],
         }

@@ -166,11 +166,7 @@ def prepare(folder, cls, settings, words, vocabulary, **more):
     def task():
         timer = PassTimer()
         make(max_iter=passes, **settings).set_callbacks(timer).fit(corpus)
-        return {
-            "ns": 1e9 * timer.seconds / (n_known * passes),
-            "words of text": corpus.n_tokens,
-            "vocabulary": n_words,
-        }
+        return {"ns": 1e9 * timer.seconds / (n_known * passes), "words of text": corpus.n_tokens, "vocabulary": n_words}
 
     return task
 

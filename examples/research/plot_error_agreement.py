@@ -95,10 +95,7 @@ figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 colors = ["#0072B2" if "+" in name else "0.7" for name in best]
 bars = ax.barh(best, [accuracy[name] for name in best], color=colors)
 ax.bar_label(bars, fmt="%.1f", padding=2)
-ax.set(
-    xlabel="accuracy (%), mean of 3 folds",
-    xlim=(0, 1.15 * max(accuracy.values())),
-)
+ax.set(xlabel="accuracy (%), mean of 3 folds", xlim=(0, 1.15 * max(accuracy.values())))
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 

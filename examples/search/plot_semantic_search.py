@@ -81,8 +81,7 @@ for (name, engine), (color, line) in zip(engines.items(), looks):
     print(f"{name:18s} first {percent[0]:.1f} %, among ten {percent[9]:.1f} %")
 ax.set(xlabel="results that are looked at", ylabel="questions answered (%)")
 ax.set(
-    xticks=[1, 5, 10, 15, 20],
-    title="Is the right sentence among the first results?",
+    xticks=[1, 5, 10, 15, 20], title="Is the right sentence among the first results?"
 )
 ax.legend(loc="lower right")
 plt.show()

@@ -13,12 +13,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 # No fastmath: with it the compiler orders sums by the SIMD width, replaces divisions by estimates that differ between
 # processors, and fuses only some products and sums. Fast code uses the vectors of `simd` instead, with a fixed order
 # and with fused products wherever the processor has them.
-COMPILE = {
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
+COMPILE = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 # The same without numba's reference counts of arrays, which cost more than the arithmetic between two of them. Such a
 # function makes no array and no slice of one.
 LEAN = {**COMPILE, "_nrt": False}

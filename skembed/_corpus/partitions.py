@@ -49,13 +49,7 @@ class _Words(NamedTuple):
 
 
 def build_from_dask(
-    texts: Any,
-    groups: Any,
-    tokenizer: Tokenizer,
-    to: PathLike,
-    min_count: int,
-    max_features: int | None,
-    client: Any,
+    texts: Any, groups: Any, tokenizer: Tokenizer, to: PathLike, min_count: int, max_features: int | None, client: Any
 ) -> Built:
     """Encode the partitions of a Dask series or bag to the folder `to`."""
     try:
@@ -239,9 +233,7 @@ def _merge(tables: list[str | _Words]) -> _Words:
     np.add.at(counts, merged.indices.to_numpy(), np.concatenate([table.counts for table in words]))
     _, ptr, text = merged.dictionary.buffers()
     return _Words(
-        np.frombuffer(b"" if text is None else text, np.uint8),
-        np.frombuffer(ptr, np.int64, len(counts) + 1),
-        counts,
+        np.frombuffer(b"" if text is None else text, np.uint8), np.frombuffer(ptr, np.int64, len(counts) + 1), counts
     )
 
 

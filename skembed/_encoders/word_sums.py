@@ -118,12 +118,7 @@ def adam_of_vectors(row, first, second, gradient, pull, step):
 def move_direction(words, row, gradient, index, step):
     """One step of a direction."""
     directions, start = words.directions, words.start
-    numbers = (
-        words.scales[row],
-        np.float32(step.direction_rate),
-        np.float32(step.correction),
-        np.float32(step.alpha),
-    )
+    numbers = (words.scales[row], np.float32(step.direction_rate), np.float32(step.correction), np.float32(step.alpha))
     minus_one = splat(-ONE)
     last = directions.shape[1] - WIDTH
     if last < 0:

@@ -4,7 +4,4 @@ Knows the estimators and their folders, which do not know this package.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = [
-    "exporting",
-    "importing",
-]
+__all__ = ["exporting", "importing"]

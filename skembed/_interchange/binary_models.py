@@ -55,10 +55,7 @@ def _mean_of_words_and_ngrams(model: BinaryModel) -> Sent2VecVectorizer:
         **_AS_WRITTEN,
     )
     n_rows = len(model.words) + (model.setting("n_buckets") if has_ngrams else 0)
-    return with_fitted(
-        estimator,
-        _of_text(model) | {"_source_vectors": model.read_rows(0, n_rows)},
-    )
+    return with_fitted(estimator, _of_text(model) | {"_source_vectors": model.read_rows(0, n_rows)})
 
 
 def _of_text(model: BinaryModel) -> dict[str, Any]:

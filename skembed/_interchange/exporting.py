@@ -168,12 +168,7 @@ def _write_files(folder: Path, tokens: list[str], vectors: np.ndarray, pattern: 
             "padding": None,
             "added_tokens": [],
             "normalizer": {"type": "Lowercase"} if lowercase else None,
-            "pre_tokenizer": {
-                "type": "Split",
-                "pattern": {"Regex": pattern},
-                "behavior": "Removed",
-                "invert": True,
-            },
+            "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True},
             "post_processor": None,
             "decoder": None,
             "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": tokens[0]},

@@ -263,10 +263,7 @@ class BOWPCA(TextVectorizer):
     def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
         if self._pca is None:
             return {}
-        return {
-            "components_": (self.components_, (self.n_features_out_, n_words)),
-            "mean_": (self.mean_, (n_words,)),
-        }
+        return {"components_": (self.components_, (self.n_features_out_, n_words)), "mean_": (self.mean_, (n_words,))}
 
     def _counts(self, sentences: EncodedSentences) -> csr_array:
         columns = sentences.rows[sentences.ids]

@@ -19,10 +19,7 @@ from .._word_vectors.start import StartsFromInit
 _PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
 _PAPER |= {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.1, "max_iter": 1}
 _PAPER |= {"batch_size": 1, "max_sentence_length": None, "min_count": 10}
-PAPER_SETTINGS = {
-    "FastSent": {**_PAPER, "autoencode": False},
-    "FastSent+AE": {**_PAPER, "autoencode": True},
-}
+PAPER_SETTINGS = {"FastSent": {**_PAPER, "autoencode": False}, "FastSent+AE": {**_PAPER, "autoencode": True}}
 # end of the settings
 
 

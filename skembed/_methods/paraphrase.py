@@ -168,9 +168,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     (36, 16)
     """
 
-    _parameter_constraints: dict[str, Any] = {
-        "binary": ["boolean"],
-    }
+    _parameter_constraints: dict[str, Any] = {"binary": ["boolean"]}
     _paper_settings = {
         "PP": {
             "n_components": 300,

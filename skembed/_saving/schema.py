@@ -93,11 +93,7 @@ _PAIRED = {"word_vectors_": _WORDS, "_length_of_new_words": float}
 SCHEMAS: dict[type[TextVectorizer], Schema] = {
     BOWPCA: Schema(
         _OF_TEXT | {"_tfidf": TfidfTransformer, "_pca": (PCA, IncrementalPCA)},
-        {
-            "components_": Array(("components", "words")),
-            "mean_": Array(("words",)),
-            "explained_variance_ratio_": None,
-        },
+        {"components_": Array(("components", "words")), "mean_": Array(("words",)), "explained_variance_ratio_": None},
     ),
     CBOSVectorizer: _CONTEXT,
     SiameseCBOWVectorizer: _CONTEXT,
@@ -153,9 +149,7 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         _accumulators("word_vectors", "target_vectors"),
     ),
     ParaphraseVectorizer: Schema(
-        _OF_TRAINED | _OF_POOLED | _PAIRED,
-        {"_n_frozen": int},
-        _START_OF_WORDS | _accumulators("directions", "scales"),
+        _OF_TRAINED | _OF_POOLED | _PAIRED, {"_n_frozen": int}, _START_OF_WORDS | _accumulators("directions", "scales")
     ),
     CSEVectorizer: Schema(
         _OF_TRAINED

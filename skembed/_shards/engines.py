@@ -27,6 +27,8 @@ from .._validation.messages import brief, warn_at_user
 Work = Callable[[Any, Iterable[Any]], Iterable[Any]]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all
+# Takes what the tasks had in common, and their merged results; gives what the tasks of the next call have in common.
+Advance = Callable[[Any, Any], Any]
 _Result = TypeVar("_Result")
 _LARGE = 1 << 20  # bytes, from which on arrays travel as files
 _ATTEMPTS, _PAUSE = 3, 1.0  # seconds, in which a cluster notices that a worker is lost
@@ -41,6 +43,9 @@ class Engine(Protocol):
 
     def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """The rows as they are now, in a form that workers read where they lie until the next call, if there is one."""
+
+    def begin(self, advance: Advance) -> None:
+        """Begin a series of calls of `reduce`, in which a worker can compute what it needs for the next call."""
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """Merge the results of all tasks, at most `n_tasks`, in the tree of `reduce_in_tree`; None if there is none.
@@ -59,6 +64,9 @@ class Inline:
     def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """See `Engine`."""
         return fitted
+
+    def begin(self, advance: Advance) -> None:
+        """See `Engine`."""
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
@@ -117,6 +125,9 @@ class Processes:
             self._folder = Path(tempfile.mkdtemp(prefix="skembed-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         return self._folder / name
+
+    def begin(self, advance: Advance) -> None:
+        """See `Engine`."""
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
@@ -208,6 +219,8 @@ class Dask:
             )
         self.client = client
         self._compared: set[str] = set()  # addresses of workers
+        self._advance: Advance | None = None
+        self._common: Any = None  # a future of what the next tasks have in common, if workers have it
 
     def share(self, text: EncodedText) -> EncodedText | None:
         """See `Engine`. Other machines need not have the files of this one."""
@@ -216,6 +229,10 @@ class Dask:
     def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """See `Engine`."""
         return fitted
+
+    def begin(self, advance: Advance) -> None:
+        """See `Engine`. So the rows travel to the workers once in a pass, and only their changes come back."""
+        self._advance, self._common = advance, None
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
@@ -230,6 +247,7 @@ class Dask:
                 return self._reduce(work, merge, common, make_tasks, n_tasks)
             # A lost worker held what was sent to it, or was lost while that was sent.
             except (CancelledError, KilledWorker, CommClosedError, TimeoutError) as error:
+                self._common = None
                 if attempt == _ATTEMPTS - 1:
                     raise _lost("workers of the cluster") from error
                 time.sleep(_PAUSE)
@@ -268,7 +286,7 @@ class Dask:
             for worker, n in n_threads.items()
             if index < n
         ]
-        job, level = sent(common), []
+        job, level = self._common or sent(common), []
         for index, group in enumerate(in_groups(make_tasks(), n_tasks, max(1, len(threads)))):
             where = {"workers": [threads[index % len(threads)]]} if threads else {}
             lenient = where | {"allow_other_workers": True} if threads else {}
@@ -277,7 +295,11 @@ class Dask:
             pairs = zip(level[::2], level[1::2])
             odd = level[len(level) // 2 * 2 :]
             level = [client.submit(merge, one, other, pure=False) for one, other in pairs] + odd
-        return level[0].result() if level else None
+        if not level:
+            return None
+        # Begun before its result is here.
+        self._common = self._advance and client.submit(self._advance, job, level[0], pure=False)
+        return level[0].result()
 
 
 def _what_decides_bits() -> dict[str, Any]:

@@ -67,6 +67,19 @@ def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
         yield Changes(loss, n_targets, of, of_text)
 
 
+def advance(job: Job, changes: Changes) -> Job:
+    """The job of the next round, with rows that are changed; the rows of sentences, which travel with tasks, are not.
+
+    Takes copies, since the task that computes it may be run again.
+    """
+    fitted = dict(job.fitted)
+    for name, found in changes.of.items():
+        pair = name, accumulator_of(name)
+        fitted |= {each: np.array(fitted[each]) for each in pair}
+        apply(found, *(fitted[each] for each in pair))
+    return job._replace(fitted=fitted)
+
+
 class RoundTrainer:
     """Passes over a text in rounds; has the interface of `BlockLoop`."""
 
@@ -98,6 +111,7 @@ class RoundTrainer:
         order = np.random.default_rng([seed, epoch, 2]).permutation(len(extents) - 1)
         part, self.part = self.part, PartOfPass()
         plans = rounds_of_pass(len(text.tokens), job.n_shards, job.pace, warm_up=epoch == 0)
+        self.engine.begin(advance)
         for index, plan in enumerate(plans):
             if index < part.n_rounds:
                 continue

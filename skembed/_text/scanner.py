@@ -8,15 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .batches import (
-    PADDING,
-    Batch,
-    Buffer,
-    Column,
-    Text,
-    lower_rows,
-    lowered_characters,
-)
+from .batches import PADDING, Batch, Buffer, Column, Text, lower_rows, lowered_characters
 from .files import decoding_message
 from .scan import N_IDS, SEGMENT, SENTENCE, Scanned, Segment, Tables, scan
 from .strings import join_strings

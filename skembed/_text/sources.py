@@ -115,11 +115,8 @@ def _filling_code(X: Any) -> str:
     if hasattr(X, "fillna"):  # of pandas
         return 'X.astype(object).fillna("")' if dtype == "category" else 'X.fillna("")'
     if hasattr(X, "fill_null"):  # of polars or pyarrow
-        cast = {
-            "c": ".cast(pl.String)",
-            "e": ".cast(pl.String)",
-            "d": '.cast("string")',
-        }  # Categorical, Enum, dictionary
+        # Categorical, Enum, dictionary
+        cast = {"c": ".cast(pl.String)", "e": ".cast(pl.String)", "d": '.cast("string")'}
         return f'X{cast.get(dtype[:1], "")}.fill_null("")'
     return '[s if isinstance(s, str) else "" for s in X]'
 

@@ -52,12 +52,7 @@ class Unfolding(DenseObjective):
 
 
 def fold_rows(
-    rows: np.ndarray,
-    ptr: np.ndarray,
-    trees: TreeSource,
-    vectors: np.ndarray,
-    encoder: np.ndarray,
-    decoder: np.ndarray,
+    rows: np.ndarray, ptr: np.ndarray, trees: TreeSource, vectors: np.ndarray, encoder: np.ndarray, decoder: np.ndarray
 ) -> tuple[Folded, np.ndarray, np.ndarray]:
     """Fold sentences of rows of ``vectors``; also returns the rows without brackets, and which sentences have any."""
     if trees is None or trees == "greedy":

@@ -50,7 +50,7 @@ class StartsFromInit(TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "init": "no_validation",  # checked when it is read
+        "init": "no_validation"  # checked when it is read
     }
     init: Any
     freeze_init: bool = False

@@ -194,10 +194,7 @@ def read_trec(folder: PathLike, *, subset: str = "train", fine: bool = False, co
         coarse_codes = np.repeat(np.arange(len(_TREC_LABELS)), [len(kinds.split()) for kinds in _TREC_LABELS.values()])
         codes = coarse_codes.astype(np.int64)[codes]
     return Bunch(
-        data=data,
-        target=codes,
-        target_names=fine_names if fine else list(_TREC_LABELS),
-        DESCR=description("trec"),
+        data=data, target=codes, target_names=fine_names if fine else list(_TREC_LABELS), DESCR=description("trec")
     )
 
 

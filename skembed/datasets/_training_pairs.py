@@ -174,11 +174,7 @@ def read_ppdb_lexicon(path: PathLike, *, complete: bool = True) -> Bunch:
 
 
 def fetch_simple_wikipedia_pairs(
-    *,
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
-    n_retries: int = 3,
-    delay: float = 1.0,
+    *, data_home: PathLike | None = None, download_if_missing: bool = True, n_retries: int = 3, delay: float = 1.0
 ) -> Bunch:
     """Download and read sentences of English Wikipedia, each with one of Simple English Wikipedia.
 
@@ -227,11 +223,7 @@ def fetch_simple_wikipedia_pairs(
 
 
 def fetch_ppdb_lexicon(
-    *,
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
-    n_retries: int = 3,
-    delay: float = 1.0,
+    *, data_home: PathLike | None = None, download_if_missing: bool = True, n_retries: int = 3, delay: float = 1.0
 ) -> Bunch:
     """Download and read pairs of words that mean about the same.
 

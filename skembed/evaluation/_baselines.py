@@ -98,12 +98,7 @@ _BASELINES: dict[str, Callable[..., BaseEstimator]] = {
 
 
 def make_baseline(
-    name: str,
-    n_components: int = 100,
-    *,
-    stemmer: Any = None,
-    random_state: Any = None,
-    n_jobs: int | None = None,
+    name: str, n_components: int = 100, *, stemmer: Any = None, random_state: Any = None, n_jobs: int | None = None
 ) -> BaseEstimator:
     """Make a baseline that belongs beside every table.
 

@@ -246,12 +246,7 @@ PAPER_TABLES = (
         ("GRAN (SimpWiki)", "ATT-CCG (SimpWiki)", "CSE (SimpWiki)"),
         by_set=True,
     ),
-    PaperTable(
-        "CSE, table 3: relatedness of SICK, learned",
-        JIAO,
-        _tuned("universal"),
-        (*_RELATED, *_UNIVERSAL),
-    ),
+    PaperTable("CSE, table 3: relatedness of SICK, learned", JIAO, _tuned("universal"), (*_RELATED, *_UNIVERSAL)),
     PaperTable("CSE, table 3, from word vectors", JIAO, _tuned("random"), ("CSE random",)),
     PaperTable(
         "CSE, table 4: similarity by what was learned from, Pearson's r times 100",

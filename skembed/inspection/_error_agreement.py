@@ -92,13 +92,7 @@ class ErrorAgreementDisplay:
     text_: NDArray[np.object_] | None
 
     def __init__(
-        self,
-        n_shared: Any,
-        n_compared: Any,
-        *,
-        n_errors: Any,
-        names: Any,
-        label: str = "fraction of common errors",
+        self, n_shared: Any, n_compared: Any, *, n_errors: Any, names: Any, label: str = "fraction of common errors"
     ) -> None:
         self.n_shared = np.asarray(as_matrix(n_shared, "n_shared"), np.int64)
         self.n_compared = np.asarray(as_matrix(n_compared, "n_compared"), np.int64)

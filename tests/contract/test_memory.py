@@ -81,8 +81,7 @@ def test_parts_are_what_a_fit_has(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "options"),
-    [*((name, {}) for name in [*RECURRENT, RECURSIVE]), (RECURSIVE, {"learn_words": True})],
+    ("name", "options"), [*((name, {}) for name in [*RECURRENT, RECURSIVE]), (RECURSIVE, {"learn_words": True})]
 )
 def test_activations_of_a_chunk(name, options):
     model = make(name, n_components=64, max_iter=1, **options)

@@ -92,10 +92,7 @@ def test_means_are_over_the_same_sets():
 
 def test_averages_of_the_table_of_times():
     rows = [ours("BOW", column.table, column.set, column.metric, 60.0) for column in SENT2VEC_2.columns]
-    rows += [
-        ours("BOW", "senteval", "average", "accuracy", 80.0),
-        ours("BOW", "training", "corpus", "seconds", 1800.0),
-    ]
+    rows += [ours("BOW", "senteval", "average", "accuracy", 80.0), ours("BOW", "training", "corpus", "seconds", 1800.0)]
     run = figures(*rows)
     found = {name: run.values[OURS, "BOW", "training", name, "average"] for name in ("unsupervised", "macro")}
     assert found == {"unsupervised": 60, "macro": 70}

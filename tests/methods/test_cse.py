@@ -11,14 +11,7 @@ from kernel_cases import tiny_text
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from skembed import (
-    CBOSVectorizer,
-    CSEVectorizer,
-    GRANVectorizer,
-    PairCorpus,
-    ParaphraseVectorizer,
-    SentenceCorpus,
-)
+from skembed import CBOSVectorizer, CSEVectorizer, GRANVectorizer, PairCorpus, ParaphraseVectorizer, SentenceCorpus
 from skembed._compiled import rows, simd
 from skembed._compiled.products import product_by_row
 from skembed._encoders import convolution

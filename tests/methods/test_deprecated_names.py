@@ -52,11 +52,7 @@ CASES = [
         {"word_vectors": MetaEmbeddingVectorizer(models(), 6, whiten=True)},
         "whiten .*Write word_vectors=MetaEmbeddingVectorizer([...], n_components=6, whiten=True).",
     ),
-    (
-        {"whiten": True, "word_vectors": GIVEN},
-        {"word_vectors": GIVEN},
-        "whiten .*Write nothing: it applies only",
-    ),
+    ({"whiten": True, "word_vectors": GIVEN}, {"word_vectors": GIVEN}, "whiten .*Write nothing: it applies only"),
 ]
 
 

@@ -18,19 +18,34 @@ def test_a_cluster_changes_no_bit(client, name):
     assert learned(make(name, n_shards=3).fit(TEXT, groups=GROUPS, engine=client)) == expected
 
 
-def test_a_killed_worker_costs_no_bit(client, tmp_path, monkeypatch):
+@pytest.mark.parametrize("n_before", [0, 5], ids=["in the first round", "in a later one"])
+def test_a_killed_worker_costs_no_bit(client, tmp_path, monkeypatch, n_before):
     expected = learned(make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS))
-    flag, learn = str(tmp_path / "killed"), rounds.learn
+    log, learn = tmp_path / "calls", rounds.learn
+    log.touch()
 
     def killed_once(job, tasks):
-        if not os.path.exists(flag):
-            open(flag, "w").close()
+        with log.open("a+") as file:
+            file.write(".")
+        if log.stat().st_size == n_before + 1:
             os._exit(1)
         return learn(job, tasks)
 
     monkeypatch.setattr(rounds, "learn", killed_once)
     assert learned(make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS, engine=client)) == expected
-    assert os.path.exists(flag)
+    assert log.stat().st_size > n_before + 1
+
+
+def test_rows_are_sent_once_in_a_pass(client, monkeypatch):
+    sent, scatter = [], client.scatter
+
+    def counted(items, **options):
+        sent.extend(isinstance(item, rounds.Job) for item in items)
+        return scatter(items, **options)
+
+    monkeypatch.setattr(client, "scatter", counted)
+    make("CBOSVectorizer", n_shards=3, max_iter=2).fit(TEXT, groups=GROUPS, engine=client)
+    assert sum(sent) == 2 < len(sent)
 
 
 def test_workers_that_may_compute_other_bits_are_named_once(cluster, client, monkeypatch):

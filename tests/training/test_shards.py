@@ -29,6 +29,7 @@ class Shuffled:
 
     def __init__(self, n_workers):
         self.n_workers, self.random, self.failed = n_workers, random.Random(n_workers), False
+        self.common = None  # as the workers have computed it
 
     def share(self, text):
         return None if self.n_workers % 2 else text
@@ -36,8 +37,11 @@ class Shuffled:
     def share_rows(self, fitted):
         return fitted
 
+    def begin(self, advance):
+        self.advance, self.common = advance, None
+
     def reduce(self, work, merge, common, make_tasks, n_tasks):
-        common = pickle.dumps(common)
+        common = self.common or pickle.dumps(common)
         tasks = [pickle.dumps(group) for group in in_groups(make_tasks(), n_tasks, self.n_workers)]
         of_workers = [list(range(worker, len(tasks), self.n_workers)) for worker in range(self.n_workers)]
         found = {}
@@ -49,7 +53,9 @@ class Shuffled:
                 of_workers[0].append(index)
             else:
                 found[index] = pickle.loads(result)
-        return reduce_in_tree(merge, (found[index] for index in range(len(tasks))))
+        merged = reduce_in_tree(merge, (found[index] for index in range(len(tasks))))
+        self.common = merged and pickle.dumps(self.advance(pickle.loads(common), merged))
+        return merged
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -28,8 +28,7 @@ def test_paces_are_those_of_the_tables_of_the_page():
 
 
 @pytest.mark.parametrize(
-    ("least", "expected"),
-    [(10**6, [1, 1, 2, 15, 16, 16, 16, 16]), (250_000, [1, 7, 8, 63, 64, 64, 16, 16])],
+    ("least", "expected"), [(10**6, [1, 1, 2, 15, 16, 16, 16, 16]), (250_000, [1, 7, 8, 63, 64, 64, 16, 16])]
 )
 def test_most_shards_are_those_that_were_measured(least, expected):
     """64 of a quarter of a million words were on 16 million words, and no more than 16 on a long text."""
