@@ -170,7 +170,7 @@ def transcript(folder):
         found = []
         for line in process.stdout:
             found.append(line.rstrip())
-            if is_killed and "epoch 3/" in line:
+            if is_killed and "pass 3/" in line:
                 process.kill()
         process.wait()
         lines += [(title, line) for line in found] + ([(title, "Killed")] if is_killed else [])

@@ -219,14 +219,14 @@ def assert_runs_are_their_sentences(estimator):
     assert results[0][0][1] > 0 and results[0] == results[1]
 
 
-def weights_after_epochs(estimator, solver, n_threads, n_epochs=2, n_components=6, n_sentences=240, batch_size="auto"):
-    """Bytes of all weights and accumulators, and the losses, after some epochs of a random text."""
+def weights_after_passes(estimator, solver, n_threads, n_passes=2, n_components=6, n_sentences=240, batch_size="auto"):
+    """Bytes of all weights and accumulators, and the losses, after some passes of a random text."""
     text, sentences = random_text(n_sentences)
     n_words = len(text.word_weight)
     objective = estimator._make_objective(start(estimator, sentences, n_words, n_components))
     trainer = Trainer(objective, solver, batch_size, 3, n_threads)
     assert trainer.n_threads == n_threads
-    losses = [trainer.run_epoch(text, epoch, rates=(0.05, 0.02)) for epoch in range(n_epochs)]
+    losses = [trainer.run_pass(text, epoch, rates=(0.05, 0.02)) for epoch in range(n_passes)]
     assert np.isfinite(losses).all()
     arrays = [array for matrix in objective.matrices for array in (matrix.weights, matrix.accumulator)]
     return losses, [array.tobytes() for array in (*arrays, *getattr(objective, "sentences", ()))]

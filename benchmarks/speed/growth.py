@@ -147,11 +147,11 @@ class PassTimer:
         pass
 
     def on_fit_task_begin(self, estimator, context):
-        if context.task_name == "epoch":
+        if context.task_name == "pass":
             self.seconds -= cpu_seconds()
 
     def on_fit_task_end(self, estimator, context):
-        if context.task_name == "epoch":
+        if context.task_name == "pass":
             self.seconds += cpu_seconds()
 
 

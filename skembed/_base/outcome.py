@@ -19,7 +19,7 @@ def check_finite(estimator: Any, weights: list[np.ndarray], loss: float, epoch: 
         options = "".join(f", {name}={getattr(estimator, name)}" for name in others)
         remedy = "".join(f", or a {than} {name}" for name, than in others.items())
         raise ValueError(
-            f"{type(estimator).__name__} diverged in epoch {epoch + 1} with learning_rate={estimator.learning_rate}, "
+            f"{type(estimator).__name__} diverged in pass {epoch + 1} with learning_rate={estimator.learning_rate}, "
             f"solver={estimator.solver!r}{options} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
             f"learning_rate{remedy}. Nothing of this fit was kept."
         )

@@ -276,13 +276,13 @@ class PairedVectorizer(TrainedVectorizer):
         fitted: dict[str, Any],
         *,
         X: Any,
-        n_epochs: int,
+        n_passes: int,
         annotations: tuple[np.ndarray, ...] = (),
         **options: Any,
     ) -> None:
-        fitted["_passes_of_a_set"], n_sets = n_epochs, Evidence(*annotations).n_sets
+        fitted["_passes_of_a_set"], n_sets = n_passes, Evidence(*annotations).n_sets
         options |= {"annotations": annotations, "n_sets": n_sets}
-        super()._train(corpus, fitted, X=X, n_epochs=n_epochs * n_sets, **options)
+        super()._train(corpus, fitted, X=X, n_passes=n_passes * n_sets, **options)
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
         if self.loss == "softmax":  # a hinge loss of zero is a success
@@ -290,10 +290,10 @@ class PairedVectorizer(TrainedVectorizer):
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
         batch_size = self.batch_size if isinstance(self.batch_size, str) else int(self.batch_size)
-        passes, first_epoch = fitted.pop("_passes_of_a_set", 1), fitted.get("n_iter_", 0)
+        passes, first_pass = fitted.pop("_passes_of_a_set", 1), fitted.get("n_iter_", 0)
         encoder = self._make_encoder(fitted)
         return PairTrainer(
-            encoder, self._make_loss(), batch_size, fitted["_seed"], first_epoch=first_epoch, passes=passes
+            encoder, self._make_loss(), batch_size, fitted["_seed"], first_pass=first_pass, passes=passes
         )
 
 

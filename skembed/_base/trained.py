@@ -165,8 +165,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             if keep:
                 fitted |= learn_words(self, corpus, fitted, new_words)
             fitted["_from_labels"] = classes is not None
-            n_epochs = 0 if without_classes(classes) else 1
-            self._train(corpus, fitted, X=X, n_epochs=n_epochs, annotations=annotations, partial=True)
+            n_passes = 0 if without_classes(classes) else 1
+            self._train(corpus, fitted, X=X, n_passes=n_passes, annotations=annotations, partial=True)
         return self
 
     def _fit(self, X: Any, y: Any, groups: Any, saved: Checkpoint, engine: Any = None) -> Self:
@@ -186,7 +186,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
                 saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
             options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
             skipped = without_classes(classes)
-            self._train(corpus, fitted, X=X, n_epochs=0 if skipped else self.max_iter, partial=skipped, **options)
+            self._train(corpus, fitted, X=X, n_passes=0 if skipped else self.max_iter, partial=skipped, **options)
         return self
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
@@ -231,7 +231,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         return {}
 
     def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None) -> dict[str, Any]:
-        """Fitted attributes before the first epoch. Without a `random_state`, `seed` is that of a fit that goes on."""
+        """Fitted attributes before the first pass. Without a `random_state`, `seed` is that of a fit that goes on."""
         fitted = {"n_features_out_": self.n_components} | self._settings(annotations, classes)
         fitted |= self._learn_vocabulary(corpus, fitted)
         fitted |= self._text_statistics(corpus, fitted)
@@ -319,51 +319,51 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         fitted: dict[str, Any],
         *,
         X: Any,
-        n_epochs: int,
+        n_passes: int,
         annotations: tuple[np.ndarray, ...] = (),
         partial: bool = False,
         checkpoint: Checkpoint = NO_CHECKPOINT,
         engine: Any = None,
         n_sets: int = 1,
     ) -> None:
-        """Run the epochs; the estimator changes only if all of them succeed.
+        """Run the passes; the estimator changes only if all of them succeed.
 
-        Each of the `n_sets` sets of the text has an equal part of the epochs. A set that stops early leaves out its
-        other epochs.
+        Each of the `n_sets` sets of the text has an equal part of the passes. A set that stops early leaves out its
+        other passes.
         """
         text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
         arrays, of_text = self._learned_arrays(fitted), self._arrays_of_text(fitted, text)
         fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
         weights = [fitted[array.name] for array in moving(arrays + of_text)]
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
-        tasks = EpochTasks(self, X, 0 if partial else n_epochs)
+        tasks = EpochTasks(self, X, 0 if partial else n_passes)
         trainer = self._make_loop(fitted, text, engine)
         trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
-        first_epoch, of_a_set = fitted["n_iter_"], n_epochs // n_sets
-        epoch, is_finished, part = state.restore(checkpoint, n_epochs)  # last: a step of nothing counts for Adam
+        first_pass, of_a_set = fitted["n_iter_"], n_passes // n_sets
+        epoch, is_finished, part = state.restore(checkpoint, n_passes)  # last: a step of nothing counts for Adam
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
-        progress = Progress(type(self).__name__, self.verbose, n_epochs, len(text.tokens), epoch)
+        progress = Progress(type(self).__name__, self.verbose, n_passes, len(text.tokens), epoch)
         trainer.go_on(part, lambda part: state.write(checkpoint, progress.epoch, is_last=False, part=part))
-        while epoch < n_epochs and not is_finished:
-            tasks.begin_epoch()
+        while epoch < n_passes and not is_finished:
+            tasks.begin_pass()
             progress.begin(epoch)
             rates: tuple[float, ...] = (self.learning_rate, self.learning_rate)
             if self.solver != "adagrad" and not partial:  # the papers' linear decay to zero
-                rates = tuple(self.learning_rate * (1 - done / n_epochs) for done in (epoch, epoch + 1))
-            losses.append(trainer.run_epoch(text, first_epoch + epoch, rates=rates, on_call=progress.advance))
+                rates = tuple(self.learning_rate * (1 - done / n_passes) for done in (epoch, epoch + 1))
+            losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
             check_finite(self, weights, losses[-1], epoch)
             fitted["n_iter_"] += 1
             stopped = False
             if held_out is not None:
                 # The same sentences against the same negatives every time, and nothing is learned.
-                validation.append(trainer.run_epoch(held_out, HELD_OUT_PASS + epoch // of_a_set, rates=None))
+                validation.append(trainer.run_pass(held_out, HELD_OUT_PASS + epoch // of_a_set, rates=None))
                 stopped = validation[-1] > 0 and stopping.should_stop(validation[-1])
             progress.end(losses[-1], validation[-1] if held_out is not None else None)
-            is_finished = tasks.end_epoch(lambda: self._finish_fit(copied(fitted), corpus))
+            is_finished = tasks.end_pass(lambda: self._finish_fit(copied(fitted), corpus))
             epoch += of_a_set - epoch % of_a_set if stopped else 1
-            is_finished |= epoch == n_epochs
+            is_finished |= epoch == n_passes
             if epoch % of_a_set == 0 and not is_finished:
                 self._warn_of_nothing(losses, validation)
                 stopping.begin_set()

@@ -94,7 +94,7 @@ class RoundTrainer:
     def compile(self, text: EncodedText) -> None:
         """Nothing: each worker compiles its kernels, or loads them from the cache."""
 
-    def run_epoch(
+    def run_pass(
         self,
         text: EncodedText,
         epoch: int,
@@ -102,9 +102,9 @@ class RoundTrainer:
         rates: tuple[float, ...] | None,
         on_call: Callable[[float], None] = lambda fraction: None,
     ) -> float:
-        """One pass over all sentences; returns the mean loss of a target. See `BlockLoop.run_epoch`."""
+        """One pass over all sentences; returns the mean loss of a target. See `BlockLoop.run_pass`."""
         if rates is None:
-            return self.trainer.run_epoch(text, epoch, rates=None)
+            return self.trainer.run_pass(text, epoch, rates=None)
         job, seed = self.job, self.fitted["_seed"]
         extents = cut(text, job.n_shards)
         shared = self.engine.share(text)

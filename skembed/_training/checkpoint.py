@@ -153,7 +153,7 @@ class LearningState(NamedTuple):
             },
         )
 
-    def restore(self, checkpoint: Checkpoint, n_epochs: int) -> tuple[int, bool, PartOfPass]:
+    def restore(self, checkpoint: Checkpoint, n_passes: int) -> tuple[int, bool, PartOfPass]:
         """Go back to a checkpoint.
 
         Returns how many passes are over, whether the fit was finished, and the rounds of the next pass.
@@ -164,12 +164,12 @@ class LearningState(NamedTuple):
         try:
             n_rounds, loss, n_targets = progress["part"]
             part = PartOfPass(int(n_rounds), float(loss), float(n_targets))
-            return self._restore(arrays, progress, n_epochs), bool(progress["is_finished"]), part
+            return self._restore(arrays, progress, n_passes), bool(progress["is_finished"]), part
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"The checkpoint at {checkpoint.path} is damaged: {error!r}") from None
 
-    def _restore(self, arrays: dict[str, np.ndarray], progress: dict[str, Any], n_epochs: int) -> int:
-        n_passes, n_steps, n_worse = (progress[name] for name in ("n_passes", "n_steps", "n_worse"))
+    def _restore(self, arrays: dict[str, np.ndarray], progress: dict[str, Any], n_passes: int) -> int:
+        n_made, n_steps, n_worse = (progress[name] for name in ("n_passes", "n_steps", "n_worse"))
         has_best = progress["has_best"] and bool(self._best_names)
         best_names = [name for name in self._best_names if has_best and name in arrays]
         expected = {name: self.fitted[name].shape for name in self._names}
@@ -179,8 +179,8 @@ class LearningState(NamedTuple):
         for name, array in arrays.items():
             if array.dtype != np.float32 or array.size and not largest_of([array]) < np.inf:
                 raise ValueError(f"{name} has numbers that are not finite.")
-        counts = n_passes, n_worse, 0 if n_steps is None else n_steps
-        if not all(type(n) is int and 0 <= n < 2**62 for n in counts) or n_passes > n_epochs:
+        counts = n_made, n_worse, 0 if n_steps is None else n_steps
+        if not all(type(n) is int and 0 <= n < 2**62 for n in counts) or n_made > n_passes:
             raise ValueError(f"it has {brief(counts)} passes and steps.")
         for name in self._names:
             self.fitted[name][...] = arrays[name]
@@ -189,12 +189,12 @@ class LearningState(NamedTuple):
             self.stopping.best_weights = [np.array(arrays[name]) for name in of_best]
         self.stopping.best_loss, self.stopping.n_worse = float(progress["best_loss"]), n_worse
         losses = list(map(float, progress["losses"]))
-        self.fitted["n_iter_"] += len(losses) - len(self.fitted["loss_curve_"])  # fewer than n_passes if a set stopped
+        self.fitted["n_iter_"] += len(losses) - len(self.fitted["loss_curve_"])  # fewer than n_made if a set stopped
         self.fitted["loss_curve_"] = losses
         self.fitted["validation_loss_curve_"] = list(map(float, progress["validation_losses"]))
         if n_steps is not None:
             self.fitted["_n_steps"] = n_steps
-        return n_passes
+        return n_made
 
     @property
     def _names(self) -> list[str]:

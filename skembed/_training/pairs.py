@@ -108,11 +108,11 @@ class PairTrainer(SteppingLoop):
         batch_size: int | str,
         seed: int,
         *,
-        first_epoch: int = 0,
+        first_pass: int = 0,
         passes: int = 1,
     ) -> None:
         super().__init__(None, "adam", batch_size, seed, 1)
-        self.encoder, self.loss, self.first_epoch, self.passes = encoder, loss, first_epoch, passes
+        self.encoder, self.loss, self.first_pass, self.passes = encoder, loss, first_pass, passes
 
     def compile(self, text: EncodedText) -> None:
         """Compile the kernels by encoding no sentence, and taking no step."""
@@ -132,7 +132,7 @@ class PairTrainer(SteppingLoop):
         random = np.random.default_rng([self.seed, epoch])
         sentences = _with_words(text)
         is_held_out = epoch >= HELD_OUT_PASS
-        of_pass = epoch - HELD_OUT_PASS if is_held_out else (epoch - self.first_epoch) // self.passes
+        of_pass = epoch - HELD_OUT_PASS if is_held_out else (epoch - self.first_pass) // self.passes
         sentences = sentences[evidence.set[sentences] == min(of_pass, evidence.n_sets - 1)]
         firsts, partners = _pairs(sentences, evidence.group, random)
         order = random.permutation(len(firsts))

@@ -92,7 +92,7 @@ class BlockLoop(ABC):
     def scratch_bytes(self, text: EncodedText) -> int:
         """Memory of a pass besides weights and tokens: per sentence, per row, and the scratch space of a block."""
 
-    def run_epoch(
+    def run_pass(
         self,
         text: EncodedText,
         epoch: int,

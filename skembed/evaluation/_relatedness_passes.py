@@ -54,15 +54,15 @@ class Passes:
         arrays = moving(vectorizer._learned_arrays(learned))
         self.weights = [*training.head.layers, *(learned[array.name] for array in arrays)]
 
-    def run(self, n_epochs: int, held_out: np.ndarray, tasks: EpochTasks, *, falls: bool) -> dict[str, Any]:
+    def run(self, n_passes: int, held_out: np.ndarray, tasks: EpochTasks, *, falls: bool) -> dict[str, Any]:
         """Make the passes, with rates that may fall to zero; returns the fitted attributes."""
         options, fitted, training = self.options, self.fitted, self.training
         stopping = EarlyStopping(self.weights, options.tol, options.n_iter_no_change)
-        progress = Progress(type(options).__name__, options.verbose, n_epochs, training.n_words)
-        for epoch in range(n_epochs):
-            tasks.begin_epoch()
+        progress = Progress(type(options).__name__, options.verbose, n_passes, training.n_words)
+        for epoch in range(n_passes):
+            tasks.begin_pass()
             progress.begin(epoch)
-            loss, held_out_loss, stop = training.run_pass(epoch, n_epochs * falls, progress.advance), None, False
+            loss, held_out_loss, stop = training.run_pass(epoch, n_passes * falls, progress.advance), None, False
             self._check_finite(loss)
             fitted |= {"loss_": loss, "loss_curve_": [*fitted["loss_curve_"], loss], "n_iter_": fitted["n_iter_"] + 1}
             if len(held_out):
@@ -70,7 +70,7 @@ class Passes:
                 fitted["validation_loss_curve_"] = [*fitted["validation_loss_curve_"], held_out_loss]
                 stop = stopping.should_stop(held_out_loss)
             progress.end(loss, held_out_loss)
-            if tasks.end_epoch(lambda: self._attributes(copied(self.learned))) or stop:
+            if tasks.end_pass(lambda: self._attributes(copied(self.learned))) or stop:
                 break
         stopping.restore_best()
         return self._attributes(self.learned)

@@ -93,16 +93,16 @@ class RelatednessTraining:
         """Number of words of the pairs that are learned from."""
         return int(np.diff(self.text.sent_ptr).reshape(-1, 2)[self.rows].sum())
 
-    def run_pass(self, epoch: int, n_epochs: int, on_part: Callable[[float], None]) -> float:
+    def run_pass(self, epoch: int, n_passes: int, on_part: Callable[[float], None]) -> float:
         """One pass over the pairs in random order; returns the mean divergence of a pair.
 
-        The rates fall to zero over ``n_epochs``; where that is 0 they stay. ``on_part`` hears of each tenth.
+        The rates fall to zero over ``n_passes``; where that is 0 they stay. ``on_part`` hears of each tenth.
         """
         n_pairs, total, share_left = len(self.rows), 0.0, 1.0
         order = self.rows[self.random.permutation(n_pairs)]
         for batch in gen_batches(n_pairs, int(self.options.batch_size)):
-            if n_epochs:
-                share_left = 1 - (epoch + batch.start / n_pairs) / n_epochs
+            if n_passes:
+                share_left = 1 - (epoch + batch.start / n_pairs) / n_passes
             with ONE_BLAS_THREAD, np.errstate(all="ignore"):  # the caller checks the weights after the pass
                 loss = self._step(order[batch], share_left)
             total += loss * (batch.stop - batch.start)

@@ -339,10 +339,10 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
             text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, fitted["grades_"])
             of_pairs = text, targets, np.flatnonzero(~held)
             training = RelatednessTraining(self, encoder._make_encoder(learned), *of_pairs, random, head)
-            n_epochs = 1 if partial else int(self.max_iter)
-            tasks = EpochTasks(self, X, 0 if partial else n_epochs)
+            n_passes = 1 if partial else int(self.max_iter)
+            tasks = EpochTasks(self, X, 0 if partial else n_passes)
             passes = Passes(self, encoder, learned, pairs, training, fitted)
-            final = passes.run(n_epochs, np.flatnonzero(held), tasks, falls=not partial)
+            final = passes.run(n_passes, np.flatnonzero(held), tasks, falls=not partial)
         self._commit(final)
         tasks.end(lambda: final)
         return self

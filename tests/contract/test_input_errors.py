@@ -309,7 +309,7 @@ def test_wrong_token_pattern(name):
 def test_divergence(name, n_jobs):
     start, changes = diverging(name)
     estimator = make(name, n_jobs=n_jobs, **{**start, **changes})
-    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"diverged in epoch \d+ with learning_rate=10+"):
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"diverged in pass \d+ with learning_rate=10+"):
         estimator.fit(TEXT, groups=GROUPS)
     assert not learned(estimator)
 

@@ -20,7 +20,7 @@ from kernel_cases import (
     start,
     starts_of,
     tiny_text,
-    weights_after_epochs,
+    weights_after_passes,
 )
 from reference import (
     logistic_loss,
@@ -116,7 +116,7 @@ def test_gradient_is_the_numeric_one():
 @pytest.mark.kernel
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
 def test_any_number_of_threads_gives_the_same_bits():
-    results = [weights_after_epochs(NextSentenceVectorizer(), "adagrad", n) for n in (1, 2, 3)]
+    results = [weights_after_passes(NextSentenceVectorizer(), "adagrad", n) for n in (1, 2, 3)]
     assert results[0] == results[1] == results[2]
 
 

@@ -102,8 +102,8 @@ class SlowTraining:
         return found
 
 
-@pytest.mark.parametrize(("n_epochs", "rates_left"), [(2, [0.5, 0.5 - 0.2, 0.5 - 0.4]), (0, [1.0] * 3)])
-def test_a_pass_is_that_of_the_twin(n_epochs, rates_left):
+@pytest.mark.parametrize(("n_passes", "rates_left"), [(2, [0.5, 0.5 - 0.2, 0.5 - 0.4]), (0, [1.0] * 3)])
+def test_a_pass_is_that_of_the_twin(n_passes, rates_left):
     """The second of two passes whose rates fall, or a pass whose rates stay."""
     pairs, y = scored(10)
     pairs = PairCorpus.from_pairs(pairs)
@@ -116,7 +116,7 @@ def test_a_pass_is_that_of_the_twin(n_epochs, rates_left):
     training = RelatednessTraining(options, encoder._make_encoder(learned), text, targets, np.arange(10), random)
     twin, start = SlowTraining(training, learned), copy.deepcopy(learned["_directions"])
     losses = twin.run_pass(rates_left)
-    assert training.run_pass(1, n_epochs, lambda share: None) == pytest.approx(np.average(losses, weights=[4, 4, 2]))
+    assert training.run_pass(1, n_passes, lambda share: None) == pytest.approx(np.average(losses, weights=[4, 4, 2]))
     assert training.head.n_steps == learned["_n_steps"] == 3
     for found, expected in zip(training.head.layers, twin.layers):
         np.testing.assert_allclose(found, expected, atol=2e-5)
@@ -297,11 +297,11 @@ def test_verbose_prints_a_line_a_pass(capsys):
     assert len(lines) == 3
     for epoch, (line, loss, held_out) in enumerate(zip(lines, model.loss_curve_, model.validation_loss_curve_), 1):
         figures = rf"loss {loss:.4f}, validation loss {held_out:.4f}, [\d,]+ words/s, \d+ s left"
-        assert re.fullmatch(rf"\[FineTunedRelatednessRegressor\] epoch {epoch}/3, {figures}", line)
+        assert re.fullmatch(rf"\[FineTunedRelatednessRegressor\] pass {epoch}/3, {figures}", line)
     model.set_params(verbose=2, batch_size=9).partial_fit(pairs, y)
     lines = capsys.readouterr().out.splitlines()
     assert [re.search("(\\d+)% done", line)[1] for line in lines[:-1]] == "18 27 36 45 54 63 72 81 90 100".split()
-    assert "epoch 1/1, loss" in lines[-1] and "validation" not in lines[-1]
+    assert "pass 1/1, loss" in lines[-1] and "validation" not in lines[-1]
     model.set_params(verbose=0).fit(pairs, y)
     assert capsys.readouterr().out == ""
 
@@ -312,10 +312,10 @@ has_callbacks = pytest.mark.skipif(
 
 
 class Recorder:
-    """A callback that predicts after every epoch and stops after some."""
+    """A callback that predicts after every pass and stops after some."""
 
-    def __init__(self, X, n_epochs):
-        self.X, self.n_epochs, self.calls, self.states = X, n_epochs, [], []
+    def __init__(self, X, n_passes):
+        self.X, self.n_passes, self.calls, self.states = X, n_passes, [], []
 
     def setup(self, estimator, context):
         self.calls.append("setup")
@@ -329,7 +329,7 @@ class Recorder:
     def on_fit_task_end(self, estimator, context, *, X=None, fitted_estimator=None):
         self.calls.append(context.task_name)
         self.states.append((state(fitted_estimator), fitted_estimator.predict(self.X).tobytes()))
-        return context.task_name == "epoch" and context.task_id == self.n_epochs - 1
+        return context.task_name == "pass" and context.task_id == self.n_passes - 1
 
 
 @has_callbacks
@@ -338,7 +338,7 @@ def test_callback():
     recorder, model = Recorder(pairs, 2), make(max_iter=5)
     model.set_callbacks(recorder)
     model.fit(pairs, y)
-    assert recorder.calls == ["setup", "epoch", "epoch", *recorder.calls[3:]] and recorder.calls[-1] == "teardown"
+    assert recorder.calls == ["setup", "pass", "pass", *recorder.calls[3:]] and recorder.calls[-1] == "teardown"
     assert model.n_iter_ == len(model.loss_curve_) == 2
     assert (
         recorder.states[0] != recorder.states[1] == recorder.states[2] == (state(model), model.predict(pairs).tobytes())

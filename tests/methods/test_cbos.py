@@ -22,7 +22,7 @@ from kernel_cases import (
     start,
     starts_of,
     tiny_text,
-    weights_after_epochs,
+    weights_after_passes,
 )
 from reference import Text, cbos_block, numeric_gradient, take_steps
 
@@ -180,7 +180,7 @@ def test_a_large_block_is_the_twin_too():
 @pytest.mark.parametrize("n_components", [1, 6, 16, 70])
 def test_any_number_of_threads_gives_the_same_bits(options, solver, n_components):
     estimator = CBOSVectorizer(**options)
-    results = [weights_after_epochs(estimator, solver, n, n_components=n_components) for n in (1, 2, 3, 4)]
+    results = [weights_after_passes(estimator, solver, n, n_components=n_components) for n in (1, 2, 3, 4)]
     assert all(result == results[0] for result in results)
 
 
@@ -188,7 +188,7 @@ def test_any_number_of_threads_gives_the_same_bits(options, solver, n_components
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
 def test_large_blocks_give_the_same_bits():
     options = {"n_sentences": 700, "batch_size": 332}
-    results = [weights_after_epochs(CBOSVectorizer(), "adagrad", n, **options) for n in (1, 2, 3, 4)]
+    results = [weights_after_passes(CBOSVectorizer(), "adagrad", n, **options) for n in (1, 2, 3, 4)]
     assert all(result == results[0] for result in results)
 
 

@@ -19,7 +19,7 @@ from kernel_cases import (
     start,
     starts_of,
     uniform,
-    weights_after_epochs,
+    weights_after_passes,
 )
 from reference import constituents, cphrase_sentence, keep_probability, numeric_gradient, take_steps
 
@@ -176,7 +176,7 @@ def test_brackets_are_neither_counted_nor_drawn():
 @pytest.mark.parametrize("options", MODELS[2:])
 def test_any_number_of_threads_gives_the_same_bits(options, solver):
     estimator = CPhraseVectorizer(**{"subsample": 0.01, **options})
-    results = [weights_after_epochs(estimator, solver, n) for n in (1, 2, 3)]
+    results = [weights_after_passes(estimator, solver, n) for n in (1, 2, 3)]
     assert results[0] == results[1] == results[2]
 
 

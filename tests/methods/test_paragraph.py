@@ -19,7 +19,7 @@ from kernel_cases import (
     starts_of,
     tiny_text,
     uniform,
-    weights_after_epochs,
+    weights_after_passes,
 )
 from reference import numeric_gradient, paragraph_inference_loss, paragraph_sentence, take_steps
 from scipy.optimize import minimize
@@ -129,7 +129,7 @@ def test_gradient_is_the_numeric_one(options):
 @pytest.mark.parametrize("options", MODELS[::2])
 def test_any_number_of_threads_gives_the_same_bits(options, solver):
     estimator = ParagraphVectorizer(**{"combine": "sum", **options})
-    results = [weights_after_epochs(estimator, solver, n) for n in (1, 2, 3)]
+    results = [weights_after_passes(estimator, solver, n) for n in (1, 2, 3)]
     assert results[0] == results[1] == results[2]
 
 

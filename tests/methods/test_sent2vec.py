@@ -24,7 +24,7 @@ from kernel_cases import (
     starts_of,
     tiny_text,
     uniform,
-    weights_after_epochs,
+    weights_after_passes,
 )
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
@@ -316,7 +316,7 @@ def test_sgd_falls_linearly_to_zero(monkeypatch):
 @pytest.mark.parametrize("options", [{}, {"ngram_range": (1, 3), "n_buckets": 40, "dropout_k": 2, "alpha": 1e-3}])
 def test_any_number_of_threads_gives_the_same_bits(options, solver):
     estimator = Sent2VecVectorizer(subsample=0.01, **options)
-    results = [weights_after_epochs(estimator, solver, n) for n in (1, 2, 3)]
+    results = [weights_after_passes(estimator, solver, n) for n in (1, 2, 3)]
     assert results[0] == results[1] == results[2]
 
 
@@ -330,7 +330,7 @@ def test_a_run_is_its_sentences(options):
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
 def test_runs_of_short_sentences_give_the_same_bits():
     options = {"n_sentences": 701, "batch_size": 160}  # about six words each, so runs of two, the last one short
-    results = [weights_after_epochs(Sent2VecVectorizer(subsample=0.01), "adagrad", n, **options) for n in (1, 2, 3, 4)]
+    results = [weights_after_passes(Sent2VecVectorizer(subsample=0.01), "adagrad", n, **options) for n in (1, 2, 3, 4)]
     assert all(result == results[0] for result in results)
 
 

@@ -19,7 +19,7 @@ from kernel_cases import (
     start,
     starts_of,
     tiny_text,
-    weights_after_epochs,
+    weights_after_passes,
 )
 from reference import cosine, numeric_gradient, siamese_block, take_steps
 from sklearn.exceptions import NotFittedError
@@ -183,7 +183,7 @@ def test_a_large_block_is_the_twin_too():
 @pytest.mark.parametrize("n_components", [1, 6, 16, 70])
 def test_any_number_of_threads_gives_the_same_bits(options, solver, n_components):
     estimator = SiameseCBOWVectorizer(**options)
-    results = [weights_after_epochs(estimator, solver, n, n_components=n_components) for n in (1, 2, 3, 4)]
+    results = [weights_after_passes(estimator, solver, n, n_components=n_components) for n in (1, 2, 3, 4)]
     assert all(result == results[0] for result in results)
 
 
@@ -191,7 +191,7 @@ def test_any_number_of_threads_gives_the_same_bits(options, solver, n_components
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads meet only in compiled code")
 def test_large_blocks_give_the_same_bits():
     options = {"n_sentences": 700, "batch_size": 332}
-    results = [weights_after_epochs(SiameseCBOWVectorizer(), "adagrad", n, **options) for n in (1, 2, 3, 4)]
+    results = [weights_after_passes(SiameseCBOWVectorizer(), "adagrad", n, **options) for n in (1, 2, 3, 4)]
     assert all(result == results[0] for result in results)
 
 

@@ -22,7 +22,7 @@ from kernel_cases import (
     starts_of,
     tiny_text,
     uniform,
-    weights_after_epochs,
+    weights_after_passes,
 )
 from reference import keep_probability, numeric_gradient, take_steps, word2vec_sentence
 
@@ -154,7 +154,7 @@ def test_subsampling_closes_the_gap():
 @pytest.mark.parametrize("options", MODELS[:3])
 def test_any_number_of_threads_gives_the_same_bits(options, solver):
     estimator = Word2VecVectorizer(**{"subsample": 0.01, **options})
-    results = [weights_after_epochs(estimator, solver, n) for n in (1, 2, 3)]
+    results = [weights_after_passes(estimator, solver, n) for n in (1, 2, 3)]
     assert results[0] == results[1] == results[2]
 
 
@@ -170,7 +170,7 @@ def test_a_run_is_its_sentences(options):
 def test_runs_of_short_sentences_give_the_same_bits(options):
     estimator = Word2VecVectorizer(**{"subsample": 0.01, **options})
     short = {"n_sentences": 701, "batch_size": 160}  # about six words each, so runs of two, the last one short
-    results = [weights_after_epochs(estimator, "adagrad", n, **short) for n in (1, 2, 3, 4)]
+    results = [weights_after_passes(estimator, "adagrad", n, **short) for n in (1, 2, 3, 4)]
     assert all(result == results[0] for result in results)
 
 

@@ -297,7 +297,7 @@ def test_the_log_says_that_a_fit_goes_on(tmp_path, capsys):
     capsys.readouterr()
     fit(make("CBOSVectorizer", max_iter=4, verbose=1), checkpoint=tmp_path / "state")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "[CBOSVectorizer] epoch 3/4, goes on from the checkpoint" and len(lines) == 3
+    assert lines[0] == "[CBOSVectorizer] pass 3/4, goes on from the checkpoint" and len(lines) == 3
 
 
 PROGRAM = """

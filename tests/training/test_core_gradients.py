@@ -127,7 +127,7 @@ def test_blocks_are_those_of_the_twin(solver):
     state = {array.name: np.zeros((2, *array.shape)) for array in arrays}
     trainer = DenseTrainer(MapObjective(fitted), solver, len(text.document), 7, 1, arrays=arrays, fitted=fitted)
     for epoch in range(3):
-        loss = trainer.run_epoch(text, epoch, rates=(rate, rate))
+        loss = trainer.run_pass(text, epoch, rates=(rate, rate))
         found = MapObjective(slow).gradients(chunk_of(text), True)  # in double precision, as one chunk
         expected, n_targets = map_twin(text, slow, range(len(text.document)))
         np.testing.assert_allclose(loss, expected / n_targets, rtol=1e-5)

@@ -169,12 +169,12 @@ def test_partial_fit_and_warm_start_go_on(name):
 def test_early_stopping_keeps_the_best_weights(name, monkeypatch):
     # Held-out loss that falls, and then rises.
     passes = iter([3.0, 2.0, 2.5, 2.6, 2.7])
-    run_epoch = BlockLoop.run_epoch
+    run_pass = BlockLoop.run_pass
     monkeypatch.setattr(
         BlockLoop,
-        "run_epoch",
+        "run_pass",
         lambda loop, text, epoch, rates, **options: (
-            run_epoch(loop, text, epoch, rates=rates, **options) if rates else next(passes)
+            run_pass(loop, text, epoch, rates=rates, **options) if rates else next(passes)
         ),
     )
     options = {"early_stopping": True, "validation_fraction": 0.2, "learning_rate": 0.01}
@@ -198,7 +198,7 @@ def test_divergence_leaves_the_estimator_as_it_was(cls):
     estimator = cls(random_state=0).fit(TEXT, groups=GROUPS)
     before = learned(estimator)
     estimator.set_params(learning_rate=1e9)
-    with pytest.raises(ValueError, match=f"{cls.__name__} diverged in epoch 1 with learning_rate=1000000000.0"):
+    with pytest.raises(ValueError, match=f"{cls.__name__} diverged in pass 1 with learning_rate=1000000000.0"):
         estimator.partial_fit(TEXT, groups=GROUPS)
     assert learned(estimator) == before
 

@@ -29,7 +29,7 @@ trained_classes = pytest.mark.parametrize("name", TRAINED_CLASSES)
 
 
 @trained_classes
-def test_verbose_prints_a_line_an_epoch(name, capsys):
+def test_verbose_prints_a_line_a_pass(name, capsys):
     make(name).fit(TEXT, groups=GROUPS)
     assert capsys.readouterr().out == ""
     estimator = make(name, verbose=1, max_iter=3, early_stopping=True, n_jobs=2).fit(TEXT, groups=GROUPS)
@@ -38,7 +38,7 @@ def test_verbose_prints_a_line_an_epoch(name, capsys):
     for epoch, line in enumerate(lines, 1):
         loss, held_out = estimator.loss_curve_[epoch - 1], estimator.validation_loss_curve_[epoch - 1]
         expected = (
-            rf"\[{name}\] epoch {epoch}/3, loss {loss:.4f}, validation loss {held_out:.4f}, "
+            rf"\[{name}\] pass {epoch}/3, loss {loss:.4f}, validation loss {held_out:.4f}, "
             r"[\d,]+ words/s, \d+ s left"
         )
         assert re.fullmatch(expected, line)
@@ -85,10 +85,10 @@ has_callbacks = pytest.mark.skipif(
 
 
 class Recorder:
-    """A callback that embeds after every epoch and stops after some."""
+    """A callback that embeds after every pass and stops after some."""
 
-    def __init__(self, n_epochs):
-        self.n_epochs, self.rows, self.calls, self.losses = n_epochs, [], [], []
+    def __init__(self, n_passes):
+        self.n_passes, self.rows, self.calls, self.losses = n_passes, [], [], []
 
     def setup(self, estimator, context):
         self.calls.append("setup")
@@ -104,7 +104,7 @@ class Recorder:
         self.rows.append(fitted_estimator.transform(OTHER_TEXT))
         self.calls.append(context.task_name)
         self.losses.append(list(fitted_estimator.loss_curve_))
-        return context.task_name == "epoch" and context.task_id == self.n_epochs - 1
+        return context.task_name == "pass" and context.task_id == self.n_passes - 1
 
 
 @has_callbacks
@@ -115,16 +115,16 @@ def test_callback(name):
     estimator.set_callbacks(callback)
     estimator.fit(TEXT, groups=GROUPS)
     assert estimator.n_iter_ == 2
-    assert callback.calls[:3] == ["setup", "epoch", "epoch"]
+    assert callback.calls[:3] == ["setup", "pass", "pass"]
     assert callback.calls[-1] == "teardown"
     assert [len(losses) for losses in callback.losses] == [1, 2, 2]
     assert bits(callback.rows[-1]) == bits(estimator.transform(OTHER_TEXT))
     assert bits(callback.rows[1]) == bits(callback.rows[2])
     assert bits(callback.rows[0]) != bits(callback.rows[1])
     if estimator.solver == "adagrad":
-        for n_epochs in (1, 2):
-            there = make(name, max_iter=n_epochs).fit(TEXT, groups=GROUPS)
-            assert bits(there.transform(OTHER_TEXT)) == bits(callback.rows[n_epochs - 1])
+        for n_passes in (1, 2):
+            there = make(name, max_iter=n_passes).fit(TEXT, groups=GROUPS)
+            assert bits(there.transform(OTHER_TEXT)) == bits(callback.rows[n_passes - 1])
     assert bits(estimator.transform(TEXT)) == bits(estimator.fit(TEXT, groups=GROUPS).transform(TEXT))
 
 

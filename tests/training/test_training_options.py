@@ -66,7 +66,7 @@ def test_partial_fit_repeats(name):
 
 
 @trained
-def test_partial_fit_is_one_epoch_a_call(name):
+def test_partial_fit_is_one_pass_a_call(name):
     estimator = make(name, n_jobs=2)
     before = None
     for n_calls in range(1, 4):
@@ -78,7 +78,7 @@ def test_partial_fit_is_one_epoch_a_call(name):
     for _ in range(3):
         one_thread.partial_fit(TEXT, groups=GROUPS, new_words="ignore")
     assert learned(one_thread) == learned(estimator)
-    # AdaGrad's rate does not depend on how many epochs there will be. Vectors of sentences begin anew in each call.
+    # AdaGrad's rate does not depend on how many passes there will be. Vectors of sentences begin anew in each call.
     if one_thread.solver == "adagrad" and not hasattr(one_thread, "store_training_vectors"):
         at_once = make(name, max_iter=3).fit(TEXT, groups=GROUPS)
         assert at_once.loss_curve_ == one_thread.loss_curve_
@@ -132,7 +132,7 @@ def test_another_tokenizer_needs_a_new_start(name):
             method(TEXT)
 
 
-# -- epochs and loss -------------------------------------------------------------------------------------------------
+# -- passes and loss -------------------------------------------------------------------------------------------------
 
 
 @trained
