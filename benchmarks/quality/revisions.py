@@ -22,6 +22,7 @@ METHODS = {
     "Siamese CBOW": ("SiameseCBOWVectorizer", {}),
     "Sent2Vec": ("Sent2VecVectorizer", {}),
     "means of skip-gram": ("MeanEmbeddingVectorizer", {}),
+    "BOWPCA": ("BOWPCA", {}),
 }
 
 

@@ -62,7 +62,8 @@ def read_sentences(path, n_sentences):
 
 def load_teacher():
     """Wordllama with the interface of an estimator, 2,000 sentences at a time."""
-    model = WordLlama.load(disable_download=True)
+    inside = Path(sys.modules["wordllama"].__file__).parent  # its tokenizer lies where it only looks for a cache
+    model = WordLlama.load(cache_dir=inside, disable_download=True)
 
     def transform(sentences):
         sentences = iter(sentences)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._compiled.compile import lean_kernel
-from .._compiled.rows import ONE, add_scaled, copy_scaled, mean_square, prefetch_row
+from .._compiled.rows import ONE, add_scaled, blend, copy_scaled, mean_square, prefetch_row
 from .._training.updates import AHEAD, COUNT, SQUARES
 
 # The counter of a row that no block has touched. A block leaves 0.0 there, which has another sign.
@@ -118,9 +118,7 @@ def _take(start, end, found):
         row, later = rows[k], rows[min(k + AHEAD, n - 1)]
         prefetch_row(after, later)
         prefetch_row(before, later)
-        copy_scaled(change, k, ONE, after, row)
-        add_scaled(change, k, -ONE, before, row)
-        square[k] = mean_square(change, k)
+        square[k] = blend(change, k, (ONE, after, row), (-ONE, before, row))
         growth[k] = new[row, SQUARES] - old[row, SQUARES]
         for c in range(before.shape[1]):  # not `copy_scaled`, which turns -0.0 into 0.0
             after[row, c] = before[row, c]
