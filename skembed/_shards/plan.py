@@ -56,7 +56,7 @@ class ShardLocation(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How often the shards of a method are merged; measured, see doc/tasks/more_text.rst."""
+    """How often the shards of a method are merged; measured, see doc/research/shards.rst."""
 
     fewest_rounds: int = 16  # of a pass
     most_tokens: int = sys.maxsize  # of a long text that all shards together learn from in one round

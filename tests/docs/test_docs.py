@@ -109,3 +109,10 @@ def test_links_are_checked(tmp_path):
         (tmp_path / "a.html").write_text(page.format(wrong), encoding="utf-8")
         checked = subprocess.run([sys.executable, DOC / "check_links.py", tmp_path], capture_output=True, text=True)
         assert checked.returncode == 1 and f"a.html:1: {wrong}" in checked.stdout
+
+
+@pytest.mark.parametrize("folder", ["tasks", "user_guide"])
+def test_pages_for_users_stay_short(folder):
+    """As CONTRIBUTING says; what takes longer is in doc/research."""
+    n_words = {path.name: len(path.read_text(encoding="utf8").split()) for path in (DOC / folder).glob("*.rst")}
+    assert len(n_words) > 5 and {name: n for name, n in n_words.items() if n > 1500} == {}
