@@ -254,7 +254,7 @@ class PairedVectorizer(TrainedVectorizer):
             if evidence.of(which == index).hangs_together:
                 found = f"All {len(pairs)} pairs of {name_of_set} hang together by common texts"
                 found = found if len(pairs) > 1 else f"{name_of_set} is one pair"
-                raise ValueError(f"{found}, so that no pair has anything to be told from. Add pairs of other meanings.")
+                raise ValueError(f"{found}, so no pair can be compared with another. Add pairs of other meanings.")
         return sentences, evidence, None
 
     def _encode_texts(
@@ -298,17 +298,17 @@ class PairedVectorizer(TrainedVectorizer):
 
 
 def _check_groups(group: np.ndarray, name: str) -> None:
-    """Raise an error unless there are pairs of two groups, so that they have something to be told from."""
+    """Raise an error unless there are pairs of two groups, which can be compared."""
     sizes = np.bincount(group)
     n_groups, n_with_pairs = int((sizes > 0).sum()), int((sizes > 1).sum())
     if n_groups == 0:
         found = "there are no sentences"
     elif n_groups == 1:
-        found = "all sentences are of one group, so none has anything to be told from"
+        found = "all sentences are of one group, so there is no other group to compare them with"
     elif n_with_pairs == 0:
         found = "no two sentences are of one group, so there is no pair to learn from"
     elif n_with_pairs == 1:
-        found = "only one group has two sentences, so that no pair has anything to be told from"
+        found = "only one group has two sentences, so there is no other pair to compare it with"
     else:
         return
     raise ValueError(f"{name}: {found}. Pass at least two sentences of each of two groups.")

@@ -62,10 +62,10 @@ class ShardedVectorizer(TrainedVectorizer):
             After how many passes the state is written, beside after the last one. With 1, and `n_shards`, it is written
             within a pass too: after a round, if the last time was a minute ago or more.
         engine : {"processes"}, dask.distributed.Client or None, default=None
-            Who learns from the shards, if `n_shards` is above 1: `n_jobs` processes, the workers of a Dask cluster, or
-            this process. With ``n_jobs=None`` there are as many processes as cores, unless a context of joblib says how
-            many; in a worker of joblib, as of a parallel search, there are none besides it. There are never more than
-            shards. It does not change one bit of the result.
+            Where the shards are learned, if `n_shards` is above 1: "processes" starts `n_jobs` processes, a client uses
+            the workers of its Dask cluster, and None uses this process. ``n_jobs=None`` means one process for each
+            core, or as many as a context of joblib sets; in a worker of joblib, such as one of a parallel search, it
+            means no other process. There are never more processes than shards. The engine changes no bit of the result.
 
         Returns
         -------

@@ -119,15 +119,15 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
         ----------
         X : iterable of str, or SentenceCorpus
             Sentences in reading order.
-        y : ignored
-            Not used, present by convention.
+        y : array-like or None, default=None
+            As in `fit`.
         **fit_params : dict
             `groups` and others, as in `fit`.
 
         Returns
         -------
         X_new : ndarray of shape (n_sentences, n_features_out)
-            The same as `fit(X).transform(X)`.
+            The same as `fit(X, y).transform(X)`.
         """
         if length_of(X) is None:  # an iterator can be read only once
             X = list(iter_sentences(X))

@@ -105,8 +105,7 @@ def as_pairs(data: Any, name: str) -> list[tuple[Any, Any]]:
 
 def _as_pair(item: Any, row: int, name: str) -> tuple[Any, Any]:
     values = list(item.values()) if isinstance(item, Mapping) else item
-    is_pair = not isinstance(values, (str, bytes)) and hasattr(values, "__len__") and len(values) == 2
-    if not is_pair:
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or len(values) != 2:
         raise ValueError(f"Row {row} of {name} is not a pair of sentences but {brief(item, 60)}.")
     first, second = values
     if is_missing(first) or is_missing(second):

@@ -201,7 +201,8 @@ class Readers:
         """Build a corpus from a series or bag of Dask, each partition by a task of its own.
 
         Each partition is read once and encoded where it is; word counts are merged in a tree of tasks; then this
-        process puts the partitions together. Neither the scheduler nor this process ever has text in memory.
+        process puts the partitions together. Where workers in other processes read the partitions from files, neither
+        the scheduler nor this process has text in memory.
 
         Parameters
         ----------

@@ -201,8 +201,9 @@ def _is_mapped(array: Any) -> bool:
 def _lost(who: str) -> RuntimeError:
     return RuntimeError(
         f"{who.capitalize()} were lost {_ATTEMPTS} times in a row in one round, so the fit ends. The estimator is "
-        "unchanged. Most often the system kills what runs out of memory: estimate_memory says what a fit needs, and "
-        "the logs of the workers how they ended. With a checkpoint, the fit goes on from where that was written last."
+        "unchanged. Most often the system kills processes that run out of memory: estimate_memory says what a fit "
+        "needs, and the logs of the workers say how they ended. With a checkpoint, the fit goes on from the last one "
+        "written."
     )
 
 
