@@ -38,7 +38,7 @@ class Counting(Inline):
     def reduce(self, work, merge, common, make_tasks, n_tasks):
         def counted(common, tasks):
             for found in work(common, tasks):
-                self.n_bytes += found.n_bytes
+                self.n_bytes += sum(array.nbytes for _, changes in found.by_array() for array in changes)
                 yield found
 
         self.n_rounds += 1

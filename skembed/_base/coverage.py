@@ -116,7 +116,8 @@ def check_given(corpus: SentenceCorpus, words: Collection[str], name: str = "wor
     """
     fraction = known_fraction(corpus, words)
     if corpus.n_tokens and fraction < _FEW:
-        text = f"Words of the text: {_examples(corpus.vocabulary.words)}. Words of {name}: {_examples(words)}."
+        unknown = (word for word in corpus.vocabulary.words if word not in words)
+        text = f"Words without one: {_examples(unknown)}. Words of {name}, {len(words)} in all: {_examples(words)}."
         reason = _reason(words, corpus.vocabulary.words, corpus.vocabulary.counts, corpus.tokenizer)
         if fraction == 0:
             raise ValueError(f"None of the words of the text has a vector. {text} {reason}")

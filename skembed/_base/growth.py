@@ -61,11 +61,11 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], 
     if not len(growth.new):
         return grown
     arrays = estimator._learned_arrays(fitted | grown)
-    vectors = None
-    for array in arrays:
-        if array.is_source and vectors is None:
-            vectors = hash_vectors([growth.words[row] for row in growth.new], array.shape[1])
-            vectors *= fitted.get("_unknown_length", np.median(row_norms(fitted[array.name][: len(growth.words)])))
+    vectors, source = None, next((array for array in arrays if array.is_source), None)
+    if source is not None:
+        vectors = hash_vectors([growth.words[row] for row in growth.new], source.shape[1])
+        is_known = "_unknown_length" in fitted
+        vectors *= fitted["_unknown_length"] if is_known else np.median(row_norms(fitted[source.name][:n_words]))
     return grown | with_new_rows(arrays, estimator.solver, fitted, WordRows(n_words, old, growth.new, vectors))
 
 

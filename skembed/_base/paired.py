@@ -11,12 +11,10 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus, check_not_empty, holds_sets, is_pair, joined, linked
 from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences, length_of
-from .._training.encoded_text import EncodedText
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_of_sets
 from .._training.trainer import BlockLoop
 from .._validation.columns import as_labels
 from .._validation.constraints import Described
-from .._validation.limits import is_set
 from .._validation.paths import PathLike
 from .._validation.targets import check_length
 from .text import tokenizer_options
@@ -257,18 +255,9 @@ class PairedVectorizer(TrainedVectorizer):
                 raise ValueError(f"{found}, so no pair can be compared with another. Add pairs of other meanings.")
         return sentences, evidence, None
 
-    def _encode_texts(
-        self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
-    ) -> tuple[EncodedText, EncodedText | None]:
-        """Hold out whole clusters of paraphrases of each set."""
-        if not is_set(self, "early_stopping") or partial:
-            return self._encode_text(corpus, fitted, annotations), None
-        held = hold_out_of_sets(Evidence(*annotations), self.validation_fraction, fitted["_seed"])
-        text, held_out = (
-            self._encode_text(corpus[which], fitted, tuple(values[which] for values in annotations))
-            for which in (~held, held)
-        )
-        return text, held_out
+    def _held_out(self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: Any) -> np.ndarray:
+        """Whole clusters of paraphrases of each set."""
+        return hold_out_of_sets(Evidence(*annotations), self.validation_fraction, fitted["_seed"])
 
     def _train(
         self,
@@ -289,11 +278,10 @@ class PairedVectorizer(TrainedVectorizer):
             super()._warn_of_nothing(losses, validation)
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
-        batch_size = self.batch_size if isinstance(self.batch_size, str) else int(self.batch_size)
         passes, first_pass = fitted.pop("_passes_of_a_set", 1), fitted.get("n_iter_", 0)
         encoder = self._make_encoder(fitted)
         return PairTrainer(
-            encoder, self._make_loss(), batch_size, fitted["_seed"], first_pass=first_pass, passes=passes
+            encoder, self._make_loss(), self.batch_size, fitted["_seed"], first_pass=first_pass, passes=passes
         )
 
 
@@ -306,7 +294,8 @@ def _check_groups(group: np.ndarray, name: str) -> None:
     elif n_groups == 1:
         found = "all sentences are of one group, so there is no other group to compare them with"
     elif n_with_pairs == 0:
-        found = "no two sentences are of one group, so there is no pair to learn from"
+        found = "no two sentences are of one group, so there is no pair to learn from. If it has the second sentences, "
+        found += "pass pairs alone, fit(list(zip(first, second)))"
     elif n_with_pairs == 1:
         found = "only one group has two sentences, so there is no other pair to compare it with"
     else:

@@ -20,7 +20,7 @@ from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
-from .._training.progress import EpochTasks, Progress
+from .._training.progress import PassTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
 from .._training.trainer import HELD_OUT_PASS, BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers, is_set
@@ -304,14 +304,18 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         """The text to learn from and, with early stopping, the held-out text."""
         if not is_set(self, "early_stopping") or partial:
             return self._encode_text(corpus, fitted, annotations), None
-        classes = annotations[0] if fitted.get("_from_labels") else None
-        held = hold_out(corpus, self.validation_fraction, fitted["_seed"], classes)
+        held = self._held_out(corpus, fitted, annotations)
         # One after the other: the copy of the first is freed once it is encoded.
         held_out, text = (
             self._encode_text(corpus[which], fitted, tuple(values[which] for values in annotations))
             for which in (held, ~held)
         )
         return text, held_out
+
+    def _held_out(self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: Any) -> np.ndarray:
+        """Which sentences are held out."""
+        classes = annotations[0] if fitted.get("_from_labels") else None
+        return hold_out(corpus, self.validation_fraction, fitted["_seed"], classes)
 
     def _train(
         self,
@@ -336,7 +340,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
         weights = [fitted[array.name] for array in moving(arrays + of_text)]
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
-        tasks = EpochTasks(self, X, 0 if partial else n_passes)
+        tasks = PassTasks(self, X, 0 if partial else n_passes)
         trainer = self._make_loop(fitted, text, engine)
         trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
@@ -383,8 +387,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
 
     def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
         objective = self._make_objective(fitted)
-        batch_size = self.batch_size if isinstance(self.batch_size, str) else int(self.batch_size)
-        options = self.solver, batch_size, fitted["_seed"], count_threads(self.n_jobs)
+        options = self.solver, self.batch_size, fitted["_seed"], count_threads(self.n_jobs)
         examples = self._examples(fitted)
         if isinstance(objective, DenseObjective):
             arrays = self._learned_arrays(fitted)

@@ -28,15 +28,20 @@ def unshared_zeros(shape: Any, dtype: Any) -> np.ndarray:
 
 
 def unshared_width(n: int) -> int:
-    """Columns, at least ``n``, of a matrix of four-byte numbers whose rows, one a thread, share no cache line."""
+    """Columns, at least ``n``, of a matrix whose rows, one a thread, share no cache line."""
     return n + -n % (_GAP // 4)
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """A read-only view of an array of any origin, in which other code may write on."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def read_only(rows: np.ndarray) -> np.ndarray:
     """The same numbers in the form that most kernels take: float32, C-contiguous, read-only."""
-    view = np.ascontiguousarray(rows, np.float32).view()
-    view.flags.writeable = False
-    return view
+    return frozen(np.ascontiguousarray(rows, np.float32))
 
 
 def between(start: np.ndarray, end: np.ndarray, share: float) -> np.ndarray:

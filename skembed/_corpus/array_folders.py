@@ -96,7 +96,7 @@ def read_header(folder: Path, layout: ArrayFolder) -> dict[str, Any]:
     if not folder.exists():
         raise FileNotFoundError(f"There is no saved {layout.kind.name} at {folder}.")
     file = folder / layout.kind.header
-    _check_readable(file, layout)
+    check_readable(file, layout.kind)
     if file.stat().st_size > _LARGEST_HEADER:
         raise ValueError(f"{file} is larger than the header of any {layout.kind.name}. It was not written by skembed.")
     try:
@@ -119,13 +119,15 @@ def read_header(folder: Path, layout: ArrayFolder) -> dict[str, Any]:
     return header
 
 
-def _check_readable(file: Path, layout: ArrayFolder) -> None:
+def check_readable(file: Path, kind: FolderKind) -> None:
+    """Raise a ValueError unless a file of a saved folder can be read."""
     try:
-        kind = describe_unreadable(file)
-        with file.open("rb") if not kind else file.parent.open() as opened:
+        if what := describe_unreadable(file):
+            raise OSError(f"it is {what}")
+        with file.open("rb") as opened:
             opened.read(1)
     except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{file.parent} is not a saved {layout.kind.name}: it has no file {file.name}.") from None
+        raise ValueError(f"{file.parent} is not a saved {kind.name}: it has no file {file.name}.") from None
     except OSError as error:
         raise ValueError(f"{file} cannot be read: {error}") from None
 
@@ -135,7 +137,7 @@ def read_arrays(folder: Path, layout: ArrayFolder, header: Mapping[str, Any], *,
     from safetensors import SafetensorError, safe_open
 
     file = folder / ARRAYS
-    _check_readable(file, layout)
+    check_readable(file, layout.kind)
     if header["arrays"] != {"bytes": file.stat().st_size, "sha256": _sha256(file)}:
         raise ValueError(
             f"{file} is damaged: it does not fit its digest in {layout.kind.header}. Copy or save the "

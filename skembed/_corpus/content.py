@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .._text.batches import offsets
+from .._text.sources import iter_slices
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary, check_limits
 from .._validation.messages import brief
@@ -18,6 +19,8 @@ from .._validation.paths import PathLike, user_path
 from .checks import check_arrays, read_folder
 from .folders import new_folder
 from .storage import CORPUS_FOLDER, Arrays, write_corpus
+
+_STEP = 1 << 20  # tokens, or sentences, that are worked on at once
 
 
 class Content(NamedTuple):
@@ -62,17 +65,18 @@ class Content(NamedTuple):
         sent_ptr = offsets(lengths)
         tokens = np.empty(sent_ptr[-1], dtype=np.int32)
         counts = np.zeros(len(old_vocabulary), dtype=np.int64)
-        for first, last in _row_blocks(sent_ptr):
-            a, b = sent_ptr[first], sent_ptr[last]
-            shift = old_sent_ptr[rows[first:last]] - sent_ptr[first:last]
-            tokens[a:b] = old_tokens[np.arange(a, b) + np.repeat(shift, lengths[first:last])]
+        for part in iter_slices(sent_ptr, _STEP, _STEP):
+            a, b = sent_ptr[part.start], sent_ptr[part.stop]
+            shift = old_sent_ptr[rows[part]] - sent_ptr[part]
+            tokens[a:b] = old_tokens[np.arange(a, b) + np.repeat(shift, lengths[part])]
             np.add.at(counts, tokens[a:b], 1)
         vocabulary = Vocabulary([], counts[:0])
         if len(tokens):
             text, ptr = old_vocabulary.packed
             vocabulary, remap = Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts)
-            for first, last in _row_blocks(sent_ptr):
-                tokens[sent_ptr[first] : sent_ptr[last]] = remap[tokens[sent_ptr[first] : sent_ptr[last]]]
+            for part in iter_slices(sent_ptr, _STEP, _STEP):
+                a, b = sent_ptr[part.start], sent_ptr[part.stop]
+                tokens[a:b] = remap[tokens[a:b]]
         begins = np.zeros(len(old_sent_ptr), dtype=bool)
         begins[old_doc_ptr] = True
         border = np.ones(len(rows) + 1, dtype=bool)
@@ -84,10 +88,10 @@ class Content(NamedTuple):
         """Return in how many sentences each word occurs, ndarray of shape (n_words,), dtype int64."""
         tokens, sent_ptr, _, vocabulary = self
         found = np.zeros(len(vocabulary), dtype=np.int64)
-        for first, last in _row_blocks(sent_ptr):
-            ptr = sent_ptr[first : last + 1]
+        for part in iter_slices(sent_ptr, _STEP, _STEP):
+            ptr = sent_ptr[part.start : part.stop + 1]
             ids = tokens[ptr[0] : ptr[-1]].copy()  # a copy: scipy sorts it in place
-            rows = sparse.csr_array((np.ones(len(ids), bool), ids, ptr - ptr[0]), shape=(last - first, len(found)))
+            rows = sparse.csr_array((np.ones(len(ids), bool), ids, ptr - ptr[0]), shape=(len(ptr) - 1, len(found)))
             rows.sum_duplicates()
             found += np.bincount(rows.indices, minlength=len(found))
         return found
@@ -165,16 +169,6 @@ def save_content(
                 return
     with new_folder(path, CORPUS_FOLDER) as folder:
         write_corpus(folder, content.arrays(), settings)
-
-
-def _row_blocks(ptr: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Cut rows into blocks of at most 2**20 tokens, or one longer row, to bound the memory of the work on each."""
-    first, n_rows, size = 0, len(ptr) - 1, 1 << 20
-    while first < n_rows:
-        last = int(np.searchsorted(ptr, ptr[first] + size, side="right")) - 1
-        last = min(max(last, first + 1), first + size, n_rows)
-        yield first, last
-        first = last
 
 
 def as_rows(key: Any, n_rows: int) -> np.ndarray:

@@ -42,9 +42,9 @@ def iter_texts(corpus: SentenceCorpus) -> Iterator[str]:
     return map(" ".join, corpus)
 
 
-def sentences_for(model: Any, X: Any, name: str = "X") -> list[Any] | SentenceCorpus:
+def sentences_for(model: Any, X: Any) -> list[Any] | SentenceCorpus:
     """Return sentences for a model: a corpus as text, unless the model takes corpora."""
-    sentences = as_sentences(X, name)
+    sentences = as_sentences(X)
     if isinstance(sentences, SentenceCorpus) and not takes_corpus(model):
         return list(iter_texts(sentences))
     return sentences
@@ -106,7 +106,10 @@ def as_pairs(data: Any, name: str) -> list[tuple[Any, Any]]:
 def _as_pair(item: Any, row: int, name: str) -> tuple[Any, Any]:
     values = list(item.values()) if isinstance(item, Mapping) else item
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or len(values) != 2:
-        raise ValueError(f"Row {row} of {name} is not a pair of sentences but {brief(item, 60)}.")
+        advice = (
+            " Of two columns, pass the pairs of their rows: list(zip(first, second))." if hasattr(item, "ndim") else ""
+        )
+        raise ValueError(f"Row {row} of {name} is not a pair of sentences but {brief(item, 60)}.{advice}")
     first, second = values
     if is_missing(first) or is_missing(second):
         raise ValueError(f"Row {row} of {name} lacks a sentence: {brief(item, 60)}. {_NO_HALF_PAIR}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import chain
 from typing import Any, overload
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from .._text.batches import offsets
 from .._text.sources import wrong_row
 from .._text.tokenizer import TOKEN_PATTERN
 from .._text.vocabulary import Vocabulary
@@ -211,10 +213,9 @@ def joined(sets: Sequence[SentenceCorpus]) -> SentenceCorpus:
     """The sentences of several corpora, one corpus after the other, with the words of all."""
     if len(sets) == 1:
         return sets[0]
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for corpus in sets:
-        for word, count in zip(corpus.vocabulary.words, corpus.vocabulary.counts.tolist()):
-            counts[word] = counts.get(word, 0) + count
+        counts.update(dict(zip(corpus.vocabulary.words, corpus.vocabulary.counts.tolist())))
     words = sorted(counts, key=lambda word: (-counts[word], word))
     vocabulary = Vocabulary(words, [counts[word] for word in words])
     tokens = [vocabulary.ids_of(corpus.vocabulary.words)[corpus.tokens] for corpus in sets]
@@ -227,9 +228,8 @@ def joined(sets: Sequence[SentenceCorpus]) -> SentenceCorpus:
     )
 
 
-def _end_to_end(offsets: Sequence[np.ndarray]) -> np.ndarray:
-    lengths = np.concatenate([np.diff(ptr) for ptr in offsets])
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+def _end_to_end(ptrs: Sequence[np.ndarray]) -> np.ndarray:
+    return offsets(np.concatenate([np.diff(ptr) for ptr in ptrs]))
 
 
 def linked(groups: np.ndarray, texts: np.ndarray) -> NDArray[np.int64]:

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from .._validation.json_text import parse_json
 from .._validation.messages import brief
-from .._validation.paths import naming
+from .._validation.paths import describe_unreadable, naming
+from .array_folders import check_readable
 from .folders import FolderKind
 
 HEADER = "corpus.json"
@@ -172,11 +174,10 @@ def read_corpus(folder: Path, *, mmap: bool, verify: bool) -> tuple[Arrays, dict
 
 
 def _read_header(file: Path) -> dict[str, Any]:
+    check_readable(file, CORPUS_FOLDER)
     try:
-        header = json.loads(file.read_text(encoding="ascii"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{file.parent} is not a saved corpus: it has no file {HEADER}.") from None
-    except (ValueError, RecursionError) as error:
+        header = parse_json(file.read_text(encoding="ascii"))
+    except ValueError as error:
         raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ValueError(f"{file} is not the header of a skembed corpus.")
@@ -202,6 +203,8 @@ def _read_array(folder: Path, name: str, size: int, mmap: bool) -> np.ndarray:
     file, dtype = folder / f"{name}.npy", DTYPES[name]
     # Mapped even if it is copied afterwards: a damaged header cannot claim more memory than the file has bytes.
     try:
+        if kind := describe_unreadable(file):
+            raise ValueError(f"it is {kind}")
         array = np.lib.format.open_memmap(file, mode="r")
     except FileNotFoundError:
         raise ValueError(f"{file} is missing; the corpus is not complete.") from None

@@ -33,7 +33,8 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     estimator : estimator
         A fitted estimator of this package. The parameters `init`, `corpus` and `embedding` are saved as None, and
         given `word_vectors` as an empty list: only a new fit reads them. The options of the tokenizer are then those
-        of the fit. `expand_with` is saved as None too: set it again before learning on.
+        of the fit. `expand_with` is saved as None too: set it again before learning on. Settings of a pipeline, such
+        as `set_output`, are not saved.
     path : str or path-like
         Name of the folder.
     inference_only : bool, default=False

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from pickle import PicklingError
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,9 +27,9 @@ from .._validation.messages import brief, warn_at_user
 Work = Callable[[Any, Iterable[Any]], Iterable[Any]]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all
-# Takes what the tasks had in common, and their merged results; gives what the tasks of the next call have in common.
+# Takes what the tasks had in common, and their merged results; gives what the tasks of the next call have in common;
+# with None for the results, a copy.
 Advance = Callable[[Any, Any], Any]
-_Result = TypeVar("_Result")
 _LARGE = 1 << 20  # bytes, from which on arrays travel as files
 _ATTEMPTS, _PAUSE = 3, 1.0  # seconds, in which a cluster notices that a worker is lost
 
@@ -220,7 +220,6 @@ class Dask:
             )
         self.client = client
         self._compared: set[str] = set()  # addresses of workers
-        self._advance: Advance | None = None
         self._common: Any = None  # a future of what the next tasks have in common, if workers have it
 
     def share(self, text: EncodedText) -> EncodedText | None:
@@ -246,8 +245,15 @@ class Dask:
             try:
                 self._compare_workers()
                 return self._reduce(work, merge, common, make_tasks, n_tasks)
-            # A lost worker held what was sent to it, or was lost while that was sent.
-            except (CancelledError, KilledWorker, CommClosedError, TimeoutError) as error:
+            except Exception as error:  # a closed client raises nearly anything
+                if self.client.status in ("closing", "closed"):
+                    raise RuntimeError(
+                        "engine is a client that was closed during the fit. The estimator is unchanged. With a "
+                        "checkpoint, the fit goes on from the last one written: connect a new client, Client(cluster)."
+                    ) from error
+                # A lost worker held what was sent to it, or was lost while that was sent.
+                if not isinstance(error, (CancelledError, KilledWorker, CommClosedError, TimeoutError)):
+                    raise
                 self._common = None
                 if attempt == _ATTEMPTS - 1:
                     raise _lost("workers of the cluster") from error
@@ -287,7 +293,8 @@ class Dask:
             for worker, n in n_threads.items()
             if index < n
         ]
-        job, level = self._common or sent(common), []
+        # A copy, since workers may be threads of this process, which changes its rows while they work.
+        job, level = self._common or sent(self._advance(common, None)), []
         for index, group in enumerate(in_groups(make_tasks(), n_tasks, max(1, len(threads)))):
             where = {"workers": [threads[index % len(threads)]]} if threads else {}
             lenient = where | {"allow_other_workers": True} if threads else {}
@@ -299,7 +306,7 @@ class Dask:
         if not level:
             return None
         # Begun before its result is here.
-        self._common = self._advance and client.submit(self._advance, job, level[0], pure=False)
+        self._common = client.submit(self._advance, job, level[0], pure=False)
         return level[0].result()
 
 
@@ -315,7 +322,7 @@ def _what_decides_bits() -> dict[str, Any]:
 
 
 def engine_of(engine: Any, n_jobs: int | None, n_shards: int | None = None) -> Engine:
-    """The engine that a fit was given: None, "processes", a Dask client, or an object with the method `reduce`.
+    """The engine that a fit was given: None, "processes", a Dask client, or an `Engine`.
 
     There are no more processes than shards.
     """
@@ -327,7 +334,8 @@ def engine_of(engine: Any, n_jobs: int | None, n_shards: int | None = None) -> E
         return engine
     if hasattr(engine, "scatter") and hasattr(engine, "submit"):
         return Dask(engine)
-    raise ValueError(f"engine must be None, 'processes' or a client of dask.distributed. Got {brief(engine)}.")
+    advice = " Pass Client(cluster)." if hasattr(engine, "get_client") else ""
+    raise ValueError(f"engine must be None, 'processes' or a client of dask.distributed. Got {brief(engine)}.{advice}")
 
 
 def in_groups(tasks: Iterable[Any], n_tasks: int, n_workers: int) -> Iterator[list[Any]]:

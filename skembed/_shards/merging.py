@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._compiled.buffers import frozen
 from .._compiled.compile import lean_kernel
 from .._compiled.rows import ONE, add_scaled, blend, copy_scaled, mean_square, prefetch_row
 from .._training.updates import AHEAD, COUNT, SQUARES
@@ -47,10 +48,6 @@ class Changes(NamedTuple):
     # common, and a merge would only copy them.
     of_text: dict[str, list[RowChanges]]
 
-    @property
-    def n_bytes(self) -> int:
-        return sum(array.nbytes for _, found in self.by_array() for array in found)
-
     def by_array(self) -> Iterator[tuple[str, RowChanges]]:
         """What is to be applied, with the name of its array."""
         yield from self.of.items()
@@ -72,7 +69,7 @@ def take_changes(before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np
     """
     rows = np.flatnonzero(~np.signbit(new[:, COUNT]))
     found = _made(rows, after.shape[1])
-    _take((_fixed(before), _fixed(old)), (after, new), found)
+    _take((frozen(before), frozen(old)), (after, new), found)
     return found
 
 
@@ -84,7 +81,7 @@ def merge(one: Changes, other: Changes) -> Changes:
 
 
 def _merged(one: RowChanges, other: RowChanges) -> RowChanges:
-    pair = RowChanges(*map(_fixed, one)), RowChanges(*map(_fixed, other))
+    pair = RowChanges(*map(frozen, one)), RowChanges(*map(frozen, other))
     rows = np.empty(len(one.rows) + len(other.rows), np.int64)
     merged = _made(rows[: _unite(pair[0].rows, pair[1].rows, rows)].copy(), one.change.shape[1])
     _add(*pair, merged)
@@ -93,20 +90,13 @@ def _merged(one: RowChanges, other: RowChanges) -> RowChanges:
 
 def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray) -> None:
     """Change the rows that all shards began with."""
-    _apply(RowChanges(*map(_fixed, changes)), weights, accumulator)
+    _apply(RowChanges(*map(frozen, changes)), weights, accumulator)
 
 
 def _made(rows: np.ndarray, n_components: int) -> RowChanges:
     n = len(rows)
     change, (growth, square) = np.empty((n, n_components), np.float32), np.empty((2, n), np.float32)
     return RowChanges(rows, change, growth, square)
-
-
-def _fixed(array: np.ndarray) -> np.ndarray:
-    """An array of any origin in the form that the kernels below are compiled for."""
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view
 
 
 @lean_kernel

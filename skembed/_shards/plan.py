@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._compiled.buffers import frozen
+from .._text.batches import offsets
 from .._training.encoded_text import EncodedText
 
 # Extents of a shard, so that each shard is a sample of the text, and the most sentences of one.
@@ -52,7 +54,16 @@ class ShardLocation(NamedTuple):
 
     def cut_out(self) -> Shard:
         """A copy of the extents, with a new document wherever one begins."""
-        return _shard(self.text, self.starts, self.ends, self.sentences, self.seed)
+        text, sentences = self.text, self.sentences
+        slices = [slice(first, last) for first, last in zip(self.starts.tolist(), self.ends.tolist())]
+        tokens = np.concatenate([text.tokens[text.sent_ptr[one.start] : text.sent_ptr[one.stop]] for one in slices])
+        sent_ptr = offsets(text.sent_ptr[sentences + 1] - text.sent_ptr[sentences])
+        document = text.document[sentences]
+        begins = np.ones(len(sentences), bool)
+        begins[1:] = (np.diff(document) != 0) | (np.diff(sentences) != 1)
+        document = (np.cumsum(begins) - 1).astype(np.int64)
+        annotations = tuple(values[sentences] for values in text.annotations)
+        return Shard(sentences, EncodedText(tokens, sent_ptr, document, text.word_weight, annotations), self.seed)
 
 
 class Pace(NamedTuple):
@@ -118,24 +129,8 @@ def deal(
             yield ShardLocation(text, extents[mine], extents[mine + 1], int(key))
 
 
-def _shard(text: EncodedText, starts: np.ndarray, ends: np.ndarray, sentences: np.ndarray, seed: int) -> Shard:
-    slices = [slice(first, last) for first, last in zip(starts.tolist(), ends.tolist())]
-    tokens = np.concatenate([text.tokens[text.sent_ptr[one.start] : text.sent_ptr[one.stop]] for one in slices])
-    sent_ptr = np.zeros(len(sentences) + 1, np.int64)
-    np.cumsum(text.sent_ptr[sentences + 1] - text.sent_ptr[sentences], out=sent_ptr[1:])
-    document = text.document[sentences]
-    begins = np.ones(len(sentences), bool)
-    begins[1:] = (np.diff(document) != 0) | (np.diff(sentences) != 1)
-    annotations = tuple(values[sentences] for values in text.annotations)
-    document = np.cumsum(begins) - 1
-    piece = EncodedText(tokens, sent_ptr, document.astype(np.int64), text.word_weight, annotations)
-    return Shard(sentences, piece, seed)
-
-
 def as_kernels_take_it(text: EncodedText) -> EncodedText:
     """A text that another process may have sent, in the form that kernels are compiled for."""
-    tokens, sent_ptr = np.asarray(text.tokens).view(), np.asarray(text.sent_ptr).view()
-    for array in (tokens, sent_ptr):
-        array.flags.writeable = False  # as those of a corpus are
+    tokens, sent_ptr = frozen(text.tokens), frozen(text.sent_ptr)  # as those of a corpus are
     document, word_weight = np.array(text.document), np.array(text.word_weight)
     return text._replace(tokens=tokens, sent_ptr=sent_ptr, document=document, word_weight=word_weight)

@@ -59,24 +59,26 @@ def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
         trainer.seed = shard.seed
         loss, n_targets = trainer.learn_pass(as_kernels_take_it(shard.text), task.epoch, rates=task.rates)
         before, after = job.fitted | task.rows, working | own
-        of = {}
-        for name in job.names + job.of_text:
-            of[name] = take_changes(*(rows[each] for rows in (before, after) for each in (name, accumulator_of(name))))
-        own_changes = {name: of.pop(name) for name in job.of_text}
-        of_text = {name: [found._replace(rows=shard.sentences[found.rows])] for name, found in own_changes.items()}
+        changed = {
+            name: take_changes(*(rows[each] for rows in (before, after) for each in (name, accumulator_of(name))))
+            for name in job.names + job.of_text
+        }
+        of = {name: changed[name] for name in job.names}
+        of_text = {n: [changed[n]._replace(rows=shard.sentences[changed[n].rows])] for n in job.of_text}
         yield Changes(loss, n_targets, of, of_text)
 
 
-def advance(job: Job, changes: Changes) -> Job:
-    """The job of the next round, with rows that are changed; the rows of sentences, which travel with tasks, are not.
+def advance(job: Job, changes: Changes | None) -> Job:
+    """The job of the next round: with a copy of the rows, in which the changes are made.
 
-    Takes copies, since the task that computes it may be run again.
+    The rows of sentences are not among them, since they travel with tasks.
     """
     fitted = dict(job.fitted)
-    for name, found in changes.of.items():
+    for name in job.names:
         pair = name, accumulator_of(name)
         fitted |= {each: np.array(fitted[each]) for each in pair}
-        apply(found, *(fitted[each] for each in pair))
+        if changes is not None:
+            apply(changes.of[name], *(fitted[each] for each in pair))
     return job._replace(fitted=fitted)
 
 
@@ -136,7 +138,8 @@ class RoundTrainer:
     ) -> Iterator[Task]:
         names = [name for each in self.job.of_text for name in (each, accumulator_of(each))]
         for location in locations():
-            rows = {name: self.fitted[name][location.sentences] for name in names}
+            sentences = location.sentences
+            rows = {name: self.fitted[name][sentences] for name in names}
             yield Task(location.cut_out() if is_sent else location, rows, epoch, rates)
 
     def _apply(self, found: Changes) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from .._compiled.threads import Threads
 from .._validation.messages import brief
 from .batches import Batch, Column, Text, encode_words, offsets
+from .piece_tokenizer import PieceTokenizer
 from .sources import wrong_row
 from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
@@ -190,7 +191,7 @@ def encode_in_python(
     batch: list[Any], tokenizer: Tokenizer, word_ids: WordIds, first_row: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of some sentences and the offset of each sentence, for any tokenizer."""
-    if tokenizer.analyzer == "word":
+    if tokenizer.analyzer == "word" or isinstance(tokenizer.analyzer, PieceTokenizer):
         _check_strings(batch, first_row)
     ids: list[np.ndarray] = [np.empty(0, np.int32)]
     lengths: list[int] = []

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from .._validation.messages import brief
-from .._validation.paths import PathLike, describe_unreadable, user_path
+from .._validation.paths import PathLike, describe_unreadable, listed_paths, user_path
 from .batches import PADDING, Text
 from .tokenizer import Tokenizer
 
@@ -91,13 +91,7 @@ def iter_text(
 
 
 def _text_files(paths: PathLike | Iterable[PathLike]) -> Iterator[Path]:
-    if isinstance(paths, (str, os.PathLike)):
-        paths = [paths]
-    elif isinstance(paths, (set, frozenset, dict, bytes, io.IOBase)) or not isinstance(paths, Iterable):
-        raise TypeError(f"path must be a path or a list of paths, got {brief(paths)} of type {type(paths).__name__}.")
-    found = [file for path in paths for file in _files_at(user_path(path))]
-    if not found:
-        raise ValueError("path is an empty list of paths.")
+    found = [file for path in listed_paths(paths) for file in _files_at(user_path(path))]
     for file in found:  # before the first one is read
         if not file.exists():
             raise FileNotFoundError(f"There is no file or folder {file}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,11 +28,10 @@ class EncodedSentences(NamedTuple):
     words: list[str]  # of the first ids
     more_words: Sequence[str] = ()  # unknown, of the ids after them: one list of both would be a copy for each batch
 
-    def words_of(self, ids: np.ndarray | Iterable[int]) -> list[str]:
+    def words_of(self, ids: np.ndarray) -> list[str]:
         """Return the words of some ids."""
         words, more_words, n_words = self.words, self.more_words, len(self.words)
-        ids = ids.tolist() if isinstance(ids, np.ndarray) else ids
-        return [words[i] if i < n_words else more_words[i - n_words] for i in ids]
+        return [words[i] if i < n_words else more_words[i - n_words] for i in ids.tolist()]
 
     def unknown_words(self, ids: np.ndarray) -> tuple[list[str], np.ndarray]:
         """Return the distinct words of the ids of unknown words, and the position of each id's word among them."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._validation.messages import brief
-from .._validation.paths import PathLike, user_path
+from .._validation.paths import PathLike, describe_unreadable, listed_paths, user_path
 from .batches import Column, string_types
 from .sources import BATCH_SIZE, document_starts, iter_batches
 from .tokenizer import Tokenizer
@@ -42,7 +42,7 @@ def iter_parquet(
         raise ImportError("Parquet files need the optional library pyarrow: pip install skembed[parquet]") from error
     needs_text = not callable(tokenizer.analyzer)
     names = [column] if groups is None else [column, groups]
-    files = _parquet_files(path)
+    files = [file for each in listed_paths(path) for file in _files_of(each)]
     for file in files:  # all of them before the first one is encoded, which may take hours
         with file.open() as raw, _reading(file.name):
             schema = parquet.ParquetFile(raw).schema_arrow
@@ -160,17 +160,6 @@ def _check_rows(array: Any, name: str, substitute: str, where: str, first_row: i
 # -- paths -------------------------------------------------------------------------------------------------------------
 
 
-def _parquet_files(paths: PathLike | Iterable[PathLike]) -> list[_File]:
-    if isinstance(paths, (str, os.PathLike)):
-        paths = [paths]
-    elif isinstance(paths, (set, frozenset, dict, bytes)) or not isinstance(paths, Iterable):
-        raise TypeError(f"path must be a path or a list of paths, got {brief(paths)} of type {type(paths).__name__}.")
-    found = [file for path in paths for file in _files_of(path)]
-    if not found:
-        raise ValueError("path is an empty list of paths.")
-    return found
-
-
 def _files_of(path: PathLike) -> list[_File]:
     if "://" in os.fspath(path):
         return _files_at_url(os.fspath(path))
@@ -192,6 +181,9 @@ def _files_of(path: PathLike) -> list[_File]:
         found = [local]
         if not local.exists():
             raise FileNotFoundError(f"There is no file or folder {local}.")
+    for file in found:
+        if kind := describe_unreadable(file):
+            raise ValueError(f"{file} is {kind}, not a regular file.")
     found.sort(key=lambda file: _natural(file.as_posix()))
     return [_File(str(file), lambda file=file: file.open("rb")) for file in found]  # type: ignore[misc]
 

@@ -32,6 +32,7 @@ from .word_table import (
     N_BYTES,
     N_WORDS,
     SHORT,
+    STRIDE,
     Words,
     first_bytes,
     has_capacity,
@@ -63,7 +64,7 @@ class Scanned(NamedTuple):
     """What a scan writes; before the first one `progress` is zeros, and the others may hold anything."""
 
     progress: np.ndarray  # (5,) int64, zeros at first
-    ids: np.ndarray  # (n_bytes // 2 + 1,) int32, of the words in order
+    ids: np.ndarray  # (n_bytes // 2 + 1,) or more, int32, of the words in order
     ptr: np.ndarray  # (n_sentences + 1,) int64: offset of each sentence in the ids
 
 
@@ -257,7 +258,7 @@ def scan(text, ends, tables, scanned, segment):
         carried = first - progress[SPAN_START] if progress[IN_SPAN] else 0
         n_words, n_bytes = SEGMENT + carried // 3, 2 * carried + 4 * SEGMENT
         if (
-            not has_capacity(table.state[N_WORDS] + n_words, table.slots)
+            not has_capacity(table.state[N_WORDS] + n_words, table.slots.shape[0] // STRIDE)
             or table.state[N_BYTES] + n_bytes > table.arena.shape[0] - ARENA_PADDING
         ):
             table.state[MORE_WORDS], table.state[MORE_BYTES] = n_words, n_bytes

@@ -22,6 +22,7 @@ from .word_table import (
     N_WORDS,
     STRIDE,
     Words,
+    has_capacity,
     merge_words,
     move_slots,
     new_words,
@@ -193,7 +194,7 @@ def with_capacity(words: Words, n_words: int, n_bytes: int, *, is_sparse: bool =
     """
     slots, arena, state = words
     n_slots = len(slots) // STRIDE
-    while 8 * (int(state[N_WORDS]) + n_words) > 5 * n_slots:
+    while not has_capacity(int(state[N_WORDS]) + n_words, n_slots):
         n_slots *= 2
     if n_slots * STRIDE > len(slots):
         if is_sparse:  # np.zeros takes no memory for slots that are never written

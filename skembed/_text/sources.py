@@ -150,11 +150,14 @@ def iter_batches(X: Any, tokenizer: Tokenizer, name: str = "X", multiple: int = 
             yield batch
 
 
-def iter_slices(ptr: np.ndarray, length: int) -> Iterator[slice]:
-    """Yield slices of sentences of about `length` in total, where sentence i goes from ptr[i] to ptr[i + 1]."""
+def iter_slices(ptr: np.ndarray, length: int, most: int = BATCH_SIZE) -> Iterator[slice]:
+    """Yield slices of at most `most` sentences, of `length` in total, where sentence i goes from ptr[i] to ptr[i + 1].
+
+    A longer sentence is one of its own.
+    """
     first = 0
     while first < len(ptr) - 1:
-        last = first + np.searchsorted(ptr[first : first + BATCH_SIZE + 1], ptr[first] + length, "right") - 1
+        last = first + np.searchsorted(ptr[first : first + most + 1], ptr[first] + length, "right") - 1
         last = max(int(last), first + 1)
         yield slice(first, last)
         first = last

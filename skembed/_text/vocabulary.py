@@ -214,7 +214,7 @@ def _n_kept(counts: np.ndarray, min_count: int, max_features: int | None) -> int
     if not n_kept:
         raise ValueError(
             f"No word is left: the text has {len(counts)} distinct words and the most frequent occurs {counts[0]} "
-            f"times, below min_count={min_count}. Lower min_count to {counts[0]} or less."
+            f"times, below min_count={min_count}. Lower min_count to {counts[0]}."
         )
     return n_kept if max_features is None else min(n_kept, max_features)
 

@@ -52,9 +52,9 @@ def new_words(n_slots: int = 1024, n_bytes: int = 4096) -> Words:
 
 
 @lean_kernel
-def has_capacity(n_words, slots):
+def has_capacity(n_words, n_slots):
     """Whether a table is large enough for this many words: some slots stay free, so that a search ends soon."""
-    return 8 * n_words <= 5 * (slots.shape[0] // STRIDE)
+    return 8 * n_words <= 5 * n_slots
 
 
 @njit(**INLINE)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._text.batches import offsets
 from .encoded_text import EncodedText
 
 Examples = Callable[[EncodedText, int, int], EncodedText]  # text, seed and pass to the text of the pass
@@ -35,8 +36,7 @@ def by_class(text: EncodedText, seed: int, epoch: int) -> EncodedText:
 def _taken(text: EncodedText, sentences: np.ndarray, document: np.ndarray) -> EncodedText:
     """A copy of some sentences, with the documents they belong to."""
     n_words = np.diff(text.sent_ptr)[sentences]
-    sent_ptr = np.zeros(len(sentences) + 1, np.int64)
-    np.cumsum(n_words, out=sent_ptr[1:])
+    sent_ptr = offsets(n_words)
     tokens = text.tokens[np.arange(sent_ptr[-1]) + np.repeat(text.sent_ptr[sentences] - sent_ptr[:-1], n_words)]
     for array in (tokens, sent_ptr):
         array.flags.writeable = False  # as those of a corpus are, or kernels would be compiled once more

@@ -12,7 +12,7 @@ from .encoded_text import WORDS_PER_SENTENCE, EncodedText, Plan
 SHORT_RUN, RUNS_OF_BLOCK = 4, 32
 # As many ids as a cache line has, and about as many words as a sentence of prose.
 USUAL_WORDS = 16
-# At least some tens of updates an epoch, however small the corpus.
+# At least some tens of updates a pass, however small the corpus.
 _BLOCKS_OF_TEXT, _SMALLEST = 64, 16
 
 

@@ -44,7 +44,7 @@ class Progress:
             self.verbose = 0
 
 
-class EpochTasks:
+class PassTasks:
     """Tells scikit-learn's callbacks, where the version has them, about the fit and its passes."""
 
     def __init__(self, estimator: Any, X: Any, n_passes: int) -> None:

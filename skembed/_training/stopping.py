@@ -43,7 +43,7 @@ def hold_out(corpus: SentenceCorpus, fraction: float, seed: int, classes: np.nda
 
 
 class EarlyStopping:
-    """Keeps the weights of the best epoch, and says to stop after too many worse epochs."""
+    """Keeps the weights of the best pass, and says to stop after too many worse ones."""
 
     def __init__(self, weights: list[np.ndarray], tol: float, n_iter_no_change: int) -> None:
         self.weights, self.tol, self.n_iter_no_change = weights, tol, n_iter_no_change

@@ -75,7 +75,8 @@ class BlockLoop(ABC):
         *,
         examples: Examples = in_order,
     ) -> None:
-        self.objective, self.solver, self.batch_size, self.seed = objective, solver, batch_size, seed
+        self.objective, self.solver, self.seed = objective, solver, seed
+        self.batch_size = batch_size if isinstance(batch_size, str) else int(batch_size)
         self.examples = examples
         # The barrier between threads exists only in compiled code.
         self.n_threads = 1 if numba.config.DISABLE_JIT else n_threads
@@ -180,16 +181,17 @@ class Trainer(BlockLoop):
 
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
         """Enter the kernel with all threads at once."""
-        sync, n_threads = unshared_zeros(SYNC_SIZE, np.int64), self.n_threads
+        # The rows before the threads start, or each of them would compute whose they are.
+        sync, n_threads, rows = unshared_zeros(SYNC_SIZE, np.int64), self.n_threads, self.rows
         if n_threads == 1:
-            self.objective.train(text, self.rows, scratch, plan, update, Team(sync, 0, 1))
+            self.objective.train(text, rows, scratch, plan, update, Team(sync, 0, 1))
             return
         # No thread enters the kernel, where threads wait for each other, before all have started.
         ready = threading.Barrier(n_threads)
 
         def enter(thread: int) -> None:
             ready.wait()
-            self.objective.train(text, self.rows, scratch, plan, update, Team(sync, thread, n_threads))
+            self.objective.train(text, rows, scratch, plan, update, Team(sync, thread, n_threads))
 
         with ThreadPoolExecutor(n_threads, thread_name_prefix="skembed") as pool:
             try:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from .messages import brief
 
 PathLike = str | os.PathLike[str]
 
@@ -22,6 +25,17 @@ def describe_unreadable(path: Path) -> str:
     """Return "" for a regular file, else its kind. Reading a pipe or a device may block."""
     mode = path.stat().st_mode
     return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "a folder")
+
+
+def listed_paths(paths: PathLike | Iterable[PathLike]) -> list[PathLike]:
+    """Return a path, or each of several, as a list."""
+    if isinstance(paths, (str, os.PathLike)):
+        return [paths]
+    if isinstance(paths, (set, frozenset, dict, bytes, io.IOBase)) or not isinstance(paths, Iterable):
+        raise TypeError(f"path must be a path or a list of paths, got {brief(paths)} of type {type(paths).__name__}.")
+    if not (found := list(paths)):
+        raise ValueError("path is an empty list of paths.")
+    return found
 
 
 @contextmanager

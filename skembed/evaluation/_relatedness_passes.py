@@ -16,7 +16,7 @@ from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.memory import estimate
 from .._training.pairs import Evidence, PairEncoder, hold_out_clusters
-from .._training.progress import EpochTasks, Progress
+from .._training.progress import PassTasks, Progress
 from .._training.stopping import EarlyStopping, is_sound, largest_of
 from ._relatedness import shapes_of_layers
 from ._relatedness_training import CHUNK, RelatednessTraining
@@ -54,7 +54,7 @@ class Passes:
         arrays = moving(vectorizer._learned_arrays(learned))
         self.weights = [*training.head.layers, *(learned[array.name] for array in arrays)]
 
-    def run(self, n_passes: int, held_out: np.ndarray, tasks: EpochTasks, *, falls: bool) -> dict[str, Any]:
+    def run(self, n_passes: int, held_out: np.ndarray, tasks: PassTasks, *, falls: bool) -> dict[str, Any]:
         """Make the passes, with rates that may fall to zero; returns the fitted attributes."""
         options, fitted, training = self.options, self.fitted, self.training
         stopping = EarlyStopping(self.weights, options.tol, options.n_iter_no_change)

@@ -24,7 +24,7 @@ from .._corpus.pairs import PairCorpus, check_not_empty
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._objectives.paraphrase import UnitVectors
 from .._training.memory import explaining_memory_error
-from .._training.progress import EpochTasks
+from .._training.progress import PassTasks
 from .._validation.columns import as_scores, check_same_length
 from .._validation.constraints import Described
 from .._validation.messages import brief
@@ -340,7 +340,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
             of_pairs = text, targets, np.flatnonzero(~held)
             training = RelatednessTraining(self, encoder._make_encoder(learned), *of_pairs, random, head)
             n_passes = 1 if partial else int(self.max_iter)
-            tasks = EpochTasks(self, X, 0 if partial else n_passes)
+            tasks = PassTasks(self, X, 0 if partial else n_passes)
             passes = Passes(self, encoder, learned, pairs, training, fitted)
             final = passes.run(n_passes, np.flatnonzero(held), tasks, falls=not partial)
         self._commit(final)

@@ -94,7 +94,7 @@ def test_vectors_that_share_no_word_with_the_text(change, options, reason):
 
 def test_the_error_shows_what_words_look_like():
     model = MeanEmbeddingVectorizer(word_vectors=vectors(["Boat", "x" * 1000]))
-    expected = "Words of the text: 'the', 'boat'. Words of word_vectors: 'Boat', 'xxxxxxxxxxxxxxxxxxxx'[.]"
+    expected = "Words without one: 'the', 'boat'. Words of word_vectors, 2 in all: 'Boat', 'xxxxxxxxxxxxxxxxxxxx'[.]"
     with pytest.raises(ValueError, match=expected):
         model.fit(["the boat the"])
 

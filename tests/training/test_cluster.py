@@ -67,6 +67,33 @@ def test_workers_that_may_compute_other_bits_are_named_once(cluster, client, mon
         engine._compare_workers()
 
 
+def test_workers_that_are_threads_of_this_process():
+    """They read the rows of this process, which goes on to change them."""
+    from distributed import Client
+
+    expected = learned(make("CBOSVectorizer", n_shards=3, max_iter=4).fit(TEXT, groups=GROUPS))
+    with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+        for _ in range(3):
+            fitted = make("CBOSVectorizer", n_shards=3, max_iter=4).fit(TEXT, groups=GROUPS, engine=client)
+            assert learned(fitted) == expected
+
+
+def test_a_client_that_is_closed_during_the_fit(cluster, monkeypatch):
+    from distributed import Client
+
+    client, estimator = Client(cluster), make("CBOSVectorizer", n_shards=3)
+    advance = rounds.advance
+
+    def close(job, changes):
+        client.close()
+        return advance(job, changes)
+
+    monkeypatch.setattr(rounds, "advance", close)
+    with pytest.raises(RuntimeError, match="client that was closed during the fit. The estimator is unchanged"):
+        estimator.fit(TEXT, groups=GROUPS, engine=client)
+    assert not hasattr(estimator, "vocabulary_")
+
+
 def test_a_cluster_without_workers():
     from distributed import Client
 
