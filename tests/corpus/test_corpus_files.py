@@ -383,3 +383,15 @@ def test_an_array_grows(tmp_path):
         assert array.array().tolist() == list(range(4011))
         assert array.finish(5).tolist() == list(range(5))
         array.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes among its files")
+@pytest.mark.parametrize("name", FILES)
+def test_a_pipe_in_the_folder_is_refused(tmp_path, name):
+    """Reading it would wait for ever."""
+    path = tmp_path / "corpus"
+    SentenceCorpus.from_sentences(TEXT).save(path)
+    (path / name).unlink()
+    os.mkfifo(path / name)
+    with pytest.raises(ValueError, match=f"{name} .*it is a pipe"):
+        SentenceCorpus.load(path)

@@ -1,5 +1,7 @@
 """Corpora from Parquet files: the same bits as from the values of the columns, and errors that name file and row."""
 
+import os
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -170,6 +172,11 @@ def test_paths(tmp_path):
     refused(tmp_path / "a*", r"No file matches .*a\*", FileNotFoundError)
     refused([], "path is an empty list")
     refused(3, "path must be a path or a list of paths, got 3", TypeError)
+    with (tmp_path / "open").open("wb") as file:
+        refused(file, "path must be a path or a list of paths, got .*Buffered", TypeError)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.parquet")
+        refused(tmp_path, "pipe.parquet is a pipe, not a regular file")
 
 
 def test_rows_that_are_null(tmp_path, table):

@@ -196,3 +196,13 @@ def test_tokenizers_are_equal_if_their_text_is():
     assert mine == pickle.loads(pickle.dumps(mine)) != other
     assert hash(mine) == hash(words_tokenizer())
     assert repr(mine) == "<PieceTokenizer of 6 tokens>"
+
+
+@pytest.mark.parametrize("steps", [{}, {"normalizer": {"type": "Lowercase"}}])
+def test_a_missing_sentence_names_its_row(steps):
+    """It is no word, as "None" and "nan" would be."""
+    vectors = {"a": [1.0, 0.0], "é": [0.0, 1.0]}
+    model = MeanEmbeddingVectorizer(word_vectors=vectors, analyzer=words_tokenizer(**steps)).fit(["a", "é"])
+    for missing in (None, float("nan")):
+        with pytest.raises(TypeError, match="Row 1 is missing"):
+            model.transform(["a", missing])
