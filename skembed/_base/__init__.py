@@ -7,7 +7,6 @@ Knows no method.
 __all__ = [
     "context",
     "coverage",
-    "embedding",
     "growth",
     "ngrams",
     "outcome",

@@ -71,8 +71,8 @@ class TakesParses(TextVectorizer):
         while rest:  # a stack, as a tree may be deeper than Python's own
             top = rest.pop()
             if isinstance(top, (list, tuple)):
-                words.append("(")
-                rest += [")", *reversed(top)]
+                words.append(OPENING)
+                rest += [CLOSING, *reversed(top)]
             else:
                 words.append(top)
         return words
@@ -118,7 +118,7 @@ class TakesParses(TextVectorizer):
         return [
             part
             for index, word in enumerate(words)
-            for part in (*["("] * before[index], word, *[")"] * behind[index + 1])
+            for part in (*[OPENING] * before[index], word, *[CLOSING] * behind[index + 1])
         ]
 
     def _tokenizer_of_options(self) -> Tokenizer:
