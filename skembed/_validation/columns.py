@@ -159,7 +159,7 @@ def as_matrix(values: Any, name: str) -> Any:
         assert columns is not None
         return np.column_stack([as_column(column, label_of_column(key, name)) for key, column in columns.items()])
     try:
-        array = np.asarray(values if hasattr(values, "__array__") else list(values))
+        array = rows_of_column(np.asarray(values if hasattr(values, "__array__") else list(values)))
     except (TypeError, ValueError):  # not iterable, or rows of several lengths
         array = np.empty(0)
     if array.ndim != 2:
@@ -167,6 +167,11 @@ def as_matrix(values: Any, name: str) -> Any:
         raise ValueError(f"{name} must be a table of numbers, a row of equal length for each sentence; got {found}.")
     # C order, so that sums have the same bits for a data frame and an array.
     return array if isinstance(values, np.ndarray) else np.ascontiguousarray(array)
+
+
+def rows_of_column(array: np.ndarray) -> np.ndarray:
+    """Return a column that holds an array in each row, as of a data frame, as one array; others as they are."""
+    return np.asarray(list(array)) if array.dtype == object and array.ndim == 1 else array
 
 
 def as_named(things: Any, name: str) -> tuple[list[str] | None, list[Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from .columns import rows_of_column
 from .messages import brief
 
 _STEP = 10_000  # rows that are checked at once
@@ -60,7 +61,7 @@ def checked_targets(y: Any, n_sentences: int, estimator: str, text: str) -> np.n
     if issparse(y):
         raise TypeError("y must be a dense array with a vector for each sentence, got a sparse one: pass y.toarray().")
     try:
-        targets = np.asarray(y)
+        targets = rows_of_column(np.asarray(y))
     except ValueError:
         raise ValueError("y must have a vector of the same length for each sentence.") from None
     if targets.dtype.kind not in "fiub":

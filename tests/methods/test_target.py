@@ -1,6 +1,7 @@
 """TargetVectorizer: its objective against a slow twin, what it learns, and what it says of targets that are wrong."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import reference
 from estimators import GIVEN, TEXT, bits, corpus, learned
@@ -248,3 +249,10 @@ def test_tags_and_a_grid_search_over_the_losses():
     )
     search.fit(X, y)
     assert search.best_score_ > 0.8 and search.best_params_ == {"targetvectorizer__loss": "cosine"}
+
+
+def test_targets_in_a_column_of_arrays():
+    column = pd.Series(list(np.float32([[1, 0], [0, 1]] * 20)))
+    sentences = ["a b", "c d"] * 20
+    fitted = [TargetVectorizer(4, min_count=1, random_state=0).fit(sentences, y) for y in (column, np.stack(column))]
+    assert np.array_equal(*(emb.transform(sentences) for emb in fitted))

@@ -170,3 +170,13 @@ def test_numbers_that_have_no_score_are_refused(form, number, metric, name):
 def test_errors_say_what_is_wrong(change, error, message):
     with pytest.raises(error, match=message):
         nearest(**{"queries": some_rows(3), "vectors": some_rows(5), **change})
+
+
+def test_a_column_of_arrays_is_a_table():
+    """As data frames keep vectors."""
+    rows = np.float32([[1, 0], [0, 1], [1, 1]])
+    column = pd.DataFrame({"vector": list(rows)})["vector"]
+    for found, expected in zip(nearest(rows, column, k=2), nearest(rows, rows, k=2)):
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="a row of equal length for each sentence"):
+        nearest(rows, pd.Series([np.ones(2), np.ones(3)]), k=1)
