@@ -203,7 +203,7 @@ def test_pickles_copies_and_parameters(cls):
         ({"cat": [np.nan]}, ValueError, "init: .*'cat' has NaN or infinity.*Remove or correct it"),
         ({"cat": [1.0], "dog": [1.0, 2.0]}, ValueError, "init: .*'dog' has length 2, others 1"),
         ({"cat": [0.0]}, ValueError, "init: all vectors are zero"),
-        ({"zebra": [1.0]}, ValueError, "None of the words of the text has a vector.*Words of init: 'zebra'"),
+        ({"zebra": [1.0]}, ValueError, "None of the words of the text has a vector.*Words of init, 1 in all: 'zebra'"),
     ],
     ids=lambda value: repr(value)[:20] if not isinstance(value, type) else value.__name__,
 )

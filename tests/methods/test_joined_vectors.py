@@ -192,7 +192,7 @@ def test_partial_fit_learns_the_models_once():
     [
         ([], 100, "empty list"),
         ([{"never": [1.0, 2.0], "seen": [0.0, 1.0]}], 1, "None of the words of the text has a vector"),
-        ([FIRST, {"Cat": [1.0]}], 100, r"None of the words .* word_vectors\[1\]: 'Cat'\."),
+        ([FIRST, {"Cat": [1.0]}], 100, r"None of the words .* word_vectors\[1\], 1 in all: 'Cat'\."),
         ([{"cat": [0.0, 0.0]}], 1, "has a vector, or only zeros"),
         ([FIRST, {"cat": [np.nan]}], 100, "NaN"),
         ([FIRST, CBOSVectorizer(min_count=10_000)], 100, "min_count=10000"),

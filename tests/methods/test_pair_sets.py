@@ -80,7 +80,7 @@ ONE_MEANING = [("q r", "s t")] * 9
     ("pairs", "message"),
     [
         (ONE_MEANING, r"All 9 pairs of X\[{}\] hang together"),
-        (ONE_MEANING[:1], r"X\[{}\] is one pair, so that no pair"),
+        (ONE_MEANING[:1], r"X\[{}\] is one pair, so no pair"),
         ([("hub", f"s{i}") for i in range(1200)], r"All 1200 pairs of X\[{}\] hang together"),
     ],
 )
