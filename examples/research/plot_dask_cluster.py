@@ -110,6 +110,7 @@ names = sorted({worker for worker, *_ in tasks})
 colours = {
     "work_on": ("#0072B2", "learn from shards"),
     "merge": ("#E69F00", "merge what two have learned"),
+    "advance": ("#009E73", "add it to the weights"),
 }
 figure, ax = plt.subplots(figsize=(8, 2.6), layout="constrained")
 for key, (colour, label) in colours.items():
@@ -128,7 +129,7 @@ for key, (colour, label) in colours.items():
 ax.set_yticks(range(len(names)), [f"worker {i + 1}" for i in range(len(names))])
 ax.set(xlabel="seconds", ylim=(-0.6, len(names) - 0.4))
 ax.spines[["top", "right"]].set_visible(False)
-figure.legend(loc="outside upper center", ncols=2, frameon=False)
+figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 client.close()
@@ -140,6 +141,7 @@ folder.cleanup()
 
 # %%
 # The first bar is the warm-up: one worker begins the model with two per cent of the text. Then come the rounds, four in
-# a pass: the workers learn at once, one of them merges, and this process applies the result and sends the new model; in
-# the gaps the workers wait for it. On a text this short the gaps are long. With the millions of words a round for which
-# shards are meant they nearly vanish: :ref:`more_text` says when learning in shards is worth it.
+# a pass: the workers learn at once, one of them merges what both have learned and adds it to the weights, and this
+# process sends the text of the next round; in the gaps the workers wait for it. On a text this short the gaps are long.
+# With the millions of words a round for which shards are meant they nearly vanish: :ref:`more_text` says when learning
+# in shards is worth it.
