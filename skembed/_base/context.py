@@ -145,7 +145,7 @@ class ContextVectorizer(NgramVectorizer):
         if self.interpolation < 1 and fitted["_start_vectors"] is None:
             raise ValueError(
                 f"interpolation={self.interpolation} needs the start, which a fit with interpolation=1 does not keep. "
-                "Fit a new estimator, or call fit with warm_start=False."
+                "Fit a new estimator, or set warm_start=False and call fit."
             )
         return fitted
 

@@ -277,7 +277,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             if name != but and now[name] != value:
                 raise ValueError(
                     f"{name}={brief(now[name])} differs from {brief(value)}, with which {type(self).__name__} was "
-                    "fitted. Fit a new estimator, or call fit with warm_start=False."
+                    "fitted. Fit a new estimator, or set warm_start=False and call fit."
                 )
 
     def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:

@@ -32,7 +32,7 @@ def unshared_width(n: int) -> int:
     return n + -n % (_GAP // 4)
 
 
-def frozen(array: np.ndarray) -> np.ndarray:
+def read_only_view(array: np.ndarray) -> np.ndarray:
     """A read-only view of an array of any origin, in which other code may write on."""
     view = np.asarray(array).view()
     view.flags.writeable = False
@@ -41,7 +41,7 @@ def frozen(array: np.ndarray) -> np.ndarray:
 
 def read_only(rows: np.ndarray) -> np.ndarray:
     """The same numbers in the form that most kernels take: float32, C-contiguous, read-only."""
-    return frozen(np.ascontiguousarray(rows, np.float32))
+    return read_only_view(np.ascontiguousarray(rows, np.float32))
 
 
 def between(start: np.ndarray, end: np.ndarray, share: float) -> np.ndarray:

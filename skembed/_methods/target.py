@@ -382,7 +382,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         if now != before:
             raise ValueError(
                 f"y has vectors of length {now}, but {type(self).__name__} was fitted to vectors of length {before}. "
-                "Fit a new estimator, or call fit with warm_start=False."
+                "Fit a new estimator, or set warm_start=False and call fit."
             )
         return fitted
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._compiled.buffers import frozen
+from .._compiled.buffers import read_only_view
 from .._compiled.compile import lean_kernel
 from .._compiled.rows import ONE, add_scaled, blend, copy_scaled, mean_square, prefetch_row
 from .._training.updates import AHEAD, COUNT, SQUARES
@@ -69,7 +69,7 @@ def take_changes(before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np
     """
     rows = np.flatnonzero(~np.signbit(new[:, COUNT]))
     found = _made(rows, after.shape[1])
-    _take((frozen(before), frozen(old)), (after, new), found)
+    _take((read_only_view(before), read_only_view(old)), (after, new), found)
     return found
 
 
@@ -81,7 +81,7 @@ def merge(one: Changes, other: Changes) -> Changes:
 
 
 def _merged(one: RowChanges, other: RowChanges) -> RowChanges:
-    pair = RowChanges(*map(frozen, one)), RowChanges(*map(frozen, other))
+    pair = RowChanges(*map(read_only_view, one)), RowChanges(*map(read_only_view, other))
     rows = np.empty(len(one.rows) + len(other.rows), np.int64)
     merged = _made(rows[: _unite(pair[0].rows, pair[1].rows, rows)].copy(), one.change.shape[1])
     _add(*pair, merged)
@@ -90,7 +90,7 @@ def _merged(one: RowChanges, other: RowChanges) -> RowChanges:
 
 def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray) -> None:
     """Change the rows that all shards began with."""
-    _apply(RowChanges(*map(frozen, changes)), weights, accumulator)
+    _apply(RowChanges(*map(read_only_view, changes)), weights, accumulator)
 
 
 def _made(rows: np.ndarray, n_components: int) -> RowChanges:

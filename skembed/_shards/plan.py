@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._compiled.buffers import frozen
+from .._compiled.buffers import read_only_view
 from .._text.batches import offsets
 from .._training.encoded_text import EncodedText
 
@@ -131,6 +131,6 @@ def deal(
 
 def as_kernels_take_it(text: EncodedText) -> EncodedText:
     """A text that another process may have sent, in the form that kernels are compiled for."""
-    tokens, sent_ptr = frozen(text.tokens), frozen(text.sent_ptr)  # as those of a corpus are
+    tokens, sent_ptr = read_only_view(text.tokens), read_only_view(text.sent_ptr)  # as those of a corpus are
     document, word_weight = np.array(text.document), np.array(text.word_weight)
     return text._replace(tokens=tokens, sent_ptr=sent_ptr, document=document, word_weight=word_weight)

@@ -151,9 +151,9 @@ def iter_batches(X: Any, tokenizer: Tokenizer, name: str = "X", multiple: int = 
 
 
 def iter_slices(ptr: np.ndarray, length: int, most: int = BATCH_SIZE) -> Iterator[slice]:
-    """Yield slices of at most `most` sentences, of `length` in total, where sentence i goes from ptr[i] to ptr[i + 1].
+    """Yield slices of at most `most` sentences, of about `length` in total; sentence i goes from ptr[i] to ptr[i + 1].
 
-    A longer sentence is one of its own.
+    A longer sentence is a slice of its own.
     """
     first = 0
     while first < len(ptr) - 1:

@@ -181,7 +181,7 @@ class Trainer(BlockLoop):
 
     def _call(self, text: EncodedText, scratch: Any, plan: Plan, update: Update) -> None:
         """Enter the kernel with all threads at once."""
-        # The rows before the threads start, or each of them would compute whose they are.
+        # The owners of the rows are assigned here, or each thread would do it.
         sync, n_threads, rows = unshared_zeros(SYNC_SIZE, np.int64), self.n_threads, self.rows
         if n_threads == 1:
             self.objective.train(text, rows, scratch, plan, update, Team(sync, 0, 1))
