@@ -45,7 +45,7 @@ class Engine(Protocol):
         """The rows as they are now, in a form that workers read where they lie until the next call, if there is one."""
 
     def begin(self, advance: Advance) -> None:
-        """A pass begins: after each call of `reduce`, a worker may compute what the tasks of the next have in common."""
+        """A pass begins; after a call of `reduce`, a worker may compute what the tasks of the next have in common."""
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """Merge the results of all tasks, at most `n_tasks`, in the tree of `reduce_in_tree`; None if there is none.
