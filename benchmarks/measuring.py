@@ -275,8 +275,11 @@ if __name__ == "__main__":
 
 
 @contextlib.contextmanager
-def dask_cluster(n_workers, *options):
-    """A client, and the ids of the processes of the scheduler and of the workers, which get the options."""
+def dask_cluster(n_workers, *options, direct=False):
+    """A client, and the ids of the processes of the scheduler and of the workers, which get the options.
+
+    A direct one reaches the workers itself, not through the scheduler.
+    """
     from distributed import Client
 
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
@@ -292,7 +295,7 @@ def dask_cluster(n_workers, *options):
         pids = {"scheduler": start("dask_scheduler", *local)}
         for _ in range(n_workers):
             start("dask_worker", "--nthreads", "1", "--no-dashboard", "--local-directory", folder, *options)
-        with Client(scheduler_file=file) as client:
+        with Client(scheduler_file=file, direct_to_workers=direct) as client:
             client.wait_for_workers(n_workers)
             found = client.run(os.getpid).values()
             yield client, pids | {f"worker {index}": pid for index, pid in enumerate(found, 1)}

@@ -4,7 +4,8 @@
 
 Measured, on one core: the words a second of a task, the rows that tasks of some lengths touch, and the seconds a row
 takes to be taken from the model, merged and applied. Computed, for a shard a worker: 2 to 256 workers, 10^9 to 10^12
-words and networks of 1 and 10 Gb/s, all steps of a round after each other, as if none overlapped.
+words and networks of 1 and 10 Gb/s, all steps of a round after each other, as if none overlapped; with a text that all
+workers read in one file, each over its own link, and with one that this process sends.
 """
 
 import sys
@@ -24,11 +25,13 @@ from skembed._shards.plan import Pace, rounds_of_pass
 PASSES, N_COMPONENTS = 5, 300
 N_WORKERS, SIZES, NETWORKS = (2, 4, 8, 16, 32, 64, 128, 256), (10**9, 10**10, 10**11, 10**12), (1, 10)
 LENGTHS = 100_000, 1_000_000, 10_000_000
+# Bytes of the text: of a token, and of a sentence, which the client always sends.
+OF_TOKEN, OF_SENTENCE = 4, 5
 N_SENTENCES = 200_000  # of the text whose words a second are measured
 STEPS = {
     "work": "learning itself, all workers at once",
     "warm-up": "the first words, by one worker",
-    "text": "word ids from the client to the workers, in each pass",
+    "text": "word ids that each worker reads, or that the client sends to all, in each pass",
     "weights": "the model, which workers pass on to each other",
     "changes": "the rows of each worker through the tree to the client",
     "rows": "taking, merging and applying rows",
@@ -82,17 +85,19 @@ class Rows:
     def __init__(self, corpus):
         self.frequency = np.bincount(corpus.tokens) / corpus.n_tokens
         self.n_words = len(self.frequency)
+        self.length = corpus.n_tokens / corpus.n_sentences  # tokens of a sentence
         self.of = cache(self._of)
 
     def _of(self, n_tokens):
         return float(-np.expm1(-n_tokens * self.frequency).sum())
 
 
-def seconds_of_fit(n_words, n_workers, gigabits, measured):
-    """Seconds of a fit, by step."""
+def seconds_of_fit(n_words, n_workers, gigabits, measured, *, is_sent=False):
+    """Seconds of a fit, by step; `is_sent` is whether the client sends the words."""
     touched, speed, of_rows = measured
     network, row = gigabits * 1e9 / 8, 4 * (N_COMPONENTS + 4)
     weights = 4 * touched.n_words * (N_COMPONENTS + 2) / network
+    of_client = OF_SENTENCE / touched.length + (OF_TOKEN if is_sent else 0)  # bytes a token
     spent = dict.fromkeys(STEPS, 0.0) | {"weights": PASSES * weights}  # at the beginning of a pass they are sent
     plans = [
         plan for epoch in range(PASSES) for plan in rounds_of_pass(n_words, n_workers, Pace(4), warm_up=epoch == 0)
@@ -103,7 +108,7 @@ def seconds_of_fit(n_words, n_workers, gigabits, measured):
         merged = [touched.of(tokens * 2 ** (level + 1)) for level in range(levels)]
         of_round = {
             "warm-up" if n_shards == 1 else "work": tokens / speed,
-            "text": 4 * tokens * n_shards / network,
+            "text": tokens * (n_shards * of_client + (0 if is_sent else OF_TOKEN)) / network,
             "weights": levels * weights,
             "changes": row * sum([rows, *merged]) / network,
             "rows": rows * of_rows["take"] + sum(merged) * of_rows["merge"] + (merged or [rows])[-1] * of_rows["apply"],
@@ -120,9 +125,16 @@ def draw_clusters(figure, measured):
         shared = axes = figure.add_subplot(1, len(NETWORKS), panel + 1, sharey=shared)
         for n_words in SIZES:
             alone = PASSES * n_words / measured[1]
-            times = [sum(seconds_of_fit(n_words, n, gigabits, measured).values()) for n in N_WORKERS]
-            exponent = round(np.log10(n_words))
-            axes.loglog(N_WORKERS, [alone / one for one in times], marker=".", label=f"$10^{{{exponent}}}$ words")
+            exponent, color = round(np.log10(n_words)), None
+            for is_sent in (False, True):
+                times = [
+                    sum(seconds_of_fit(n_words, n, gigabits, measured, is_sent=is_sent).values()) for n in N_WORKERS
+                ]
+                look = {"linestyle": "--", "linewidth": 1} if is_sent else {"marker": "."}
+                label = None if is_sent else f"$10^{{{exponent}}}$ words"
+                (drawn,) = axes.loglog(N_WORKERS, [alone / one for one in times], color=color, label=label, **look)
+                color = drawn.get_color()
+        axes.plot([], [], color="0.4", linestyle="--", linewidth=1, label="text sent")
         axes.loglog(N_WORKERS, N_WORKERS, color="0.6", linestyle=":", label="ideal")
         axes.set(title=f"{gigabits} Gb/s", xlabel="workers", xticks=N_WORKERS, xticklabels=N_WORKERS)
         axes.minorticks_off()
@@ -136,7 +148,9 @@ def bottlenecks(measured):
     for n_words in SIZES:
         for gigabits in NETWORKS:
             for n_workers in (2, 16, 64, 256):
-                spent = seconds_of_fit(n_words, n_workers, gigabits, measured)
+                spent, sent = (
+                    seconds_of_fit(n_words, n_workers, gigabits, measured, is_sent=is_sent) for is_sent in (False, True)
+                )
                 total = sum(spent.values())
                 largest, second = sorted(spent, key=spent.get)[:-3:-1]
                 yield {
@@ -147,6 +161,7 @@ def bottlenecks(measured):
                     "times one worker": round(PASSES * n_words / measured[1] / total, 1),
                     "bottleneck": f"{largest} ({spent[largest] / total:.0%})",
                     "then": f"{second} ({spent[second] / total:.0%})",
+                    "hours, text sent": round(sum(sent.values()) / 3600, 2),
                 }
 
 

@@ -3,7 +3,8 @@
     python benchmarks/speed/shards.py --data DATA [--rounds N] [--out OUT]
 
 The text is Simple English Wikipedia and books, four times over: 114 million words. On shorter texts, of which a shard
-has fewer words in a round, copies and merges count for more.
+has fewer words in a round, copies and merges count for more. Processes and workers of Dask read the text where it lies,
+and this process reaches the workers directly.
 """
 
 import atexit
@@ -51,7 +52,7 @@ def prepare(corpus, n_shards, engine, n_jobs):
     import skembed
 
     if engine == "dask":
-        engine, _ = OPEN.enter_context(dask_cluster(n_jobs, "--no-nanny"))
+        engine, _ = OPEN.enter_context(dask_cluster(n_jobs, "--no-nanny", direct=True))
     text = skembed.SentenceCorpus.load(corpus)
 
     def fit(text=text):

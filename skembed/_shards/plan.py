@@ -17,6 +17,7 @@ import numpy as np
 from .._compiled.buffers import read_only_view
 from .._text.batches import offsets
 from .._training.encoded_text import EncodedText
+from .token_files import TokenFile, TokenSpans, cut_spans
 
 # Extents of a shard, so that each shard is a sample of the text, and the most sentences of one.
 _EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024
@@ -32,38 +33,63 @@ _WARM_UP = 0.02
 
 
 class Shard(NamedTuple):
-    """What one task of a round learns from."""
+    """What one task of a round learns from, as it travels to a worker."""
 
-    sentences: np.ndarray  # (n,) int64, their indices in the text, ascending
-    text: EncodedText
+    starts: np.ndarray  # (n_extents,) int64, first sentence of each extent in the whole text, ascending
+    ends: np.ndarray  # (n_extents,) int64
+    tokens: np.ndarray | TokenSpans  # (n_tokens,) int32, or where a worker reads them
+    lengths: np.ndarray  # (n_sentences,) int32, tokens of each sentence
+    begins: np.ndarray  # (n_sentences,) bool, whether a document begins with it
+    word_weight: np.ndarray  # as in the text
+    annotations: tuple
     seed: int  # of all draws
+
+    @property
+    def sentences(self) -> np.ndarray:
+        """Their indices in the whole text, (n_sentences,) int64."""
+        return _sentences(self.starts, self.ends)
+
+    @property
+    def text(self) -> EncodedText:
+        """The text, in the form that kernels are compiled for."""
+        tokens = self.tokens.read() if isinstance(self.tokens, TokenSpans) else self.tokens
+        document = np.cumsum(self.begins, dtype=np.int64) - 1
+        return EncodedText(
+            read_only_view(tokens),  # as those of a corpus are
+            read_only_view(offsets(self.lengths)),
+            document,
+            np.array(self.word_weight),
+            self.annotations,
+        )
 
 
 class ShardLocation(NamedTuple):
     """Where the text of a shard lies, for a worker that can read it there."""
 
     text: EncodedText
-    starts: np.ndarray  # (n_extents,) int64, first sentence of each extent, ascending
-    ends: np.ndarray  # (n_extents,) int64
+    starts: np.ndarray  # as those of the shard
+    ends: np.ndarray
     seed: int
 
     @property
     def sentences(self) -> np.ndarray:
         """As those of the shard."""
-        return np.concatenate([np.arange(*extent) for extent in zip(self.starts.tolist(), self.ends.tolist())])
+        return _sentences(self.starts, self.ends)
 
-    def cut_out(self) -> Shard:
-        """A copy of the extents, with a new document wherever one begins."""
+    def cut_out(self, file: TokenFile | None = None) -> Shard:
+        """A copy of the extents, with a new document wherever one begins; of tokens in a file, their place."""
         text, sentences = self.text, self.sentences
-        slices = [slice(first, last) for first, last in zip(self.starts.tolist(), self.ends.tolist())]
-        tokens = np.concatenate([text.tokens[text.sent_ptr[one.start] : text.sent_ptr[one.stop]] for one in slices])
-        sent_ptr = offsets(text.sent_ptr[sentences + 1] - text.sent_ptr[sentences])
-        document = text.document[sentences]
+        spans = text.sent_ptr[self.starts], text.sent_ptr[self.ends]
+        tokens = TokenSpans(file, *spans) if file else cut_spans(text.tokens, *spans)
+        lengths = (text.sent_ptr[sentences + 1] - text.sent_ptr[sentences]).astype(np.int32)
         begins = np.ones(len(sentences), bool)
-        begins[1:] = (np.diff(document) != 0) | (np.diff(sentences) != 1)
-        document = (np.cumsum(begins) - 1).astype(np.int64)
+        begins[1:] = (np.diff(text.document[sentences]) != 0) | (np.diff(sentences) != 1)
         annotations = tuple(values[sentences] for values in text.annotations)
-        return Shard(sentences, EncodedText(tokens, sent_ptr, document, text.word_weight, annotations), self.seed)
+        return Shard(self.starts, self.ends, tokens, lengths, begins, text.word_weight, annotations, self.seed)
+
+
+def _sentences(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    return np.concatenate([np.arange(*extent) for extent in zip(starts.tolist(), ends.tolist())])
 
 
 class Pace(NamedTuple):
@@ -127,10 +153,3 @@ def deal(
         if len(mine):
             key = np.random.SeedSequence([*seed, index]).generate_state(1, np.uint64)[0]
             yield ShardLocation(text, extents[mine], extents[mine + 1], int(key))
-
-
-def as_kernels_take_it(text: EncodedText) -> EncodedText:
-    """A text that another process may have sent, in the form that kernels are compiled for."""
-    tokens, sent_ptr = read_only_view(text.tokens), read_only_view(text.sent_ptr)  # as those of a corpus are
-    document, word_weight = np.array(text.document), np.array(text.word_weight)
-    return text._replace(tokens=tokens, sent_ptr=sent_ptr, document=document, word_weight=word_weight)

@@ -18,7 +18,7 @@ from .._training.learned_arrays import accumulator_of
 from .._training.trainer import BlockLoop
 from .engines import Engine
 from .merging import Changes, apply, merge, take_changes, working_copy
-from .plan import Pace, Shard, ShardLocation, as_kernels_take_it, cut, deal, rounds_of_pass
+from .plan import Pace, Shard, ShardLocation, cut, deal, rounds_of_pass
 
 
 class Job(NamedTuple):
@@ -57,7 +57,7 @@ def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
         elif own:
             trainer.objective.take_rows_of_text(own)
         trainer.seed = shard.seed
-        loss, n_targets = trainer.learn_pass(as_kernels_take_it(shard.text), task.epoch, rates=task.rates)
+        loss, n_targets = trainer.learn_pass(shard.text, task.epoch, rates=task.rates)
         before, after = job.fitted | task.rows, working | own
         changed = {
             name: take_changes(*(rows[each] for rows in (before, after) for each in (name, accumulator_of(name))))
@@ -109,7 +109,6 @@ class RoundTrainer:
             return self.trainer.run_pass(text, epoch, rates=None)
         job, seed = self.job, self.fitted["_seed"]
         extents = cut(text, job.n_shards)
-        shared = self.engine.share(text)
         order = np.random.default_rng([seed, epoch, 2]).permutation(len(extents) - 1)
         part, self.part = self.part, PartOfPass()
         plans = rounds_of_pass(len(text.tokens), job.n_shards, job.pace, warm_up=epoch == 0)
@@ -118,8 +117,8 @@ class RoundTrainer:
             if index < part.n_rounds:
                 continue
             falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
-            locations = partial(deal, shared or text, extents, order, plan, [seed, epoch, index])
-            make_tasks = partial(self._tasks, locations, shared is None, epoch, falls)
+            locations = partial(deal, text, extents, order, plan, [seed, epoch, index])
+            make_tasks = partial(self._tasks, locations, epoch, falls)
             found = self.engine.reduce(
                 learn, merge, job._replace(fitted=self.engine.share_rows(job.fitted)), make_tasks, plan.n_shards
             )
@@ -134,13 +133,12 @@ class RoundTrainer:
         return part.loss / part.n_targets if part.n_targets else 0.0
 
     def _tasks(
-        self, locations: Callable[[], Iterator[ShardLocation]], is_sent: bool, epoch: int, rates: tuple[float, ...]
+        self, locations: Callable[[], Iterator[ShardLocation]], epoch: int, rates: tuple[float, ...]
     ) -> Iterator[Task]:
         names = [name for each in self.job.of_text for name in (each, accumulator_of(each))]
         for location in locations():
-            sentences = location.sentences
-            rows = {name: self.fitted[name][sentences] for name in names}
-            yield Task(location.cut_out() if is_sent else location, rows, epoch, rates)
+            rows = {name: self.fitted[name][location.sentences] for name in names}
+            yield Task(self.engine.share_text(location), rows, epoch, rates)
 
     def _apply(self, found: Changes) -> None:
         for name, changes in found.by_array():

@@ -4,9 +4,11 @@ import asyncio
 import os
 
 import pytest
-from estimators import GROUPS, TEXT, learned, make
+from estimators import GROUPS, TEXT, corpus, learned, make
 
-from skembed._shards import engines, rounds
+from skembed import SentenceCorpus
+from skembed._shards import dask_cluster, engines, rounds, token_files
+from skembed._shards.token_files import TokenSpans
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
@@ -46,6 +48,47 @@ def test_rows_are_sent_once_in_a_pass(client, monkeypatch):
     monkeypatch.setattr(client, "scatter", counted)
     make("CBOSVectorizer", n_shards=3, max_iter=2).fit(TEXT, groups=GROUPS, engine=client)
     assert sum(sent) == 2 < len(sent)
+
+
+@pytest.fixture
+def mapped(tmp_path, monkeypatch):
+    monkeypatch.setattr(token_files, "LARGE", 1)
+    corpus().save(tmp_path / "corpus")
+    return SentenceCorpus.load(tmp_path / "corpus")
+
+
+def sent_tokens(client, monkeypatch):
+    """The tokens of tasks, as they are sent from now on."""
+    sent, scatter = [], client.scatter
+
+    def noted(items, **options):
+        sent.extend(task.shard.tokens for item in items if isinstance(item, list) for task in item)
+        return scatter(items, **options)
+
+    monkeypatch.setattr(client, "scatter", noted)
+    return sent
+
+
+def test_tokens_stay_in_a_file_that_all_workers_read(client, monkeypatch, mapped):
+    expected = learned(make("CBOSVectorizer", n_shards=3).fit(corpus()))
+    sent = sent_tokens(client, monkeypatch)
+    assert learned(make("CBOSVectorizer", n_shards=3).fit(mapped, engine=client)) == expected
+    assert sent
+    assert all(isinstance(tokens, TokenSpans) for tokens in sent)
+
+
+@pytest.mark.parametrize("when", ["at first", "when a worker joins"])
+def test_tokens_are_sent_where_a_worker_has_no_such_file(client, monkeypatch, mapped, when):
+    expected = learned(make("CBOSVectorizer", n_shards=3).fit(corpus()))
+    file = token_files.file_of(mapped.tokens)._replace(digest=b"another file")
+    monkeypatch.setattr(dask_cluster, "file_of", lambda tokens: file)
+    if when == "when a worker joins":
+        monkeypatch.setattr(dask_cluster.Dask, "_file_that_all_read", lambda self, tokens: file)
+    sent = sent_tokens(client, monkeypatch)
+    assert learned(make("CBOSVectorizer", n_shards=3).fit(mapped, engine=client)) == expected
+    in_file = [isinstance(tokens, TokenSpans) for tokens in sent]
+    assert any(in_file) == (when == "when a worker joins")
+    assert not in_file[-1]
 
 
 def test_workers_that_may_compute_other_bits_are_named_once(cluster, client, monkeypatch):

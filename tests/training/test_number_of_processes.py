@@ -5,7 +5,7 @@ import pytest
 from estimators import corpus, learned, make
 from sklearn.model_selection import GridSearchCV
 
-from skembed._shards.engines import Processes
+from skembed._shards.processes import Processes
 
 pytestmark = pytest.mark.filterwarnings("ignore:n_shards=.* leaves each shard")
 

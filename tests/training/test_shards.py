@@ -13,9 +13,10 @@ from joblib.externals.loky import get_reusable_executor
 
 from skembed import SentenceCorpus
 from skembed._shards import merging, rounds
-from skembed._shards.engines import Processes, in_groups, reduce_in_tree, work_on
 from skembed._shards.merging import RowChanges
 from skembed._shards.plan import Pace, Round, cut, deal, rounds_of_pass
+from skembed._shards.processes import Processes
+from skembed._shards.tasks import in_groups, reduce_in_tree, work_on
 from skembed._training.checkpoint import Checkpoint
 from skembed._training.encoded_text import EncodedText
 
@@ -31,8 +32,8 @@ class Shuffled:
         self.n_workers, self.random, self.failed = n_workers, random.Random(n_workers), False
         self.common = None  # as the workers have computed it
 
-    def share(self, text):
-        return None if self.n_workers % 2 else text
+    def share_text(self, location):
+        return location.cut_out() if self.n_workers % 2 else location
 
     def share_rows(self, fitted):
         return fitted

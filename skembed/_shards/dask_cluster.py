@@ -1,0 +1,142 @@
+"""Workers of a Dask cluster that compute the tasks of a round, and the merges of their results."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from .._validation.messages import warn_at_user
+from .plan import Shard, ShardLocation
+from .tasks import ATTEMPTS, Advance, MakeTasks, Merge, Work, in_groups, lost, work_on
+from .token_files import TokenFile, TokensNotFoundError, file_of
+
+_PAUSE = 1.0  # seconds, in which a cluster notices that a worker is lost
+
+
+class Dask:
+    """Computes tasks, and merges of their results, on the workers of a Dask cluster."""
+
+    def __init__(self, client: Any) -> None:
+        if getattr(client, "status", "running") in ("closing", "closed"):
+            raise ValueError("engine is a client that is closed. Connect a new one, Client(cluster).")
+        if getattr(client, "asynchronous", False):
+            raise ValueError(
+                "engine is an asynchronous client, and fit waits for its results. Connect one without "
+                "asynchronous=True, or call fit in a thread: await asyncio.to_thread(emb.fit, X, engine=client)."
+            )
+        self.client = client
+        self._compared: set[str] = set()  # addresses of workers
+        self._common: Any = None  # a future of what the next tasks have in common, if workers have it
+        self._tokens: Any = None  # token ids, and their file if all workers can read it
+        self._file: TokenFile | None = None
+
+    def share_text(self, location: ShardLocation) -> Shard | ShardLocation:
+        """See `Engine`. A copy, but of tokens only their place if all workers can read their file."""
+        tokens = location.text.tokens
+        if self._tokens is not tokens:
+            self._tokens, self._file = tokens, self._file_that_all_read(tokens)
+        return location.cut_out(self._file)
+
+    def _file_that_all_read(self, tokens: np.ndarray) -> TokenFile | None:
+        file = file_of(tokens)
+        found = {} if file is None else self.client.run(file.is_here, on_error="return")
+        return file if all(here is True for here in found.values()) else None
+
+    def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
+        """See `Engine`."""
+        return fitted
+
+    def begin(self, advance: Advance) -> None:
+        """See `Engine`. So the rows travel to the workers once in a pass, and only their changes come back."""
+        self._advance, self._common = advance, None
+
+    def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
+        """See `Engine`."""
+        from concurrent.futures import CancelledError
+
+        from distributed import KilledWorker
+        from distributed.comm.core import CommClosedError
+
+        for attempt in range(ATTEMPTS):
+            try:
+                self._compare_workers()
+                return self._reduce(work, merge, common, make_tasks, n_tasks)
+            except Exception as error:  # a closed client raises nearly anything
+                if self.client.status in ("closing", "closed"):
+                    raise RuntimeError(
+                        "engine is a client that was closed during the fit. The estimator is unchanged. With a "
+                        "checkpoint, the fit goes on from the last one written: connect a new client, Client(cluster)."
+                    ) from error
+                # A lost worker held what was sent to it, or was lost while that was sent.
+                of_workers = CancelledError, KilledWorker, CommClosedError, TimeoutError, TokensNotFoundError
+                if not isinstance(error, of_workers):
+                    raise
+                if isinstance(error, TokensNotFoundError):  # one that joined later has no such file
+                    self._file = None
+                self._common = None
+                if attempt == ATTEMPTS - 1:
+                    raise lost("workers of the cluster") from error
+                time.sleep(_PAUSE)
+
+    def _compare_workers(self) -> None:
+        """Warn if workers may compute other bits than this process; of each worker once."""
+        new = [worker for worker in self.client.nthreads() if worker not in self._compared]
+        if not new and not self._compared:
+            raise ValueError(
+                "engine is a client of a cluster without workers. Start some, and wait for them before fit: "
+                "client.wait_for_workers(n)."
+            )
+        if not new:
+            return
+        own, all_found = _what_decides_bits(), self.client.run(_what_decides_bits, workers=new)
+        others = {worker: found for worker, found in all_found.items() if found != own}
+        self._compared.update(new)
+        for worker, found in others.items():
+            warn_at_user(
+                f"{len(others)} workers of the cluster may compute other bits than this process. {worker} has {found}, "
+                f"this process {own}. Install the same versions on all machines."
+            )
+            break
+
+    def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
+        client = self.client
+
+        def sent(item: Any, **where: Any) -> Any:
+            return client.scatter([item], hash=False, **where)[0]  # in a list, or fields of a tuple are sent one by one
+
+        n_threads = client.nthreads()
+        # Left to itself, the scheduler has short tasks wait for the worker that already has what they have in common.
+        threads = [
+            worker
+            for index in range(max(n_threads.values(), default=0))
+            for worker, n in n_threads.items()
+            if index < n
+        ]
+        # A copy, since workers may be threads of this process, which changes its rows while they work.
+        job, level = self._common or sent(self._advance(common, None)), []
+        for index, group in enumerate(in_groups(make_tasks(), n_tasks, max(1, len(threads)))):
+            where = {"workers": [threads[index % len(threads)]]} if threads else {}
+            lenient = where | {"allow_other_workers": True} if threads else {}
+            level.append(client.submit(work_on, work, merge, job, sent(group, **where), pure=False, **lenient))
+        while len(level) > 1:
+            pairs = zip(level[::2], level[1::2])
+            odd = level[len(level) // 2 * 2 :]
+            level = [client.submit(merge, one, other, pure=False) for one, other in pairs] + odd
+        if not level:
+            return None
+        # Begun before its result is here.
+        self._common = client.submit(self._advance, job, level[0], pure=False)
+        return level[0].result()
+
+
+def _what_decides_bits() -> dict[str, Any]:
+    """Versions of what compiles the kernels, and whether the processor has fused multiply-add."""
+    import numba
+    from llvmlite.binding import get_host_cpu_features
+
+    from .. import __version__
+
+    fused = get_host_cpu_features().get("fma", True)  # not listed where all processors have it
+    return {"skembed": __version__, "numba": numba.__version__, "fused multiply-add": fused}
