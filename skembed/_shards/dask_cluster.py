@@ -33,7 +33,7 @@ class Dask:
         self._file: TokenFile | None = None
 
     def share_text(self, location: ShardLocation) -> Shard | ShardLocation:
-        """See `Engine`. A copy, but of tokens only their place if all workers can read their file."""
+        """See `Engine`. A copy; of the tokens only their place, if all workers can read their file."""
         tokens = location.text.tokens
         if self._tokens is not tokens:
             self._tokens, self._file = tokens, self._file_that_all_read(tokens)
