@@ -278,7 +278,7 @@ if __name__ == "__main__":
 def dask_cluster(n_workers, *options, direct=False):
     """A client, and the ids of the processes of the scheduler and of the workers, which get the options.
 
-    A direct one reaches the workers itself, not through the scheduler.
+    With `direct`, the client reaches the workers itself, not through the scheduler.
     """
     from distributed import Client
 

@@ -110,7 +110,7 @@ class ShardedVectorizer(TrainedVectorizer):
         )
         shown = {name: fitted[name] for name in (*_SHOWN, *words) if name in fitted}
         make_trainer = MakesTrainer(self, None if engine is None else 1)
-        job = Job(make_trainer, shown, words[::2], of_text[::2], int(self.n_shards), self._pace)
+        job = Job(make_trainer, shown, words[::2], of_text[::2], text.word_weight, int(self.n_shards), self._pace)
         return RoundTrainer(job, fitted, self._make_trainer(fitted), chosen)
 
     def _warn_of_shards(self, n_tokens: int, n_shards: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,10 @@ from .tasks import ATTEMPTS, Advance, MakeTasks, Merge, Work, in_groups, lost, w
 from .token_files import TokenFile, TokensNotFoundError, file_of
 
 _PAUSE = 1.0  # seconds, in which a cluster notices that a worker is lost
+
+
+class _WorkerLostError(Exception):
+    """A worker was lost while this process waited for its answer, or sent something to it."""
 
 
 class Dask:
@@ -41,8 +46,22 @@ class Dask:
 
     def _file_that_all_read(self, tokens: np.ndarray) -> TokenFile | None:
         file = file_of(tokens)
-        found = {} if file is None else self.client.run(file.is_here, on_error="return")
-        return file if all(here is True for here in found.values()) else None
+        return file if file and all(self._ask(file.is_here).values()) else None
+
+    def _ask(self, question: Callable[[], Any], **which: Any) -> dict[str, Any]:
+        """The answers of workers, by their addresses."""
+        try:
+            return self.client.run(question, **which)
+        except OSError as error:
+            raise _WorkerLostError from error
+
+    def _send(self, item: Any, **where: Any) -> Any:
+        """A future of the item on some worker."""
+        try:
+            # In a list, or the fields of a tuple are sent one by one.
+            return self.client.scatter([item], hash=False, **where)[0]
+        except (KeyError, OSError) as error:  # a KeyError of the address
+            raise _WorkerLostError from error
 
     def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """See `Engine`."""
@@ -59,7 +78,9 @@ class Dask:
         from distributed import KilledWorker
         from distributed.comm.core import CommClosedError
 
-        for attempt in range(ATTEMPTS):
+        retried = CancelledError, KilledWorker, CommClosedError, TimeoutError, _WorkerLostError
+        n_lost = 0
+        while True:
             try:
                 self._compare_workers()
                 return self._reduce(work, merge, common, make_tasks, n_tasks)
@@ -69,14 +90,14 @@ class Dask:
                         "engine is a client that was closed during the fit. The estimator is unchanged. With a "
                         "checkpoint, the fit goes on from the last one written: connect a new client, Client(cluster)."
                     ) from error
-                # A lost worker held what was sent to it, or was lost while that was sent.
-                of_workers = CancelledError, KilledWorker, CommClosedError, TimeoutError, TokensNotFoundError
-                if not isinstance(error, of_workers):
-                    raise
-                if isinstance(error, TokensNotFoundError):  # one that joined later has no such file
+                self._common = None  # a lost worker may have held it
+                if isinstance(error, TokensNotFoundError):  # of a worker that joined later
                     self._file = None
-                self._common = None
-                if attempt == ATTEMPTS - 1:
+                    continue
+                if not isinstance(error, retried):
+                    raise
+                n_lost += 1
+                if n_lost == ATTEMPTS:
                     raise lost("workers of the cluster") from error
                 time.sleep(_PAUSE)
 
@@ -90,7 +111,7 @@ class Dask:
             )
         if not new:
             return
-        own, all_found = _what_decides_bits(), self.client.run(_what_decides_bits, workers=new)
+        own, all_found = _what_decides_bits(), self._ask(_what_decides_bits, workers=new)
         others = {worker: found for worker, found in all_found.items() if found != own}
         self._compared.update(new)
         for worker, found in others.items():
@@ -102,10 +123,6 @@ class Dask:
 
     def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         client = self.client
-
-        def sent(item: Any, **where: Any) -> Any:
-            return client.scatter([item], hash=False, **where)[0]  # in a list, or fields of a tuple are sent one by one
-
         n_threads = client.nthreads()
         # Left to itself, the scheduler has short tasks wait for the worker that already has what they have in common.
         threads = [
@@ -115,11 +132,11 @@ class Dask:
             if index < n
         ]
         # A copy, since workers may be threads of this process, which changes its rows while they work.
-        job, level = self._common or sent(self._advance(common, None)), []
+        job, level = self._common or self._send(self._advance(common, None)), []
         for index, group in enumerate(in_groups(make_tasks(), n_tasks, max(1, len(threads)))):
             where = {"workers": [threads[index % len(threads)]]} if threads else {}
             lenient = where | {"allow_other_workers": True} if threads else {}
-            level.append(client.submit(work_on, work, merge, job, sent(group, **where), pure=False, **lenient))
+            level.append(client.submit(work_on, work, merge, job, self._send(group, **where), pure=False, **lenient))
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2])
             odd = level[len(level) // 2 * 2 :]

@@ -20,7 +20,7 @@ class Engine(Protocol):
     """What an engine offers."""
 
     def share_text(self, location: ShardLocation) -> Shard | ShardLocation:
-        """What a task learns from: a copy of it, or the place where workers read it."""
+        """What a task learns from: a copy, whose tokens may stay in a file, or the place where workers read it."""
 
     def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """The rows as they are now, in a form that workers read where they lie until the next call, if there is one."""

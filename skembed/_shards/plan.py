@@ -40,7 +40,6 @@ class Shard(NamedTuple):
     tokens: np.ndarray | TokenSpans  # (n_tokens,) int32, or where a worker reads them
     lengths: np.ndarray  # (n_sentences,) int32, tokens of each sentence
     begins: np.ndarray  # (n_sentences,) bool, whether a document begins with it
-    word_weight: np.ndarray  # as in the text
     annotations: tuple
     seed: int  # of all draws
 
@@ -49,8 +48,7 @@ class Shard(NamedTuple):
         """Their indices in the whole text, (n_sentences,) int64."""
         return _sentences(self.starts, self.ends)
 
-    @property
-    def text(self) -> EncodedText:
+    def as_text(self, word_weight: np.ndarray) -> EncodedText:
         """The text, in the form that kernels are compiled for."""
         tokens = self.tokens.read() if isinstance(self.tokens, TokenSpans) else self.tokens
         document = np.cumsum(self.begins, dtype=np.int64) - 1
@@ -58,7 +56,7 @@ class Shard(NamedTuple):
             read_only_view(tokens),  # as those of a corpus are
             read_only_view(offsets(self.lengths)),
             document,
-            np.array(self.word_weight),
+            np.array(word_weight),
             self.annotations,
         )
 
@@ -77,7 +75,7 @@ class ShardLocation(NamedTuple):
         return _sentences(self.starts, self.ends)
 
     def cut_out(self, file: TokenFile | None = None) -> Shard:
-        """A copy of the extents, with a new document wherever one begins; of tokens in a file, their place."""
+        """A copy of the extents, with documents numbered anew; with `file`, workers read the tokens there."""
         text, sentences = self.text, self.sentences
         spans = text.sent_ptr[self.starts], text.sent_ptr[self.ends]
         tokens = TokenSpans(file, *spans) if file else cut_spans(text.tokens, *spans)
@@ -85,7 +83,7 @@ class ShardLocation(NamedTuple):
         begins = np.ones(len(sentences), bool)
         begins[1:] = (np.diff(text.document[sentences]) != 0) | (np.diff(sentences) != 1)
         annotations = tuple(values[sentences] for values in text.annotations)
-        return Shard(self.starts, self.ends, tokens, lengths, begins, text.word_weight, annotations, self.seed)
+        return Shard(self.starts, self.ends, tokens, lengths, begins, annotations, self.seed)
 
 
 def _sentences(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -28,6 +28,7 @@ class Job(NamedTuple):
     fitted: dict[str, Any]  # what the trainer reads, with the learned arrays and their accumulators
     names: list[str]  # of the arrays that all tasks learn
     of_text: list[str]  # of those with a row for each sentence, of which a task gets its own
+    word_weight: np.ndarray  # of the text
     n_shards: int
     pace: Pace
 
@@ -57,7 +58,7 @@ def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
         elif own:
             trainer.objective.take_rows_of_text(own)
         trainer.seed = shard.seed
-        loss, n_targets = trainer.learn_pass(shard.text, task.epoch, rates=task.rates)
+        loss, n_targets = trainer.learn_pass(shard.as_text(job.word_weight), task.epoch, rates=task.rates)
         before, after = job.fitted | task.rows, working | own
         changed = {
             name: take_changes(*(rows[each] for rows in (before, after) for each in (name, accumulator_of(name))))

@@ -54,6 +54,7 @@ def reduce_in_tree(merge: Merge, results: Iterable[Any]) -> Any:
 
 
 def lost(who: str) -> RuntimeError:
+    """The error that ends a fit."""
     return RuntimeError(
         f"{who.capitalize()} were lost {ATTEMPTS} times in a row in one round, so the fit ends. The estimator is "
         "unchanged. Most often the system kills processes that run out of memory: estimate_memory says what a fit "

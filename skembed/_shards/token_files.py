@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._corpus.storage import HEADER
+
 LARGE = 1 << 20  # bytes, from which on arrays travel as files
 _DTYPE = np.dtype("<i4")  # on all machines, as a corpus is saved
-_N_SAMPLES, _SAMPLE = 16, 1024  # samples that are compared, and their token ids
+_N_SAMPLES, _SAMPLE = 16, 1024  # number of samples that are compared, and tokens in each
 
 
 class TokensNotFoundError(OSError):
@@ -23,7 +26,7 @@ class TokenFile(NamedTuple):
     path: str
     offset: int  # bytes
     n_tokens: int
-    digest: bytes  # of samples: a worker may have another file of this name
+    digest: bytes  # of samples, and of the header of the corpus: a worker may have another file of this name
 
     def is_here(self) -> bool:
         """Whether this process can read them."""
@@ -39,10 +42,11 @@ class TokenFile(NamedTuple):
             if not os.path.isfile(self.path):
                 raise FileNotFoundError("there is no such file")
             tokens = np.memmap(self.path, _DTYPE, "r", self.offset, (self.n_tokens,))
+            digest = _digest(tokens, self.path)
         except (OSError, ValueError) as error:  # a shorter file is a ValueError
             raise TokensNotFoundError(f"{self.path} cannot be read: {error}") from error
-        if _digest(tokens) != self.digest:
-            raise TokensNotFoundError(f"{self.path} holds other tokens.")
+        if digest != self.digest:
+            raise TokensNotFoundError(f"{self.path} holds other tokens")
         return tokens
 
 
@@ -70,12 +74,15 @@ def file_of(tokens: np.ndarray) -> TokenFile | None:
         return None
     if tokens.dtype != _DTYPE or not tokens.flags.c_contiguous or tokens.nbytes < LARGE:
         return None
-    offset = mapped.offset + tokens.ctypes.data - mapped.ctypes.data
-    return TokenFile(os.fspath(mapped.filename), offset, len(tokens), _digest(tokens))
+    path, offset = os.fspath(mapped.filename), mapped.offset + tokens.ctypes.data - mapped.ctypes.data
+    try:
+        return TokenFile(path, offset, len(tokens), _digest(tokens, path))
+    except OSError:  # of a header that cannot be read
+        return None
 
 
 def memory_map_of(array: np.ndarray) -> np.memmap | None:
-    """The map of a whole file that an array is a view of, if it is one."""
+    """The memory map that an array is a view of; None if there is none, or if its file has no name."""
     found: np.memmap | None = None
     base: Any = array
     while isinstance(base, np.ndarray):
@@ -85,7 +92,9 @@ def memory_map_of(array: np.ndarray) -> np.memmap | None:
     return found
 
 
-def _digest(tokens: np.ndarray) -> bytes:
+def _digest(tokens: np.ndarray, path: str) -> bytes:
     starts = np.linspace(0, max(0, len(tokens) - _SAMPLE), _N_SAMPLES).astype(np.int64)
-    samples = (tokens[start : start + _SAMPLE].tobytes() for start in starts.tolist())
+    samples = [tokens[start : start + _SAMPLE].tobytes() for start in starts.tolist()]
+    header = Path(path).with_name(HEADER)  # which has a digest of all tokens
+    samples += [header.read_bytes()] if header.is_file() else []
     return hashlib.blake2b(b"".join(samples), digest_size=16).digest()

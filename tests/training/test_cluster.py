@@ -91,6 +91,26 @@ def test_tokens_are_sent_where_a_worker_has_no_such_file(client, monkeypatch, ma
     assert not in_file[-1]
 
 
+@pytest.mark.parametrize(
+    "name, error",
+    [("scatter", KeyError("tcp://lost")), ("scatter", OSError("Timed out")), ("run", OSError("Timed out"))],
+)
+def test_a_worker_that_is_lost_while_it_is_asked_or_sent_something(client, monkeypatch, mapped, name, error):
+    expected = learned(make("CBOSVectorizer", n_shards=3).fit(corpus()))
+    call, calls = getattr(client, name), []
+
+    def failing(*args, **options):
+        calls.append(args)
+        if len(calls) == 2:
+            raise error
+        return call(*args, **options)
+
+    monkeypatch.setattr(client, name, failing)
+    monkeypatch.setattr(dask_cluster, "_PAUSE", 0)
+    assert learned(make("CBOSVectorizer", n_shards=3).fit(mapped, engine=client)) == expected
+    assert len(calls) > 2
+
+
 def test_workers_that_may_compute_other_bits_are_named_once(cluster, client, monkeypatch):
     import numba
 

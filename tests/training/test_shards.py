@@ -281,13 +281,14 @@ def test_shards_of_a_pass_are_the_text(n_shards):
     for plan in [Round(1, 0.0, 0.1), Round(n_shards, 0.1, 0.5), Round(n_shards, 0.5, 1.0)]:
         for place in deal(text, extents, order, plan, [len(seen)]):
             shard = place.cut_out()
+            found = shard.as_text(text.word_weight)
             seen.append(shard.sentences)
             seeds.append(shard.seed)
             for i, sentence in enumerate(shard.sentences):
-                words = shard.text.tokens[shard.text.sent_ptr[i] : shard.text.sent_ptr[i + 1]]
+                words = found.tokens[found.sent_ptr[i] : found.sent_ptr[i + 1]]
                 np.testing.assert_array_equal(words, text.tokens[text.sent_ptr[sentence] : text.sent_ptr[sentence + 1]])
-            np.testing.assert_array_equal(shard.text.annotations[0], shard.sentences)
-            together = np.diff(shard.text.document) == 0
+            np.testing.assert_array_equal(found.annotations[0], shard.sentences)
+            together = np.diff(found.document) == 0
             assert (np.diff(shard.sentences)[together] == 1).all()
             np.testing.assert_array_equal(np.diff(document[shard.sentences])[together], 0)
     np.testing.assert_array_equal(np.sort(np.concatenate(seen)), np.arange(len(document)))

@@ -1,6 +1,7 @@
 """Token ids that workers read in a file: only where they all have the same file."""
 
 import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -51,7 +52,9 @@ def test_few_tokens_are_sent(corpus, monkeypatch):
 
 
 def test_a_worker_with_another_file(corpus, tmp_path):
-    file, path = file_of(np.asarray(corpus.tokens)), tmp_path / "other"
+    file, path = file_of(np.asarray(corpus.tokens)), tmp_path / "elsewhere" / "other"
+    path.parent.mkdir()
+    shutil.copy(tmp_path / "corpus" / "corpus.json", path.parent)
     other = file._replace(path=str(path))
     with pytest.raises(TokensNotFoundError, match="other cannot be read: there is no such file"):
         other.open()
@@ -67,9 +70,24 @@ def test_a_worker_with_another_file(corpus, tmp_path):
         other.open()
     content[-1] ^= 1
     path.write_bytes(content)
-    with pytest.raises(TokensNotFoundError, match=r"other holds other tokens\."):
+    with pytest.raises(TokensNotFoundError, match="other holds other tokens$"):
         other.open()
     assert not other.is_here()
+
+
+def test_a_worker_with_another_corpus_of_nearly_the_same_words(corpus, tmp_path):
+    """They differ where no sample is; the digest in the header is of all tokens."""
+    corpus = SentenceCorpus.from_sentences([f"a{n % 7} b{n % 11} c{n % 13}" for n in range(60_000)])
+    sentences = [" ".join(corpus[index]) for index in range(len(corpus))]
+    sentences[7000] = " ".join(reversed(corpus[7000]))
+    (tmp_path / "one").mkdir()
+    corpus.save(tmp_path / "one" / "text")
+    SentenceCorpus.from_sentences(sentences).save(tmp_path / "other")
+    file = file_of(np.asarray(SentenceCorpus.load(tmp_path / "one" / "text").tokens))
+    assert file.is_here()
+    (tmp_path / "one" / "text").rename(tmp_path / "elsewhere")
+    (tmp_path / "other").rename(tmp_path / "one" / "text")
+    assert not file.is_here()
 
 
 def test_a_corpus_that_was_saved_anew_under_its_name(corpus, tmp_path):
