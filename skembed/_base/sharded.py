@@ -65,7 +65,9 @@ class ShardedVectorizer(TrainedVectorizer):
             Where the shards are learned, if `n_shards` is above 1: "processes" starts `n_jobs` processes, a client uses
             the workers of its Dask cluster, and None uses this process. ``n_jobs=None`` means one process for each
             core, or as many as a context of joblib sets; in a worker of joblib, such as one of a parallel search, it
-            means no other process. There are never more processes than shards. The engine changes no bit of the result.
+            means no other process. There are never more processes than shards. Workers of Dask read a corpus that was
+            saved, and loaded with ``mmap=True``, if all of them find it under its path; other text is sent to them. The
+            engine changes no bit of the result.
 
         Returns
         -------
