@@ -72,7 +72,7 @@ def prepare_rows(corpus):
         found, of_take = seconds_a_row(lambda: take_changes(before, old, after, new), len(touched))
         one = Changes(0.0, 0.0, {"rows": found}, {})
         _, of_merge = seconds_a_row(lambda: merge(one, one), len(touched))
-        _, of_apply = seconds_a_row(lambda: apply(found, before, old), len(touched))
+        _, of_apply = seconds_a_row(lambda: apply(found, before, old, 1.0), len(touched))
         return {"take": of_take, "merge": of_merge, "apply": of_apply}
 
     measure()

@@ -66,8 +66,8 @@ class ShardedVectorizer(TrainedVectorizer):
             the workers of its Dask cluster, and None uses this process. ``n_jobs=None`` means one process for each
             core, or as many as a context of joblib sets; in a worker of joblib, such as one of a parallel search, it
             means no other process. There are never more processes than shards. Workers of Dask read a corpus that was
-            saved, and loaded with ``mmap=True``, if all of them find it under its path; other text is sent to them. The
-            engine changes no bit of the result.
+            saved, and loaded with ``mmap=True``, if all of them find it under its path and it has 262,144 words or
+            more; other text is sent to them. The engine changes no bit of the result.
 
         Returns
         -------
@@ -112,7 +112,16 @@ class ShardedVectorizer(TrainedVectorizer):
         )
         shown = {name: fitted[name] for name in (*_SHOWN, *words) if name in fitted}
         make_trainer = MakesTrainer(self, None if engine is None else 1)
-        job = Job(make_trainer, shown, words[::2], of_text[::2], text.word_weight, int(self.n_shards), self._pace)
+        job = Job(
+            make_trainer,
+            shown,
+            words[::2],
+            of_text[::2],
+            text.word_weight,
+            n_shards=int(self.n_shards),
+            pace=self._pace,
+            farthest=self._pace.farthest(len(text.tokens)),
+        )
         return RoundTrainer(job, fitted, self._make_trainer(fitted), chosen)
 
     def _warn_of_shards(self, n_tokens: int, n_shards: int) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from .._text.sources import advising, document_starts, iter_grouped_batches
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
+from .._validation.clients import advice_on, check_open
 from .._validation.messages import brief
 from .._validation.paths import PathLike, naming
 from .build import NO_SENTENCES, Built, build_in_folder, encode_batches, write_final_ids
@@ -63,9 +64,8 @@ def build_from_dask(
     partitions = _partitions(texts, groups)
     settings = make_settings(tokenizer, min_count, max_features)
     if client is not None and not hasattr(client, "get"):
-        raise TypeError(
-            f"client must be None or a client of dask.distributed, such as Client(address). Got {brief(client)}."
-        )
+        raise TypeError(f"client must be None or a client of dask.distributed. Got {brief(client)}.{advice_on(client)}")
+    check_open(client, "client")
     options = {} if client is None else {"scheduler": client}
 
     def encode(folder: Path) -> Content:
@@ -167,8 +167,8 @@ def _check_series(value: Any, name: str) -> None:
 
     if not (is_dask_collection(value) and hasattr(value, "to_frame") and getattr(value, "ndim", None) == 1):
         raise TypeError(
-            f'{name} must be a series or bag of Dask, such as table["text"], got {brief(value)} of type '
-            f"{type(value).__name__}."
+            f'{name} must be a series or bag of Dask, such as table["text"]. Got {type(value).__name__}. '
+            "from_sentences and from_parquet take other text."
         )
 
 

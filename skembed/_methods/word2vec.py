@@ -176,7 +176,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
     }
-    _pace = Pace(64, most_tokens=125_000)
+    _pace = Pace(64, most_tokens=125_000, farthest_of_long=4.0)
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 

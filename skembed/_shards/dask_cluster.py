@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .._validation.clients import check_open
 from .._validation.messages import warn_at_user
 from .plan import Shard, ShardLocation
 from .tasks import ATTEMPTS, Advance, MakeTasks, Merge, Work, in_groups, lost, work_on
 from .token_files import TokenFile, TokensNotFoundError, file_of
 
 _PAUSE = 1.0  # seconds, in which a cluster notices that a worker is lost
+_GOES_ON = "With a checkpoint, the fit goes on from the last one written"
 
 
 class _WorkerLostError(Exception):
@@ -24,8 +26,7 @@ class Dask:
     """Computes tasks, and merges of their results, on the workers of a Dask cluster."""
 
     def __init__(self, client: Any) -> None:
-        if getattr(client, "status", "running") in ("closing", "closed"):
-            raise ValueError("engine is a client that is closed. Connect a new one, Client(cluster).")
+        check_open(client, "engine")
         if getattr(client, "asynchronous", False):
             raise ValueError(
                 "engine is an asynchronous client, and fit waits for its results. Connect one without "
@@ -87,16 +88,25 @@ class Dask:
             except Exception as error:  # a closed client raises nearly anything
                 if self.client.status in ("closing", "closed"):
                     raise RuntimeError(
-                        "engine is a client that was closed during the fit. The estimator is unchanged. With a "
-                        "checkpoint, the fit goes on from the last one written: connect a new client, Client(cluster)."
+                        "The client that is the engine, or its cluster, was closed during the fit. The estimator is "
+                        f"unchanged. {_GOES_ON}: connect a new client, Client(cluster)."
                     ) from error
                 self._common = None  # a lost worker may have held it
-                if isinstance(error, TokensNotFoundError):  # of a worker that joined later
+                if isinstance(error, TokensNotFoundError):
                     self._file = None
+                    warn_at_user(
+                        f"A worker of the cluster no longer reads the corpus: {error}. So this process sends the text "
+                        "to all workers. That changes no bit of the result."
+                    )
                     continue
                 if not isinstance(error, retried):
                     raise
                 n_lost += 1
+                if n_lost == ATTEMPTS and not self.client.nthreads():
+                    raise RuntimeError(
+                        "The cluster has no workers any more, so the fit ends. The estimator is unchanged. "
+                        f"{_GOES_ON}: start workers, and wait for them before fit: client.wait_for_workers(n)."
+                    ) from error
                 if n_lost == ATTEMPTS:
                     raise lost("workers of the cluster") from error
                 time.sleep(_PAUSE)

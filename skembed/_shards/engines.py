@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+from .._validation.clients import advice_on
 from .._validation.messages import brief
 from .dask_cluster import Dask
 from .plan import Shard, ShardLocation
@@ -67,5 +68,6 @@ def engine_of(engine: Any, n_jobs: int | None, n_shards: int | None = None) -> E
         return engine
     if hasattr(engine, "scatter") and hasattr(engine, "submit"):
         return Dask(engine)
-    advice = " Pass Client(cluster)." if hasattr(engine, "get_client") else ""
-    raise ValueError(f"engine must be None, 'processes' or a client of dask.distributed. Got {brief(engine)}.{advice}")
+    raise ValueError(
+        f"engine must be None, 'processes' or a client of dask.distributed. Got {brief(engine)}.{advice_on(engine)}"
+    )

@@ -1,16 +1,17 @@
 r"""The changes that shards make to rows that they all began with, and their merge, row by row.
 
-The changes :math:`\Delta_s` of a row are added up, and their sum is cut. With their agreement :math:`\rho`, which is 1
-where they are orthogonal and :math:`n` where they are equal,
+The changes :math:`\Delta_s` of a row are added up, and their sum is scaled down. With their agreement :math:`\rho`,
+which is 1 where they are orthogonal and :math:`n` where they are equal,
 
 .. math::
 
     \rho = \frac{\lVert \sum_s \Delta_s \rVert^2}{\sum_s \lVert \Delta_s \rVert^2}, \qquad
-    w \leftarrow w + \min\Big(1, \frac{1}{\rho} \Big) \sum_s \Delta_s
+    w \leftarrow w + \min\Big(1, \frac{\min(\sqrt \rho, \kappa)}{\rho} \Big) \sum_s \Delta_s
 
 So a row that few shards touched, or each in its own direction, learns all that they learned, as from one trainer after
-the other. Equal changes go as far as one of them: a frequent word comes near its optimum within a round, so that twice
-as far would be beyond it by as much as it was before, and diverge. Sums of squares add up.
+the other. Equal changes go at most :math:`\kappa` times as far as one of them. In a long round a frequent word comes
+near its optimum, and :math:`\kappa` is 1: twice as far would be beyond it by as much as it was before, and diverge. Sums
+of squares add up.
 """
 
 from __future__ import annotations
@@ -88,9 +89,9 @@ def _merged(one: RowChanges, other: RowChanges) -> RowChanges:
     return merged
 
 
-def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray) -> None:
-    """Change the rows that all shards began with."""
-    _apply(RowChanges(*map(read_only_view, changes)), weights, accumulator)
+def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray, farthest: float) -> None:
+    """Change the rows that all shards began with; `farthest` is kappa."""
+    _apply(RowChanges(*map(read_only_view, changes)), weights, accumulator, np.float32(farthest))
 
 
 def _made(rows: np.ndarray, n_components: int) -> RowChanges:
@@ -150,10 +151,10 @@ def _add(one, other, merged):
 
 
 @lean_kernel
-def _apply(changes, weights, accumulator):
+def _apply(changes, weights, accumulator, farthest):
     for k in range(changes.rows.shape[0]):
-        row, of_sum, cut = changes.rows[k], mean_square(changes.change, k), ONE
-        if of_sum > changes.square[k]:
-            cut = changes.square[k] / of_sum
-        add_scaled(weights, row, cut, changes.change, k)
+        row, of_sum, of_all, scale = changes.rows[k], mean_square(changes.change, k), changes.square[k], ONE
+        if of_sum > of_all:
+            scale = min(farthest, np.sqrt(of_sum / of_all)) * of_all / of_sum if of_all > 0 else np.float32(0.0)
+        add_scaled(weights, row, scale, changes.change, k)
         accumulator[row, SQUARES] += changes.growth[k]

@@ -96,6 +96,11 @@ class Pace(NamedTuple):
     fewest_rounds: int = 16  # of a pass
     most_tokens: int = sys.maxsize  # of a long text that all shards together learn from in one round
     least_of_shard: int = 1_000_000  # tokens in a pass; with fewer, some methods lose more than 0.7 points of STS
+    farthest_of_long: float = 1.0  # of a long text, how many times as far as one of them equal changes go
+
+    def farthest(self, n_tokens: int) -> float:
+        """How many times as far as one of them equal changes of all shards go."""
+        return self.farthest_of_long if n_tokens >= _LONG_TEXT else 1.0
 
     def shards_of(self, n_tokens: int) -> int:
         """The most shards with which a method is known to learn: enough tokens in each, no more than were tried."""

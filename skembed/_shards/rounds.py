@@ -31,6 +31,7 @@ class Job(NamedTuple):
     word_weight: np.ndarray  # of the text
     n_shards: int
     pace: Pace
+    farthest: float  # see `Pace`
 
 
 class Task(NamedTuple):
@@ -76,10 +77,10 @@ def advance(job: Job, changes: Changes | None) -> Job:
     """
     fitted = dict(job.fitted)
     for name in job.names:
-        pair = name, accumulator_of(name)
-        fitted |= {each: np.array(fitted[each]) for each in pair}
+        weights, accumulator = (np.array(fitted[each]) for each in (name, accumulator_of(name)))
         if changes is not None:
-            apply(changes.of[name], *(fitted[each] for each in pair))
+            apply(changes.of[name], weights, accumulator, job.farthest)
+        fitted |= {name: weights, accumulator_of(name): accumulator}
     return job._replace(fitted=fitted)
 
 
@@ -143,4 +144,4 @@ class RoundTrainer:
 
     def _apply(self, found: Changes) -> None:
         for name, changes in found.by_array():
-            apply(changes, self.fitted[name], self.fitted[accumulator_of(name)])
+            apply(changes, self.fitted[name], self.fitted[accumulator_of(name)], self.job.farthest)

@@ -46,7 +46,7 @@ class TokenFile(NamedTuple):
         except (OSError, ValueError) as error:  # a shorter file is a ValueError
             raise TokensNotFoundError(f"{self.path} cannot be read: {error}") from error
         if digest != self.digest:
-            raise TokensNotFoundError(f"{self.path} holds other tokens")
+            raise TokensNotFoundError(f"{self.path} or {HEADER} beside it differs from that of the fit")
         return tokens
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import warnings
 
 import pytest
 from estimators import GROUPS, TEXT, corpus, learned, make
@@ -85,7 +86,11 @@ def test_tokens_are_sent_where_a_worker_has_no_such_file(client, monkeypatch, ma
     if when == "when a worker joins":
         monkeypatch.setattr(dask_cluster.Dask, "_file_that_all_read", lambda self, tokens: file)
     sent = sent_tokens(client, monkeypatch)
-    assert learned(make("CBOSVectorizer", n_shards=3).fit(mapped, engine=client)) == expected
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        assert learned(make("CBOSVectorizer", n_shards=3).fit(mapped, engine=client)) == expected
+    told = [str(one.message) for one in found if "no longer reads the corpus" in str(one.message)]
+    assert len(told) == (when == "when a worker joins")
     in_file = [isinstance(tokens, TokenSpans) for tokens in sent]
     assert any(in_file) == (when == "when a worker joins")
     assert not in_file[-1]
@@ -152,7 +157,7 @@ def test_a_client_that_is_closed_during_the_fit(cluster, monkeypatch):
         return advance(job, changes)
 
     monkeypatch.setattr(rounds, "advance", close)
-    with pytest.raises(RuntimeError, match="client that was closed during the fit. The estimator is unchanged"):
+    with pytest.raises(RuntimeError, match="or its cluster, was closed during the fit. The estimator is unchanged"):
         estimator.fit(TEXT, groups=GROUPS, engine=client)
     assert not hasattr(estimator, "vocabulary_")
 

@@ -216,29 +216,33 @@ def changes(rows, *, n_rows=6):
 
 
 @pytest.mark.kernel
-def test_a_row_moves_by_the_sum_cut_by_the_agreement():
+@pytest.mark.parametrize("farthest", [1.0, 1.2, 4.0])
+def test_a_row_moves_by_the_sum_scaled_by_the_agreement(farthest):
     listed = [[0, 2, 5], [2, 3], [2, 5], [2, 5], []]
     found, dense = zip(*(changes(rows) for rows in listed))
     merged = reduce_in_tree(merging.merge, [merging.Changes(1.0, 2.0, {"a": one}, {}) for one in found])
     assert (merged.loss, merged.n_targets) == (5.0, 10.0)
     weights, accumulator = np.zeros((6, 3), np.float32), np.zeros((6, 2), np.float32)
-    merging.apply(merged.of["a"], weights, accumulator)
+    merging.apply(merged.of["a"], weights, accumulator, farthest)
     for row, (total, *of_shards) in enumerate(zip(sum(dense), *dense)):
         squares = sum(np.square(change).sum() for change in of_shards)
-        expected = total * min(1, squares / max(np.square(total).sum(), 1e-30))
+        agreement = np.square(total).sum() / max(squares, 1e-30)
+        expected = total * (min(1, min(np.sqrt(agreement), farthest) / agreement) if agreement else 1)
         np.testing.assert_allclose(weights[row], expected, rtol=1e-5)
     n_touched = np.bincount(np.concatenate(listed).astype(int), minlength=6)
     np.testing.assert_array_equal(accumulator, np.column_stack([n_touched, np.zeros(6)]))
 
 
 @pytest.mark.kernel
+@pytest.mark.parametrize("farthest", [1.0, 3.0])
 @pytest.mark.parametrize("n_shards", [1, 4, 16])
-def test_equal_changes_go_as_far_as_one_of_them(n_shards):
+def test_equal_changes_go_so_many_times_as_far_as_one_of_them(n_shards, farthest):
     changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([12.5]))
     merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes}, {})] * n_shards)
     weights, accumulator = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
-    merging.apply(merged.of["a"], weights, accumulator)
-    np.testing.assert_allclose(weights, [[0, 0], [3, 4]], rtol=1e-6)
+    merging.apply(merged.of["a"], weights, accumulator, farthest)
+    times = min(farthest, np.sqrt(n_shards))
+    np.testing.assert_allclose(weights, [[0, 0], [3 * times, 4 * times]], rtol=1e-6)
     np.testing.assert_array_equal(accumulator, [[0, 0], [n_shards, 0]])
 
 
@@ -300,6 +304,12 @@ def test_extents_are_whole_documents_unless_one_is_longer():
     borders = cut(text_of(len(document), document), 1)
     assert {0, 50, 1050, 1100} <= {*borders.tolist(), 50, 1050}
     assert np.diff(borders).max() <= 2 * (1100 // 64)
+
+
+def test_equal_changes_go_farther_on_a_long_text():
+    pace = Pace(64, farthest_of_long=4.0)
+    assert [pace.farthest(n_tokens) for n_tokens in (1000, 19_999_999, 20_000_000, 10**12)] == [1, 1, 4, 4]
+    assert Pace(4).farthest(10**12) == 1
 
 
 def test_rounds_cover_a_pass():

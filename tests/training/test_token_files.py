@@ -70,7 +70,7 @@ def test_a_worker_with_another_file(corpus, tmp_path):
         other.open()
     content[-1] ^= 1
     path.write_bytes(content)
-    with pytest.raises(TokensNotFoundError, match="other holds other tokens$"):
+    with pytest.raises(TokensNotFoundError, match="other or corpus.json beside it differs from that of the fit$"):
         other.open()
     assert not other.is_here()
 
