@@ -10,8 +10,8 @@ which is 1 where they are orthogonal and :math:`n` where they are equal,
 
 So a row that few shards touched, or each in its own direction, learns all that they learned, as from one trainer after
 the other. Equal changes go at most :math:`\kappa` times as far as one of them. In a long round a frequent word comes
-near its optimum, and :math:`\kappa` is 1: twice as far would be beyond it by as much as it was before, and diverge. Sums
-of squares add up.
+near its optimum, and :math:`\kappa` is 1: twice as far would be beyond it by as much as it was before, and diverge.
+Sums of squares add up.
 """
 
 from __future__ import annotations
