@@ -198,7 +198,7 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     }
     _paper_settings = PAPER_SETTINGS
     word_weights_: NDArray[np.float32]
-    _pace = Pace(64, most_tokens=125_000, least_of_shard=250_000, farthest_of_long=4.0)
+    _pace = Pace(64, most_tokens=125_000, least_of_shard=250_000)
     word_vectors_: NDArray[np.float32]
     target_vectors_: NDArray[np.float32]
     training_vectors_: NDArray[np.float32] | None
