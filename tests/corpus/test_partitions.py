@@ -2,6 +2,7 @@
 
 import os
 import time
+from types import SimpleNamespace
 
 import dask
 import dask.array
@@ -266,8 +267,11 @@ def test_a_file_that_cannot_be_written(folder):
 
 
 def test_a_client_that_is_none(folder):
-    with pytest.raises(TypeError, match=r"client must be None or a client of dask.distributed.* Got 'tcp://"):
+    with pytest.raises(TypeError, match=r"client must be None or a client .* Got 'tcp://.* Pass Client\('tcp://"):
         SentenceCorpus.from_dask(as_bag(TEXT, [20]), to=folder, client="tcp://127.0.0.1:8786")
+    closed = SimpleNamespace(get=None, status="closed")
+    with pytest.raises(ValueError, match="client is a client that is closed. Connect a new one"):
+        SentenceCorpus.from_dask(as_bag(TEXT, [20]), to=folder, client=closed)
 
 
 def test_libraries_that_are_missing(folder, monkeypatch):

@@ -170,6 +170,28 @@ def test_a_cluster_without_workers():
             make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS, engine=client)
 
 
+def test_a_cluster_that_loses_all_its_workers(monkeypatch):
+    monkeypatch.setattr(dask_cluster, "_PAUSE", 0)
+    found = iter([{"tcp://one": 1}])  # and then no more
+
+    class Client:
+        status = "running"
+
+        def nthreads(self):
+            return next(found, {})
+
+        def run(self, question, workers):
+            return {worker: question() for worker in workers}
+
+        def scatter(self, items, **options):
+            raise TimeoutError("No valid workers found")
+
+    engine = dask_cluster.Dask(Client())
+    engine.begin(lambda common, changes: common)
+    with pytest.raises(RuntimeError, match="The cluster has no workers any more, .* is unchanged. With a checkpoint, "):
+        engine.reduce(None, None, None, list, 1)
+
+
 def test_an_asynchronous_client():
     from distributed import Client
 

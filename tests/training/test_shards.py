@@ -388,19 +388,3 @@ def test_a_fit_writes_once_a_minute_within_a_pass(tmp_path, monkeypatch):
             corpus(), checkpoint=tmp_path / str(every), checkpoint_every=every
         )
         assert written == expected
-
-
-@pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if name not in SHARDED])
-def test_other_methods_refuse_an_engine(name):
-    with pytest.raises(TypeError, match="engine"):
-        make(name).fit(TEXT, groups=GROUPS, engine="processes")
-    with pytest.raises(TypeError, match="n_shards"):
-        type(make(name))(n_shards=2)
-
-
-def test_wrong_engine():
-    for n_shards in (None, 1, 2):
-        with pytest.raises(ValueError, match="engine must be None, 'processes' or a client"):
-            make("CBOSVectorizer", n_shards=n_shards).fit(corpus(), engine="threads")
-    with pytest.warns(UserWarning, match="n_shards=None leaves nothing to an engine"):
-        make("CBOSVectorizer").fit(corpus(), engine="processes")

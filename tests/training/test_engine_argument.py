@@ -1,8 +1,13 @@
-"""How many processes learn in shards: `n_jobs`; as many as cores if that is None, unless joblib says otherwise."""
+"""The argument `engine`: what it may be, and how many processes it starts.
+
+These are `n_jobs`; as many as cores if that is None, unless joblib says otherwise.
+"""
+
+from types import SimpleNamespace
 
 import joblib
 import pytest
-from estimators import corpus, learned, make
+from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
 from sklearn.model_selection import GridSearchCV
 
 from skembed._shards.processes import Processes
@@ -51,3 +56,32 @@ def test_a_parallel_search_with_processes():
 
 def score(estimator, X, y=None):
     return Processes(estimator.n_jobs).n_processes
+
+
+@pytest.mark.parametrize("name", [name for name in TRAINED_CLASSES if "n_shards" not in make(name).get_params()])
+def test_other_methods_refuse_an_engine(name):
+    with pytest.raises(TypeError, match="engine"):
+        make(name).fit(TEXT, groups=GROUPS, engine="processes")
+    with pytest.raises(TypeError, match="n_shards"):
+        type(make(name))(n_shards=2)
+
+
+def test_wrong_engine():
+    for n_shards in (None, 1, 2):
+        with pytest.raises(ValueError, match="engine must be None, 'processes' or a client"):
+            make("CBOSVectorizer", n_shards=n_shards).fit(corpus(), engine="threads")
+    with pytest.warns(UserWarning, match="n_shards=None leaves nothing to an engine"):
+        make("CBOSVectorizer").fit(corpus(), engine="processes")
+
+
+@pytest.mark.parametrize(
+    "engine, advice",
+    [
+        ("tcp://127.0.0.1:8786", r"Pass Client\('tcp://127.0.0.1:8786'\)\."),
+        (SimpleNamespace(get_client=None), "Pass Client"),
+    ],
+    ids=["an address", "a cluster"],
+)
+def test_what_is_no_client_yet(engine, advice):
+    with pytest.raises(ValueError, match=f"engine must be None, .*{advice}"):
+        make("CBOSVectorizer", n_shards=2).fit(corpus(), engine=engine)
