@@ -88,6 +88,9 @@ class ShardedVectorizer(TrainedVectorizer):
             If a checkpoint cannot be written; the one before is still there.
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
+        RuntimeError
+            If the processes or workers of `engine` are lost three times in a row in one round, or if the client or its
+            cluster is closed during the fit; then the estimator is as it was before.
 
         Warns
         -----
@@ -95,7 +98,8 @@ class ShardedVectorizer(TrainedVectorizer):
             If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If it learns from
             them because every class of `y` has one sentence. If a fit that goes on from labels skips a text without
             classes to compare. If more than half of the sentences are alone in their document. If there was nothing to
-            predict. With `warm_start`, if few words of `X` are known. If `n_shards` is more than the text bears.
+            predict. With `warm_start`, if few words of `X` are known. If `n_shards` is more than the text bears. If a
+            worker of Dask may compute other bits than this process, or no longer reads the corpus.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 

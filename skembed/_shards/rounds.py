@@ -139,7 +139,8 @@ class RoundTrainer:
     ) -> Iterator[Task]:
         names = [name for each in self.job.of_text for name in (each, accumulator_of(each))]
         for location in locations():
-            rows = {name: self.fitted[name][location.sentences] for name in names}
+            sentences = location.sentences
+            rows = {name: self.fitted[name][sentences] for name in names}
             yield Task(self.engine.share_text(location), rows, epoch, rates)
 
     def _apply(self, found: Changes) -> None:
