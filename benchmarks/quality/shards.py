@@ -13,11 +13,14 @@ import json
 import sys
 import warnings
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
 import skembed
+from skembed._shards import rounds
 from skembed._shards.engines import Inline
+from skembed._shards.merging import take_changes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -30,19 +33,20 @@ ALONE, IN_ROUNDS, JOINED = "by one trainer", "in rounds", "apart, then joined"
 
 
 class Counting(Inline):
-    """Counts the rounds, and the bytes that would travel: the changes of each shard, and the weights to it."""
+    """Counts the rounds, and the bytes that would travel if each shard were sent by itself."""
 
     def __init__(self):
         self.n_rounds = self.n_bytes = 0
 
-    def reduce(self, work, merge, common, make_tasks, n_tasks):
-        def counted(common, tasks):
-            for found in work(common, tasks):
-                self.n_bytes += sum(array.nbytes for _, changes in found.by_array() for array in changes)
-                yield found
+    def reduce(self, *args):
+        def counted(*args):
+            found = take_changes(*args)
+            self.n_bytes += sum(array.nbytes for array in found)
+            return found
 
         self.n_rounds += 1
-        return super().reduce(counted, merge, common, make_tasks, n_tasks)
+        with patch.object(rounds, "take_changes", counted):
+            return super().reduce(*args)
 
 
 def make(method, **options):

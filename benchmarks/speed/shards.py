@@ -21,8 +21,9 @@ from reporting import report, target
 
 from skembed import SentenceCorpus
 
+ALONE = "one trainer"
 RUNS = {
-    "one trainer": (1, None, 1),
+    ALONE: (1, None, 1),
     "4 shards, this process": (4, None, 1),
     "16 shards, this process": (16, None, 1),
     "16 shards, two processes": (16, "processes", 2),
@@ -78,29 +79,27 @@ def main():
             name: ("prepare", {"corpus": f"{folder}/text", "n_shards": n, "engine": engine, "n_jobs": jobs})
             for name, (n, engine, jobs) in RUNS.items()
         }
-        found = {}
-        for of_dask in (False, True):  # afterwards: a scheduler that waits takes time from two processes
+        wall, cpu, times = {}, {}, {}
+        for of_dask in (True, False):  # apart: a scheduler that waits takes time from two processes
             group = {name: settings[name] for name, (_, engine, _) in RUNS.items() if (engine == "dask") == of_dask}
-            with workers(__file__, group) as alive:
-                found |= rounds_of({name: worker.run for name, worker in alive.items()}, options.rounds)
-    wall = {name: [one["wall"] for one in runs] for name, runs in found.items()}
-    cpu = {name: [one["cpu"] + one["value"] for one in runs] for name, runs in found.items()}
+            with workers(__file__, {ALONE: settings[ALONE]} | group) as alive:
+                found = rounds_of({name: worker.run for name, worker in alive.items()}, options.rounds)
+            wall |= {name: [one["wall"] for one in runs] for name, runs in found.items()}
+            cpu |= {name: [one["cpu"] + one["value"] for one in runs] for name, runs in found.items()}
+            times |= {name: median(np.divide(cpu[name], cpu[ALONE])) for name in found}
     rows = [
         {
             "learned by": name,
             "seconds": round(median(wall[name]), 2),
             "spread (%)": spread(wall[name]),
             "CPU seconds": round(median(cpu[name]), 2),
-            "CPU, times one trainer": round(median(cpu[name]) / median(cpu["one trainer"]), 2),
+            "CPU, times one trainer": round(times[name], 2),
         }
         for name in RUNS
     ]
     alone, two = median(wall["16 shards, this process"]), median(wall["16 shards, two processes"])
     worker, pair = (median(wall[f"16 shards, {name} of Dask"]) for name in ("one worker", "two workers"))
-    trainer = median(cpu["one trainer"])
-    in_16, one_of_dask = (
-        median(cpu[f"16 shards, {name}"]) / trainer for name in ("this process", "one worker of Dask")
-    )
+    in_16, one_of_dask = (times[f"16 shards, {name}"] for name in ("this process", "one worker of Dask"))
     report(
         options,
         "shards",

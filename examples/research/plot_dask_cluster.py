@@ -108,7 +108,7 @@ tasks = [
 first = min(start for _, _, start, _ in tasks)
 names = sorted({worker for worker, *_ in tasks})
 colours = {
-    "work_on": ("#0072B2", "learn from shards"),
+    "learn": ("#0072B2", "learn from shards"),
     "merge": ("#E69F00", "merge what two have learned"),
     "advance": ("#009E73", "add it to the weights"),
 }

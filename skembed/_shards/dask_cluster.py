@@ -11,7 +11,7 @@ import numpy as np
 from .._validation.clients import check_open
 from .._validation.messages import warn_at_user
 from .plan import Shard, ShardLocation
-from .tasks import ATTEMPTS, Advance, MakeTasks, Merge, Work, in_groups, lost, work_on
+from .tasks import ATTEMPTS, Advance, MakeTasks, Merge, Work, in_groups, lost
 from .token_files import TokenFile, TokensNotFoundError, file_of
 
 _PAUSE = 1.0  # seconds, in which a cluster notices that a worker is lost
@@ -146,7 +146,7 @@ class Dask:
         for index, group in enumerate(in_groups(make_tasks(), n_tasks, max(1, len(threads)))):
             where = {"workers": [threads[index % len(threads)]]} if threads else {}
             lenient = where | {"allow_other_workers": True} if threads else {}
-            level.append(client.submit(work_on, work, merge, job, self._send(group, **where), pure=False, **lenient))
+            level.append(client.submit(work, job, self._send(group, **where), pure=False, **lenient))
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2])
             odd = level[len(level) // 2 * 2 :]

@@ -13,7 +13,7 @@ from .._validation.messages import brief
 from .dask_cluster import Dask
 from .plan import Shard, ShardLocation
 from .processes import Processes
-from .tasks import Advance, MakeTasks, Merge, Work, reduce_in_tree
+from .tasks import Advance, MakeTasks, Merge, Work
 
 
 @runtime_checkable
@@ -52,7 +52,7 @@ class Inline:
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         """See `Engine`."""
-        return reduce_in_tree(merge, work(common, make_tasks()))
+        return work(common, make_tasks())
 
 
 def engine_of(engine: Any, n_jobs: int | None, n_shards: int | None = None) -> Engine:

@@ -62,31 +62,52 @@ def working_copy(accumulator: np.ndarray) -> np.ndarray:
     return copy
 
 
-def take_changes(before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np.ndarray) -> RowChanges:
+def take_changes(
+    before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np.ndarray, memory: RowChanges | None = None
+) -> RowChanges:
     """The rows that a shard has touched; then `after` and `new` are as before it.
 
     `old` and `new` are the accumulators, `new` a `working_copy`. Sums of squares alone do not tell which rows were
-    touched: plain gradient descent has none, and a small step may be lost in a large sum.
+    touched: plain gradient descent has none, and a small step may be lost in a large sum. `memory` is that of earlier
+    changes of this array, which are written over. Without it, there is room for all rows in new memory, of which the
+    system provides only what is written to.
     """
     rows = np.flatnonzero(~np.signbit(new[:, COUNT]))
-    found = _made(rows, after.shape[1])
+    found = _first(len(rows), memory or _room(*after.shape))
+    found.rows[:] = rows
     _take((read_only_view(before), read_only_view(old)), (after, new), found)
     return found
 
 
 def merge(one: Changes, other: Changes) -> Changes:
-    """The changes of two groups of shards as those of one group."""
-    of = {name: _merged(found, other.of[name]) for name, found in one.of.items()}
+    """The changes of two groups of shards as those of one group, in new memory."""
+    return merge_into(one._replace(of={name: _copy(found, other.of[name]) for name, found in one.of.items()}), other)
+
+
+def merge_into(one: Changes, other: Changes) -> Changes:
+    """The same, in the memory of `one`, which has room for all rows: `take_changes` or `merge_into` made it.
+
+    A merge into new memory takes longer, since the system fills it with zeros.
+    """
+    of = {name: _merge_into(found, other.of[name]) for name, found in one.of.items()}
     of_text = {name: parts + other.of_text[name] for name, parts in one.of_text.items()}
     return Changes(one.loss + other.loss, one.n_targets + other.n_targets, of, of_text)
 
 
-def _merged(one: RowChanges, other: RowChanges) -> RowChanges:
-    pair = RowChanges(*map(read_only_view, one)), RowChanges(*map(read_only_view, other))
-    rows = np.empty(len(one.rows) + len(other.rows), np.int64)
-    merged = _made(rows[: _unite(pair[0].rows, pair[1].rows, rows)].copy(), one.change.shape[1])
-    _add(*pair, merged)
+def _merge_into(one: RowChanges, other: RowChanges) -> RowChanges:
+    other = RowChanges(*map(read_only_view, other))
+    merged = _first(_count_union(one.rows, other.rows), one)
+    _add(merged, len(one.rows), other)
     return merged
+
+
+def _copy(changes: RowChanges, other: RowChanges) -> RowChanges:
+    """A copy, with room for the rows of `other`."""
+    n, n_components = changes.change.shape
+    copy = _first(n, _room(n + len(other.rows), n_components))
+    for array, given in zip(copy, changes):
+        array[:] = given
+    return copy
 
 
 def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray, farthest: float) -> None:
@@ -94,10 +115,14 @@ def apply(changes: RowChanges, weights: np.ndarray, accumulator: np.ndarray, far
     _apply(RowChanges(*map(read_only_view, changes)), weights, accumulator, np.float32(farthest))
 
 
-def _made(rows: np.ndarray, n_components: int) -> RowChanges:
-    n = len(rows)
-    change, (growth, square) = np.empty((n, n_components), np.float32), np.empty((2, n), np.float32)
-    return RowChanges(rows, change, growth, square)
+def _room(n_rows: int, n_components: int) -> RowChanges:
+    change, growth, square = (np.empty(shape, np.float32) for shape in [(n_rows, n_components), n_rows, n_rows])
+    return RowChanges(np.empty(n_rows, np.int64), change, growth, square)
+
+
+def _first(n: int, memory: RowChanges) -> RowChanges:
+    """The first `n` rows of the arrays whose first rows these are."""
+    return RowChanges(*((array if array.base is None else array.base)[:n] for array in memory))
 
 
 @lean_kernel
@@ -117,37 +142,38 @@ def _take(start, end, found):
 
 
 @lean_kernel
-def _unite(one, other, rows):
-    """The union of two ascending lists; returns its length."""
+def _count_union(one, other):
+    """How many numbers two ascending lists have, each counted once."""
     i = j = n = np.int64(0)
-    while i < one.shape[0] or j < other.shape[0]:
-        first = j == other.shape[0] or (i < one.shape[0] and one[i] <= other[j])
-        second = i == one.shape[0] or (j < other.shape[0] and other[j] <= one[i])
-        rows[n] = one[i] if first else other[j]
-        i, j, n = i + np.int64(first), j + np.int64(second), n + 1
-    return n
+    while i < one.shape[0] and j < other.shape[0]:
+        row, n = min(one[i], other[j]), n + 1
+        i, j = i + np.int64(one[i] == row), j + np.int64(other[j] == row)
+    return n + one.shape[0] - i + other.shape[0] - j
 
 
 @lean_kernel
-def _add(one, other, merged):
-    """Fill in what two groups change of the rows of either."""
-    i = j = np.int64(0)
-    for k in range(merged.rows.shape[0]):
-        row = merged.rows[k]
-        first = i < one.rows.shape[0] and one.rows[i] == row
-        second = j < other.rows.shape[0] and other.rows[j] == row
+def _add(merged, n_first, other):
+    """Add changes to the first rows of `merged`, which become all of them.
+
+    From the last to the first, so that no row is overwritten before it has moved.
+    """
+    (rows, change, growth, square), i, j = merged, n_first - 1, other.rows.shape[0] - 1
+    k = rows.shape[0] - 1
+    while j >= 0:  # then what is left is in its place
+        first = i >= 0 and rows[i] >= other.rows[j]
+        second = i < 0 or rows[i] <= other.rows[j]
         if first:
-            copy_scaled(merged.change, k, ONE, one.change, i)
-            merged.growth[k], merged.square[k] = one.growth[i], one.square[i]
-            i += 1
+            if k != i:
+                copy_scaled(change, k, ONE, change, i)
+                rows[k], growth[k], square[k] = rows[i], growth[i], square[i]
             if second:
-                add_scaled(merged.change, k, ONE, other.change, j)
-                merged.growth[k] += other.growth[j]
-                merged.square[k] += other.square[j]
+                add_scaled(change, k, ONE, other.change, j)
+                growth[k] += other.growth[j]
+                square[k] += other.square[j]
         else:
-            copy_scaled(merged.change, k, ONE, other.change, j)
-            merged.growth[k], merged.square[k] = other.growth[j], other.square[j]
-        j += np.int64(second)
+            copy_scaled(change, k, ONE, other.change, j)
+            rows[k], growth[k], square[k] = other.rows[j], other.growth[j], other.square[j]
+        i, j, k = i - np.int64(first), j - np.int64(second), k - 1
 
 
 @lean_kernel

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._training.encoded_text import EncodedText
 from .plan import Shard, ShardLocation
-from .tasks import ATTEMPTS, Advance, MakeTasks, Merge, Work, in_groups, lost, reduce_in_tree, work_on
+from .tasks import ATTEMPTS, Advance, MakeTasks, Merge, Work, in_groups, lost, reduce_in_tree
 from .token_files import LARGE, memory_map_of
 
 
@@ -84,13 +84,13 @@ class Processes:
 
         n_processes = self.n_processes
         if n_processes == 1:
-            return reduce_in_tree(merge, work(common, make_tasks()))
+            return work(common, make_tasks())
         for attempt in range(ATTEMPTS):
             # Results are mapped too: through a pipe they would be copied four times.
             with tempfile.TemporaryDirectory(prefix="skembed-", ignore_cleanup_errors=True) as folder:
                 groups = in_groups(make_tasks(), n_tasks, n_processes)
                 calls = (
-                    joblib.delayed(_write_result)(Path(folder, str(index)), work, merge, common, group)
+                    joblib.delayed(_write_result)(Path(folder, str(index)), work, common, group)
                     for index, group in enumerate(groups)
                 )
                 # Large arrays go to a file that all processes map.
@@ -120,10 +120,10 @@ def _count_processes(n_jobs: int | None) -> int:
     return int(joblib.effective_n_jobs(-1 if is_free else n_jobs))
 
 
-def _write_result(path: Path, work: Work, merge: Merge, common: Any, tasks: list[Any]) -> Path:
+def _write_result(path: Path, work: Work, common: Any, tasks: list[Any]) -> Path:
     import joblib
 
-    result = work_on(work, merge, common, tasks)
+    result = work(common, tasks)
     with _full_disk_is_named(f"What a process has learned cannot be written to {path}"):
         joblib.dump(result, path)
     return path

@@ -17,8 +17,9 @@ from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import accumulator_of
 from .._training.trainer import BlockLoop
 from .engines import Engine
-from .merging import Changes, apply, merge, take_changes, working_copy
+from .merging import Changes, RowChanges, apply, merge, merge_into, take_changes, working_copy
 from .plan import Pace, Shard, ShardLocation, cut, deal, rounds_of_pass
+from .tasks import reduce_in_tree
 
 
 class Job(NamedTuple):
@@ -43,11 +44,19 @@ class Task(NamedTuple):
     rates: tuple[float, ...]
 
 
-def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
-    """What each shard changes of the rows that all begin with.
+def learn(job: Job, tasks: Iterable[Task]) -> Changes | None:
+    """What a group of shards changes of the rows that all begin with; None if there is no shard."""
+    merged: list[dict[str, RowChanges]] = []  # into others; the next changes are written over them
 
-    The tasks share one copy of the rows: after each task, the rows that it has changed are as before.
-    """
+    def merge_two(one: Changes, other: Changes) -> Changes:
+        merged.append(other.of)
+        return merge_into(one, other)
+
+    return reduce_in_tree(merge_two, _changes_of_each(job, tasks, merged))
+
+
+def _changes_of_each(job: Job, tasks: Iterable[Task], merged: list[dict[str, RowChanges]]) -> Iterator[Changes]:
+    """The tasks share one copy of the rows: after each task, the rows that it has changed are as before."""
     working = {name: np.array(job.fitted[name]) for name in job.names}  # not `copy`, see `working_copy`
     working |= {name: working_copy(job.fitted[name]) for name in map(accumulator_of, job.names)}
     trainer = None
@@ -61,10 +70,10 @@ def learn(job: Job, tasks: Iterable[Task]) -> Iterator[Changes]:
         trainer.seed = shard.seed
         loss, n_targets = trainer.learn_pass(shard.as_text(job.word_weight), task.epoch, rates=task.rates)
         before, after = job.fitted | task.rows, working | own
-        changed = {
-            name: take_changes(*(rows[each] for rows in (before, after) for each in (name, accumulator_of(name))))
-            for name in job.names + job.of_text
-        }
+        memory, changed = merged.pop() if merged else {}, {}
+        for name in job.names + job.of_text:
+            sums = accumulator_of(name)
+            changed[name] = take_changes(before[name], before[sums], after[name], after[sums], memory.get(name))
         of = {name: changed[name] for name in job.names}
         of_text = {n: [changed[n]._replace(rows=shard.sentences[changed[n].rows])] for n in job.of_text}
         yield Changes(loss, n_targets, of, of_text)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-# Takes what the tasks have in common, and the tasks; gives their results, one after the other.
-Work = Callable[[Any, Iterable[Any]], Iterable[Any]]
+# Takes what the tasks have in common, and some tasks; gives their results, merged in the tree of `reduce_in_tree`.
+Work = Callable[[Any, Iterable[Any]], Any]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all
 # Takes what the tasks had in common, and their merged results; gives what the tasks of the next call have in common;
@@ -29,11 +29,6 @@ def in_groups(tasks: Iterable[Any], n_tasks: int, n_workers: int) -> Iterator[li
     tasks = iter(tasks)
     while group := list(islice(tasks, size)):
         yield group
-
-
-def work_on(work: Work, merge: Merge, common: Any, tasks: Iterable[Any]) -> Any:
-    """The merged results of a group of tasks."""
-    return reduce_in_tree(merge, work(common, tasks))
 
 
 def reduce_in_tree(merge: Merge, results: Iterable[Any]) -> Any:

@@ -16,7 +16,7 @@ from skembed._shards import merging, rounds
 from skembed._shards.merging import RowChanges
 from skembed._shards.plan import Pace, Round, cut, deal, rounds_of_pass
 from skembed._shards.processes import Processes
-from skembed._shards.tasks import in_groups, reduce_in_tree, work_on
+from skembed._shards.tasks import in_groups, reduce_in_tree
 from skembed._training.checkpoint import Checkpoint
 from skembed._training.encoded_text import EncodedText
 
@@ -48,7 +48,7 @@ class Shuffled:
         found = {}
         while len(found) < len(tasks):
             index = self.random.choice([own for own in of_workers if own]).pop()
-            result = pickle.dumps(work_on(work, merge, pickle.loads(common), pickle.loads(tasks[index])))
+            result = pickle.dumps(work(pickle.loads(common), pickle.loads(tasks[index])))
             if index and not self.failed:  # the worker is lost, and its results with it
                 self.failed = True
                 of_workers[0].append(index)
@@ -216,11 +216,14 @@ def changes(rows, *, n_rows=6):
 
 
 @pytest.mark.kernel
+@pytest.mark.parametrize("merge", [merging.merge, merging.merge_into])
 @pytest.mark.parametrize("farthest", [1.0, 1.2, 4.0])
-def test_a_row_moves_by_the_sum_scaled_by_the_agreement(farthest):
+def test_a_row_moves_by_the_sum_scaled_by_the_agreement(farthest, merge):
     listed = [[0, 2, 5], [2, 3], [2, 5], [2, 5], []]
     found, dense = zip(*(changes(rows) for rows in listed))
-    merged = reduce_in_tree(merging.merge, [merging.Changes(1.0, 2.0, {"a": one}, {}) for one in found])
+    before = pickle.dumps(found)
+    merged = reduce_in_tree(merge, [merging.Changes(1.0, 2.0, {"a": one}, {}) for one in found])
+    assert (pickle.dumps(found) == before) == (merge is merging.merge)  # a task may be computed again from the same
     assert (merged.loss, merged.n_targets) == (5.0, 10.0)
     weights, accumulator = np.zeros((6, 3), np.float32), np.zeros((6, 2), np.float32)
     merging.apply(merged.of["a"], weights, accumulator, farthest)
@@ -251,9 +254,9 @@ def test_tasks_leave_the_rows_as_they_were(name, monkeypatch):
     """Also those that no sum of squares shows to be touched, or tasks would depend on who computes them."""
     take, n_checked = rounds.take_changes, [0]
 
-    def checked(before, old, after, new):
+    def checked(before, old, after, new, memory):
         expected, untouched = after - before, np.signbit(new[:, 1]).any()
-        found = take(before, old, after, new)
+        found = take(before, old, after, new, memory)
         assert after.tobytes() == before.tobytes()
         if untouched:  # not the rows of sentences, which are one task's
             assert new.tobytes() == merging.working_copy(old).tobytes()
