@@ -81,7 +81,8 @@ def take_changes(
 
 def merge(one: Changes, other: Changes) -> Changes:
     """The changes of two groups of shards as those of one group, in new memory."""
-    return merge_into(one._replace(of={name: _copy(found, other.of[name]) for name, found in one.of.items()}), other)
+    copies = {name: _copy_with_room(found, other.of[name]) for name, found in one.of.items()}
+    return merge_into(one._replace(of=copies), other)
 
 
 def merge_into(one: Changes, other: Changes) -> Changes:
@@ -101,7 +102,7 @@ def _merge_into(one: RowChanges, other: RowChanges) -> RowChanges:
     return merged
 
 
-def _copy(changes: RowChanges, other: RowChanges) -> RowChanges:
+def _copy_with_room(changes: RowChanges, other: RowChanges) -> RowChanges:
     """A copy, with room for the rows of `other`."""
     n, n_components = changes.change.shape
     copy = _first(n, _room(n + len(other.rows), n_components))
