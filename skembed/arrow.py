@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._saving.shared import SavedModel
+from ._validation.limits import INT32_MAX
 from ._validation.messages import brief
 from ._validation.paths import PathLike
 
@@ -45,10 +46,11 @@ def embedder(
         If there is no model at the path; when called, if a worker does not see it.
     ValueError
         If the model has sparse rows, or `name` is `column`; when called, if a batch has no such column, or several, or
-        has a column `name` already, or a sentence is not UTF-8 (names the row), or another model was saved to the
-        folder meanwhile.
+        has a column `name` already, or has more than 2**31 - 1 numbers in its vectors, or a sentence is not UTF-8
+        (names the row), or another model was saved to the folder meanwhile.
     TypeError
-        If the model is not a path; when called, if a sentence is missing or is not a string (names the row).
+        If the model is not a path, or `column` or `name` is not a string; when called, if there is something else than
+        record batches, or a sentence is missing or is not a string (names the row).
 
     Examples
     --------
@@ -67,6 +69,9 @@ def embedder(
             f"model must be the path of a folder that all processes see, got {brief(model)}. Save the model there "
             "first: skembed.save(model, path, inference_only=True)."
         )
+    for parameter, value in (("column", column), ("name", name)):
+        if not isinstance(value, str):
+            raise TypeError(f"{parameter} must be the name of a column, a string; got {brief(value)}.")
     if name == column:
         raise ValueError(f"column and name are both {brief(name)}. The new column needs a name of its own.")
     saved = SavedModel.of(model, None, token_pattern)
@@ -77,8 +82,17 @@ def embedder(
 def _with_vectors(saved: SavedModel, column: str, name: str, batches: Iterable[Any]) -> Iterator[Any]:
     import pyarrow
 
-    n_rows = 0
+    n_rows, width = 0, len(saved.load().get_feature_names_out())
     for batch in batches:
+        if not isinstance(batch, pyarrow.RecordBatch):
+            raise TypeError(
+                f"Pass record batches, of a table table.to_batches(); got {type(batch).__name__} in place of one."
+            )
+        if len(batch) * width > INT32_MAX:
+            raise ValueError(
+                f"A batch of {len(batch)} rows is too long: Arrow counts the numbers of a column of lists in int32. "
+                f"Pass batches of at most {INT32_MAX // width} rows, table.to_batches(max_chunksize=...)."
+            )
         names = batch.schema.names
         if names.count(column) != 1:
             found = "There are several columns" if column in names else "There is no column"
@@ -90,7 +104,8 @@ def _with_vectors(saved: SavedModel, column: str, name: str, batches: Iterable[A
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"In the batch that begins at row {n_rows}: {error}") from error
-        offsets = vectors.shape[1] * np.arange(len(batch) + 1, dtype=np.int32)
+        offsets = width * np.arange(len(batch) + 1, dtype=np.int32)
         lists = pyarrow.ListArray.from_arrays(offsets, vectors.ravel())
-        yield pyarrow.RecordBatch.from_arrays([*batch.columns, lists], [*names, name])
+        schema = batch.schema.append(pyarrow.field(name, lists.type))
+        yield pyarrow.RecordBatch.from_arrays([*batch.columns, lists], schema=schema)
         n_rows += len(batch)

@@ -61,7 +61,7 @@ def transform(model: Any, sentences: Any, *, folder: PathLike | None = None, tok
     import pandas as pd
     from dask.base import is_dask_collection
 
-    is_series = is_dask_collection(sentences) and hasattr(sentences, "map_partitions") and hasattr(sentences, "_meta")
+    is_series = is_dask_collection(sentences) and hasattr(sentences, "_meta") and hasattr(sentences, "index")
     if not is_series or sentences.ndim != 1:
         raise TypeError(f'sentences must be a series of Dask, such as table["text"], got {type(sentences).__name__}.')
     saved = SavedModel.of(model, folder, token_pattern)

@@ -19,7 +19,7 @@ import numpy as np
 from .._text.sources import advising, document_starts, iter_grouped_batches
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
-from .._validation.clients import advice_on, check_open
+from .._validation.clients import advice_on, check_client
 from .._validation.messages import brief
 from .._validation.paths import PathLike, naming
 from .build import NO_SENTENCES, Built, build_in_folder, encode_batches, write_final_ids
@@ -65,7 +65,7 @@ def build_from_dask(
     settings = make_settings(tokenizer, min_count, max_features)
     if client is not None and not hasattr(client, "get"):
         raise TypeError(f"client must be None or a client of dask.distributed. Got {brief(client)}.{advice_on(client)}")
-    check_open(client, "client")
+    check_client(client, "client")
     options = {} if client is None else {"scheduler": client}
 
     def encode(folder: Path) -> Content:
@@ -114,12 +114,14 @@ def _partitions(texts: Any, groups: Any) -> list[Any]:
     if groups is None:
         return list(texts.to_delayed())
     _check_series(groups, "groups")
-    if not _of_one_table(texts, groups):
-        if not (texts.known_divisions and groups.known_divisions):
+    are_known = texts.known_divisions, groups.known_divisions
+    if not _of_one_table(texts, groups) or len(set(are_known)) == 2:  # as after `reset_index` of one of them
+        if not all(are_known):
             return _pairs_of_partitions(texts, groups)
         groups = _cut_as(texts, groups)
-    # As one table, because Dask may merge partitions of one column and not those of another.
-    return list(texts.to_frame("text").assign(group=groups).to_delayed())
+    # As one table, because Dask may merge partitions of one column and not those of another. Where all sentences were
+    # filtered out, pandas makes a row for each id; such rows are not in the text.
+    return list(texts.to_frame("text").assign(is_sentence=True, group=groups).to_delayed())
 
 
 def _of_one_table(texts: Any, groups: Any) -> bool:
@@ -165,7 +167,8 @@ def _cut_as(texts: Any, groups: Any) -> Any:
 def _check_series(value: Any, name: str) -> None:
     from dask.base import is_dask_collection
 
-    if not (is_dask_collection(value) and hasattr(value, "to_frame") and getattr(value, "ndim", None) == 1):
+    is_table = is_dask_collection(value) and hasattr(value, "_meta")  # a delayed object has any public attribute
+    if not (is_table and hasattr(value, "to_frame") and value.ndim == 1):
         raise TypeError(
             f'{name} must be a series or bag of Dask, such as table["text"]. Got {type(value).__name__}. '
             "from_sentences and from_parquet take other text."
@@ -182,6 +185,8 @@ def _pair(sentences: Any, ids: Any) -> dict[str, Any]:
 
 def _encode_partition(index: int, partition: Any, has_groups: bool, tokenizer: Tokenizer, shared: str) -> _Partition:
     """Encode a partition with a vocabulary of its own."""
+    if has_groups and "is_sentence" in partition:
+        partition = partition[partition["is_sentence"].notna()]
     texts, ids = (partition["text"], list(partition["group"])) if has_groups else (partition, None)
     try:
         batches = iter_grouped_batches(texts, ids, tokenizer)

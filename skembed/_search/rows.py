@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -165,10 +166,8 @@ def search_rows(tables: dict[str, Any], scaled: bool) -> list[SearchRows]:
     ValueError
         If a table is not two-dimensional, has no columns, or they differ in the number of columns.
     """
-    found = {name: as_matrix(values, name) for name, values in tables.items()}
+    found = {name: _numbers(as_matrix(values, name), name) for name, values in tables.items()}
     for name, matrix in found.items():
-        if matrix.dtype.kind not in "fiub":
-            raise TypeError(f"{name} must hold numbers, got an array of {matrix.dtype}.")
         if not matrix.shape[1]:
             raise ValueError(f"{name} must have a column or more, got shape {matrix.shape}.")
     widths = {matrix.shape[1] for matrix in found.values()}
@@ -178,6 +177,19 @@ def search_rows(tables: dict[str, Any], scaled: bool) -> list[SearchRows]:
     if not any(map(issparse, found.values())):
         return [DenseRows(matrix, name, scaled) for name, matrix in found.items()]
     return [SparseRows(_as_csr(matrix), name, scaled) for name, matrix in found.items()]
+
+
+def _numbers(matrix: Any, name: str) -> Any:
+    """Return a matrix of numbers, which a data frame of nullable columns holds as objects."""
+    if matrix.dtype == object:
+        with contextlib.suppress(TypeError, ValueError):  # text, or a value is missing
+            return matrix.astype(np.float32)
+    if matrix.dtype.kind not in "fiub":
+        raise TypeError(
+            f"{name} must hold numbers, got an array of {matrix.dtype}. Of a table with a column of vectors, pass that "
+            "column."
+        )
+    return matrix
 
 
 def _as_csr(matrix: Any) -> csr_array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation.clients import check_open
+from .._validation.clients import check_client
 from .._validation.messages import warn_at_user
 from .plan import Shard, ShardLocation
 from .tasks import ATTEMPTS, Advance, MakeTasks, Merge, Work, in_groups, lost
@@ -26,12 +26,7 @@ class Dask:
     """Computes tasks, and merges of their results, on the workers of a Dask cluster."""
 
     def __init__(self, client: Any) -> None:
-        check_open(client, "engine")
-        if getattr(client, "asynchronous", False):
-            raise ValueError(
-                "engine is an asynchronous client, and fit waits for its results. Connect one without "
-                "asynchronous=True, or call fit in a thread: await asyncio.to_thread(emb.fit, X, engine=client)."
-            )
+        check_client(client, "engine")
         self.client = client
         self._compared: set[str] = set()  # addresses of workers
         self._common: Any = None  # a future of what the next tasks have in common, if workers have it

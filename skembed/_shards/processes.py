@@ -70,9 +70,13 @@ class Processes:
 
     def _path(self, name: str) -> Path:
         """A file that is removed with this engine."""
+        from joblib.externals.loky.backend import resource_tracker
+
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="skembed-"))
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+            # Removed by a process of joblib if this one is killed.
+            resource_tracker.register(str(self._folder), "folder")
+            weakref.finalize(self, _remove, self._folder)
         return self._folder / name
 
     def begin(self, advance: Advance) -> None:
@@ -87,7 +91,7 @@ class Processes:
             return work(common, make_tasks())
         for attempt in range(ATTEMPTS):
             # Results are mapped too: through a pipe they would be copied four times.
-            with tempfile.TemporaryDirectory(prefix="skembed-", ignore_cleanup_errors=True) as folder:
+            with tempfile.TemporaryDirectory(dir=self._path("."), ignore_cleanup_errors=True) as folder:
                 groups = in_groups(make_tasks(), n_tasks, n_processes)
                 calls = (
                     joblib.delayed(_write_result)(Path(folder, str(index)), work, common, group)
@@ -118,6 +122,13 @@ def _count_processes(n_jobs: int | None) -> int:
     backend, n_jobs_of_context = get_active_backend()
     is_free = n_jobs is None and n_jobs_of_context is None and not backend.nesting_level
     return int(joblib.effective_n_jobs(-1 if is_free else n_jobs))
+
+
+def _remove(folder: Path) -> None:
+    from joblib.externals.loky.backend import resource_tracker
+
+    shutil.rmtree(folder, ignore_errors=True)
+    resource_tracker.unregister(str(folder), "folder")
 
 
 def _write_result(path: Path, work: Work, common: Any, tasks: list[Any]) -> Path:

@@ -8,7 +8,6 @@ import gzip
 import io
 import json
 import lzma
-import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from .._validation.messages import brief
-from .._validation.paths import PathLike, describe_unreadable, listed_paths, user_path
+from .._validation.paths import PathLike, describe_unreadable, files_below, listed_paths, user_path
 from .batches import PADDING, Text
 from .tokenizer import Tokenizer
 
@@ -106,10 +105,7 @@ def _text_files(paths: PathLike | Iterable[PathLike]) -> Iterator[Path]:
 def _files_at(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = []
-    for folder, folders, names in os.walk(path):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(folder, name) for name in names if name.lower().endswith(_NAMES) and not name.startswith(".")]
+    found = [file for file in files_below(path, (".",)) if file.name.lower().endswith(_NAMES)]
     if not found:
         raise ValueError(f"The folder {path} has no file *.txt, *.txt.gz, *.txt.bz2 or *.txt.xz.")
     return sorted(found, key=lambda file: file.relative_to(path).parts)  # parts: the same order on every system

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._validation.messages import brief
-from .._validation.paths import PathLike, describe_unreadable, listed_paths, user_path
+from .._validation.paths import PathLike, describe_unreadable, files_below, listed_paths, user_path
 from .batches import Column, string_types
 from .sources import BATCH_SIZE, document_starts, iter_batches
 from .tokenizer import Tokenizer
@@ -20,6 +20,7 @@ from .tokenizer import Tokenizer
 # A column of a row group is read through a buffer of this size: row groups may be larger than memory.
 _BUFFER_SIZE = 1 << 22
 _WILDCARDS = re.compile(r"[*?\[]")
+_HIDDEN = (".", "_")  # beginnings of names
 
 
 class _File(NamedTuple):
@@ -45,8 +46,10 @@ def iter_parquet(
     files = [file for each in listed_paths(path) for file in _files_of(each)]
     for file in files:  # all of them before the first one is encoded, which may take hours
         with file.open() as raw, _reading(file.name):
-            schema = parquet.ParquetFile(raw).schema_arrow
-        _check_schema(file.name, schema, names, needs_text)
+            opened = parquet.ParquetFile(raw)
+            schema, has_rows = opened.schema_arrow, opened.metadata.num_rows > 0
+        if has_rows:  # pandas writes a column without rows as numbers
+            _check_schema(file.name, schema, names, needs_text)
     starts, n_rows = [0], 0
     previous: Any = object()  # equal to no document id
     for file in files:
@@ -69,7 +72,7 @@ def _iter_columns(file: _File, names: list[str], needs_text: bool) -> Iterator[t
     with file.open() as raw:
         opened = parquet.ParquetFile(raw, buffer_size=_BUFFER_SIZE)
         row = 0
-        for row_group in range(opened.num_row_groups):
+        for row_group in range(opened.num_row_groups if opened.metadata.num_rows else 0):
             batches = opened.iter_batches(BATCH_SIZE, row_groups=[row_group], columns=names)
             while True:
                 with _reading(f"{file.name}, row group {row_group}"):
@@ -190,8 +193,8 @@ def _files_of(path: PathLike) -> list[_File]:
 
 def _files_in(folder: Path, root: Path) -> list[Path]:
     """Return the Parquet files in a folder and its subfolders; names are hidden below `root`."""
-    found = folder.rglob("*.parquet")
-    return [file for file in found if _is_shown(file.relative_to(root).as_posix()) and not file.is_dir()]
+    found = (file for file in files_below(folder, _HIDDEN) if file.name.endswith(".parquet"))
+    return [file for file in found if _is_shown(file.relative_to(root).as_posix())]
 
 
 def _files_at_url(url: str) -> list[_File]:
@@ -207,6 +210,8 @@ def _files_at_url(url: str) -> list[_File]:
     if wildcard := _WILDCARDS.search(path):
         root = path[: path.rfind("/", 0, wildcard.start()) + 1]
         matches = system.glob(path, detail=True)
+        if "/." not in path[len(root) - 1 :]:  # as on this machine, a wildcard matches no hidden name
+            matches = {name: entry for name, entry in matches.items() if "/." not in name[len(root) - 1 :]}
         folders = [name for name, entry in matches.items() if entry["type"] == "directory"]
         found = [name for name in matches if name not in set(folders)]
         found = list({*found, *(name for folder in folders for name in files_in(folder, root))})
@@ -222,7 +227,7 @@ def _files_at_url(url: str) -> list[_File]:
 
 def _is_shown(path: str) -> bool:
     """Whether a path below a folder has no hidden name and none of those that Spark gives to files of its own."""
-    return not any(name.startswith((".", "_")) for name in path.split("/"))
+    return not any(name.startswith(_HIDDEN) for name in path.split("/"))
 
 
 def _natural(path: str) -> list[Any]:

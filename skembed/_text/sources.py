@@ -40,6 +40,10 @@ def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iter
         raise ValueError(
             f"{name} must be one-dimensional, got a {type(X).__name__} of shape {shape}. {_column_advice(X, name)}"
         )
+    if hasattr(X, "collect_schema"):
+        raise TypeError(
+            f'{name} is a {type(X).__name__}, which has no rows yet. Pass a column: {name}.collect()["column"].'
+        )
     if hasattr(type(X), "n_pairs"):
         raise TypeError(f"{name} is a {type(X).__name__}, not sentences. Pass those of its pairs: {name}.sentences.")
     if hasattr(X, "to_pylist"):  # a pyarrow array gives pyarrow scalars when iterated over, not strings
@@ -214,13 +218,12 @@ def iter_grouped_batches(
 
 def document_starts(previous: Any, ids: list[Any], first_row: int) -> list[int]:
     """Return the indices at which the document id is not that of the sentence before."""
+    for row, label in enumerate(ids, first_row):
+        if is_missing(label):
+            raise ValueError(f"groups has no document id at row {row}; every sentence needs one.")
     try:
-        missing = [i for i, label in enumerate(ids) if label is None or label != label]
-        starts = [i for i, (a, b) in enumerate(pairwise(chain([previous], ids))) if a != b]
-    except (TypeError, ValueError):  # an array, or pandas.NA, does not compare to True or False
+        return [i for i, (a, b) in enumerate(pairwise(chain([previous], ids))) if a != b]
+    except (TypeError, ValueError):  # an array does not compare to True or False
         raise TypeError(
             "groups must hold one plain document id, such as an integer or a string, per sentence."
         ) from None
-    if missing:
-        raise ValueError(f"groups has no document id at row {first_row + missing[0]}; every sentence needs one.")
-    return starts

@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 
-def check_open(client: Any, name: str) -> None:
-    """Raise a ValueError for a client that is closed; `name` is the parameter."""
+def check_client(client: Any, name: str) -> None:
+    """Raise a ValueError for a client that is closed or asynchronous; `name` is the parameter."""
+    if getattr(client, "asynchronous", False):
+        raise ValueError(
+            f"{name} is an asynchronous client, and this call waits for results. Connect one without "
+            "asynchronous=True, or make the call in a thread: await asyncio.to_thread(emb.fit, X, engine=client)."
+        )
     if getattr(client, "status", "running") in ("closing", "closed"):
         raise ValueError(f"{name} is a client that is closed. Connect a new one, Client(cluster).")
 

@@ -18,6 +18,10 @@ _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a dev
 
 def user_path(path: PathLike) -> Path:
     """Return the path with a leading ``~`` expanded to the home folder."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"A path must be a string or a pathlib.Path, got {brief(path)}.")
+    if not os.fspath(path):
+        raise ValueError("A path is an empty string. For the current folder, pass '.'.")
     return Path(os.path.expanduser(path))
 
 
@@ -36,6 +40,21 @@ def listed_paths(paths: PathLike | Iterable[PathLike]) -> list[PathLike]:
     if not (found := list(paths)):
         raise ValueError("path is an empty list of paths.")
     return found
+
+
+def files_below(folder: Path, hidden: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the files in a folder and its subfolders, also in folders that links lead to, each folder once.
+
+    Names that begin with one of `hidden` are left out.
+    """
+    seen = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(place)
+        # A link may lead to a folder above it. Sorted: of two ways to a folder, the same on every system.
+        folders[:] = [] if real in seen else sorted(name for name in folders if not name.startswith(hidden))
+        if real not in seen:
+            yield from (Path(place, name) for name in names if not name.startswith(hidden))
+        seen.add(real)
 
 
 @contextmanager

@@ -53,6 +53,39 @@ def test_same_bits_as_from_file(tmp_path, table):
     assert same_bits(SentenceCorpus.from_parquet(folder, column="text", groups="doc"), expected)
 
 
+@pytest.mark.parametrize("kind", [pa.float64(), pa.null()], ids=str)
+def test_a_file_without_rows(tmp_path, table, kind):
+    """pandas writes the column of such a file as numbers."""
+    folder = written(tmp_path / "files", table, [4])
+    pq.write_table(pa.table({"text": pa.array([], kind), "doc": pa.array([], kind)}), folder / "part.9.parquet")
+    expected = SentenceCorpus.from_sentences(TEXT, GROUPS)
+    assert same_bits(SentenceCorpus.from_parquet(folder, column="text", groups="doc"), expected)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links to folders")
+def test_links_to_folders(tmp_path, table):
+    folder, other = tmp_path / "files", written(tmp_path / "other", table.slice(4), [])
+    written(folder / "a", table.slice(0, 4), [])
+    (folder / "b").symlink_to(other)
+    (folder / "loop").symlink_to(folder)
+    expected = SentenceCorpus.from_sentences(TEXT)
+    assert same_bits(SentenceCorpus.from_parquet(folder, column="text"), expected)
+
+
+def test_a_url_matches_the_files_that_a_path_matches(tmp_path, table):
+    written(tmp_path, table.slice(0, 4), [])
+    pq.write_table(table, tmp_path / ".hidden.parquet")
+    for pattern, n_sentences in [("*.parquet", 4), (".*.parquet", len(TEXT)), ("**/*.parquet", 4)]:
+        for path in (f"{tmp_path}/{pattern}", f"file://{tmp_path}/{pattern}"):
+            assert SentenceCorpus.from_parquet(path, column="text").n_sentences == n_sentences, path
+
+
+@pytest.mark.parametrize(("path", "error"), [("", ValueError), (3, TypeError)])
+def test_what_is_no_path(path, error):
+    with pytest.raises(error, match="path"):
+        SentenceCorpus.from_parquet(path, column="text")
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
 def test_types_of_strings(tmp_path, table, kind):
     texts = pa.array(TEXT)

@@ -154,6 +154,26 @@ def test_groups_that_share_a_known_index(folder):
         SentenceCorpus.from_dask(text, more, to=folder)
 
 
+def test_a_filter_that_leaves_a_partition_empty(folder):
+    """To a table without rows, pandas would add one for each id."""
+    kept = [number > 3 for number in range(60)]
+    expected = SentenceCorpus.from_sentences(TEXT[4:], GROUPS[4:])
+    whole = pd.DataFrame({"text": TEXT, "doc": GROUPS, "kept": kept})
+    table = as_table(whole, [4, 20])
+    assert same_bits(SentenceCorpus.from_dask(table["text"][table["kept"]], table["doc"], to=folder), expected)
+    table, ids = dd.from_pandas(whole, npartitions=30), dd.from_pandas(whole["doc"], npartitions=30)
+    assert same_bits(SentenceCorpus.from_dask(table["text"][table["kept"]], ids, to=folder), expected)
+
+
+@pytest.mark.parametrize("change", ["clear_divisions", "reset_index"])
+def test_divisions_that_are_known_of_one_column(folder, change):
+    table = dd.from_pandas(pd.DataFrame({"text": TEXT, "doc": GROUPS}), npartitions=3)
+    changed = table.clear_divisions() if change == "clear_divisions" else table.reset_index(drop=True)
+    expected = SentenceCorpus.from_sentences(TEXT, GROUPS)
+    assert same_bits(SentenceCorpus.from_dask(changed["text"], table["doc"], to=folder), expected)
+    assert same_bits(SentenceCorpus.from_dask(table["text"], changed["doc"], to=folder), expected)
+
+
 def test_a_version_of_dask_that_does_not_say_what_one_table_is(folder, monkeypatch):
     monkeypatch.delattr("dask.dataframe.dask_expr._expr.are_co_aligned")
     table = as_table({"text": TEXT, "doc": GROUPS}, [7, 44])
@@ -230,13 +250,15 @@ def test_groups_that_do_not_fit(folder):
     refused(bag, as_bag(GROUPS, [19]), "^Partition [01]: groups has (19|41) entries for (20|40) s", ValueError, folder)
     missing = [*GROUPS[:30], None, *GROUPS[31:]]
     refused(bag, as_bag(missing, [20]), "^Partition 1: groups has no document id at row 10", ValueError, folder)
+    table = as_table({"text": TEXT, "doc": pd.array(missing, dtype="Int64")}, [20])
+    refused(table["text"], table["doc"], "^Partition 1 .*: groups has no document id at row 10", ValueError, folder)
     series = as_table({"text": TEXT}, [20])["text"]
     refused(series, GROUPS, "groups must be a series or bag of Dask", TypeError, folder)
 
 
 def test_what_is_no_collection_of_dask(folder):
     table = as_table({"text": TEXT}, [20])
-    for wrong in (TEXT, table, table["text"].compute(), dask.array.ones(3)):
+    for wrong in (TEXT, table, table["text"].compute(), dask.array.ones(3), dask.delayed(TEXT)):
         refused(wrong, None, r'sentences must be a series or bag of Dask, such as table\["text"\]', TypeError, folder)
 
 

@@ -128,6 +128,18 @@ def test_only_regular_files_are_read(tmp_path):
     assert SentenceCorpus.from_file([tmp_path / "b.txt"])[0] == ["a", "text"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links to folders")
+def test_links_to_folders(tmp_path):
+    """Each folder is read once, also if a link leads to the folder that it is in."""
+    for name in ("main/a", "main/.hidden", "other"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "x.txt").write_text(name)
+    (tmp_path / "main" / "b").symlink_to(tmp_path / "other")
+    (tmp_path / "main" / "loop").symlink_to(tmp_path / "main")
+    found = SentenceCorpus.from_file(tmp_path / "main")
+    assert [*found] == [["main", "a"], ["other"]] and found.n_documents == 2
+
+
 # -- what they hold ----------------------------------------------------------------------------------------------------
 
 

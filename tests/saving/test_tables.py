@@ -154,6 +154,28 @@ def test_arrow_batches(model, folder, loads):
         list(skembed.arrow.embedder(folder, column="text")([wrong.slice(0, 1), wrong.slice(0, 1), wrong]))
 
 
+def test_arrow_batches_keep_their_schema(folder):
+    schema = pa.schema([pa.field("text", pa.string(), nullable=False, metadata={"a": "b"})], metadata={"c": "d"})
+    (found,) = skembed.arrow.embedder(folder, column="text")(
+        [pa.RecordBatch.from_arrays([pa.array(TEXT)], schema=schema)]
+    )
+    assert found.schema.metadata == schema.metadata and found.schema.field("text").equals(schema.field("text"), True)
+
+
+def test_what_is_no_record_batch(folder, monkeypatch):
+    table = pa.table({"text": TEXT})
+    embed = skembed.arrow.embedder(folder, column="text")
+    for wrong in (table, [table], table.to_batches()[0]):
+        with pytest.raises(TypeError, match=r"^Pass record batches, of a table table.to_batches\(\); got "):
+            list(embed(wrong))
+    for names in ({"column": 0}, {"column": "text", "name": None}):
+        with pytest.raises(TypeError, match="must be the name of a column, a string; got (0|None)"):
+            skembed.arrow.embedder(folder, **names)
+    monkeypatch.setattr(skembed.arrow, "INT32_MAX", 6 * len(TEXT) - 1)
+    with pytest.raises(ValueError, match=f"A batch of {len(TEXT)} rows is too long.* at most {len(TEXT) - 1} rows"):
+        list(embed(table.to_batches()))
+
+
 def test_another_container_set_in_scikit_learn(model, folder):
     batch = pa.RecordBatch.from_pydict({"text": TEXT})
     with config_context(transform_output="pandas"):

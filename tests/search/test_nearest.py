@@ -180,3 +180,14 @@ def test_a_column_of_arrays_is_a_table():
         np.testing.assert_array_equal(found, expected)
     with pytest.raises(ValueError, match="a row of equal length for each sentence"):
         nearest(rows, pd.Series([np.ones(2), np.ones(3)]), k=1)
+
+
+@pytest.mark.parametrize("dtype", ["Float32", "float[pyarrow]"])
+def test_frames_of_nullable_numbers(dtype):
+    rows = some_rows(40)
+    frame = pd.DataFrame(rows).astype(dtype)
+    for found, expected in zip(nearest(frame, frame, 3), nearest(rows, rows, 3)):
+        assert_array_equal(found, expected)
+    frame.iloc[7, 0] = pd.NA
+    with pytest.raises((TypeError, ValueError), match="queries (must hold numbers|has nan in row 7)"):
+        nearest(frame, rows, 3)

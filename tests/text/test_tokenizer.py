@@ -378,6 +378,8 @@ def test_tables_of_other_libraries():
     for table in (polars.DataFrame({"text": ["a"]}), pyarrow.table({"text": ["a"]})):
         with pytest.raises(ValueError, match=r'Pass one column: X\["text"\]'):
             iter_sentences(table)
+    with pytest.raises(TypeError, match=r'^X is a LazyFrame, .* Pass a column: X\.collect\(\)\["column"\]'):
+        iter_sentences(polars.LazyFrame({"text": ["a"]}))
     for column in (polars.Series(["a", None]), pyarrow.array(["a", None]), pd.Series(["a", None])):
         with pytest.raises(TypeError, match="^Row 1 is missing"):
             decode(Tokenizer(), iter_sentences(column))

@@ -200,7 +200,7 @@ def test_an_asynchronous_client():
         async with Client(asynchronous=True, **options) as client:
             make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS, engine=client)
 
-    with pytest.raises(ValueError, match="engine is an asynchronous client, and fit waits for"):
+    with pytest.raises(ValueError, match="engine is an asynchronous client, and this call waits"):
         asyncio.run(fit())
 
 
