@@ -102,7 +102,8 @@ class Readers:
         path : path-like, or list of path-like
             A text file, decompressed if its name ends in ``.gz``, ``.bz2`` or ``.xz``; or a folder, for all files
             ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it, its subfolders and folders that links in
-            it lead to, sorted, without hidden ones; or a list of both, read in that order. Each file begins a new document.
+            it lead to, sorted, without hidden ones; or a list of both, read in that order. Each file begins a new
+            document.
         encoding : str, default="utf-8"
             Encoding of the text. A byte order mark is skipped.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
@@ -148,10 +149,10 @@ class Readers:
         ----------
         path : path-like or URL, or list of them
             A Parquet file; or a folder, for all files ``*.parquet`` in it, its subfolders and folders that links in it
-            lead to, without those whose name begins with "." or "_"; or a pattern of files or folders such as ``"text/2024-*.parquet"`` or
-            ``"text/year=*"``. A URL such as ``"s3://bucket/text"`` is opened with fsspec. The files of a folder or
-            pattern are read in the order of their names, numbers in names by value: ``part.2.parquet`` before
-            ``part.10.parquet``, as Dask does.
+            lead to, without those whose name begins with "." or "_"; or a pattern of files or folders such as
+            ``"text/2024-*.parquet"`` or ``"text/year=*"``. A URL such as ``"s3://bucket/text"`` is opened with fsspec.
+            The files of a folder or pattern are read in the order of their names, numbers in names by value:
+            ``part.2.parquet`` before ``part.10.parquet``, as Dask does.
         column : str
             Name of the column with the sentences, in reading order.
         groups : str or None, default=None
