@@ -113,7 +113,7 @@ def test_many_batches():
         ([0, 0, None, 1, 1, 1], ValueError, "no document id at row 2"),
         ([0, 0, 0, float("nan"), 1, 1], ValueError, "no document id at row 3"),
         (np.array([0, 0, 0, 0, 0, np.nan]), ValueError, "no document id at row 5"),
-        ([pd.NA] * 6, TypeError, "one plain document id"),
+        ([0, pd.NA, 1, 1, 1, 1], ValueError, "no document id at row 1"),
         ([np.zeros(2)] * 6, TypeError, "one plain document id"),
         (np.zeros((6, 1)), ValueError, r"groups must be one-dimensional.*groups\[:, 0\]"),
         ("abcdef", ValueError, "groups must be an iterable"),
