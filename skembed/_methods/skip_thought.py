@@ -12,7 +12,7 @@ from .._base.coverage import known_fraction
 from .._corpus.corpus import SentenceCorpus
 from .._training.dense import ONE_BLAS_THREAD, Chunk
 from .._word_vectors.join import counts_of
-from .._word_vectors.read import read_source
+from .._word_vectors.read import read_parameter
 from .._word_vectors.recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
@@ -300,11 +300,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
 
     def _given(self) -> tuple[list[str], np.ndarray]:
         """The words and vectors of `expand_with`."""
-        try:
-            words, vectors, _ = read_source(self.expand_with)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"expand_with: {error}") from None
-        return words, vectors
+        return read_parameter(self.expand_with, "expand_with")[:2]
 
     def _counts_of_learned(self, fitted: dict[str, Any]) -> np.ndarray:
         return np.asarray(fitted["word_counts_"][: fitted["_n_learned"]])

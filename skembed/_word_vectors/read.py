@@ -180,6 +180,16 @@ def read_source(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     return _checked(*found)
 
 
+def read_parameter(source: Any, name: str, if_no_file: str = "") -> tuple[list[str], np.ndarray, np.ndarray | None]:
+    """The same, of a parameter, whose name errors begin with; `if_no_file` is advice."""
+    try:
+        return read_source(source)
+    except (TypeError, ValueError) as error:
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{name}: {error}") from None
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{name}: {error}{if_no_file}") from None
+
+
 def is_table(source: Any) -> bool:
     """Whether `word_vectors` is one source (words, array), not a tuple of sources."""
     if not isinstance(source, tuple) or len(source) != 2:

@@ -21,7 +21,7 @@ from .._text.tokenizer import Tokenizer
 from .._training.learned_arrays import Start, moving
 from .._validation.messages import warn_at_user
 from .join import counts_of
-from .read import is_table, read_source
+from .read import is_table, read_parameter
 from .sources import is_unfitted
 
 
@@ -211,12 +211,7 @@ def _sums_of(model: Any) -> InitVectors:
 
 
 def _given(source: Any) -> InitVectors:
-    try:
-        words, vectors, _ = read_source(source)
-    except (TypeError, ValueError, FileNotFoundError) as error:
-        kinds = (kind for kind in (TypeError, FileNotFoundError) if isinstance(error, kind))
-        advice = " init=None starts at random." if isinstance(error, FileNotFoundError) else ""
-        raise next(kinds, ValueError)(f"init: {error}{advice}") from None
+    words, vectors, _ = read_parameter(source, "init", " init=None starts at random.")
     return InitVectors(words, vectors, median_length(vectors))
 
 

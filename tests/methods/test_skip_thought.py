@@ -99,6 +99,8 @@ def test_more_words_by_a_linear_map():
 def test_vectors_that_cannot_be_mapped():
     with pytest.raises(ValueError, match="expand_with has none of the learned words"):
         SkipThoughtVectorizer(**FAST, expand_with={"zzz": [1.0, 2.0]}).fit(TEXT, groups=GROUPS)
+    with pytest.raises(FileNotFoundError, match="expand_with: There is no file at 'x'"):
+        SkipThoughtVectorizer(**FAST, expand_with="x").fit(TEXT, groups=GROUPS)
     with pytest.raises(TypeError, match="expand_with: "):
         SkipThoughtVectorizer(**FAST, expand_with=5).fit(TEXT, groups=GROUPS)
 
