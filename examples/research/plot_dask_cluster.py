@@ -109,8 +109,8 @@ first = min(start for _, _, start, _ in tasks)
 names = sorted({worker for worker, *_ in tasks})
 colours = {
     "learn": ("#0072B2", "learn from shards"),
-    "merge": ("#E69F00", "merge what two have learned"),
-    "advance": ("#009E73", "add it to the weights"),
+    "merge": ("#E69F00", "merge two results"),
+    "advance": ("#009E73", "add to the weights"),
 }
 figure, ax = plt.subplots(figsize=(8, 2.6), layout="constrained")
 for key, (colour, label) in colours.items():
