@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any
@@ -26,7 +27,6 @@ class Processes:
     def __init__(self, n_jobs: int | None, most: int | None = None) -> None:
         found = _count_processes(n_jobs)
         self.n_processes = found if most is None else min(found, most)
-        self._folder: Path | None = None  # of all that processes read where it lies
         self._shared: tuple[EncodedText, EncodedText] | None = None  # a text, and the same in files
 
     def share_text(self, location: ShardLocation) -> Shard | ShardLocation:
@@ -68,15 +68,17 @@ class Processes:
             shared[name] = np.memmap(path, array.dtype, "r", shape=array.shape)
         return shared
 
-    def _path(self, name: str) -> Path:
-        """A file that is removed with this engine."""
+    @cached_property
+    def _folder(self) -> Path:
+        """The folder of all files that processes read or write; it is removed with this engine."""
         from joblib.externals.loky.backend import resource_tracker
 
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="skembed-"))
-            # Removed by a process of joblib if this one is killed.
-            resource_tracker.register(str(self._folder), "folder")
-            weakref.finalize(self, _remove, self._folder)
+        folder = Path(tempfile.mkdtemp(prefix="skembed-"))
+        resource_tracker.register(str(folder), "folder")  # a process of joblib removes it if this one is killed
+        weakref.finalize(self, _remove, folder)
+        return folder
+
+    def _path(self, name: str) -> Path:
         return self._folder / name
 
     def begin(self, advance: Advance) -> None:
@@ -91,7 +93,7 @@ class Processes:
             return work(common, make_tasks())
         for attempt in range(ATTEMPTS):
             # Results are mapped too: through a pipe they would be copied four times.
-            with tempfile.TemporaryDirectory(dir=self._path("."), ignore_cleanup_errors=True) as folder:
+            with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as folder:
                 groups = in_groups(make_tasks(), n_tasks, n_processes)
                 calls = (
                     joblib.delayed(_write_result)(Path(folder, str(index)), work, common, group)

@@ -218,12 +218,16 @@ def iter_grouped_batches(
 
 def document_starts(previous: Any, ids: list[Any], first_row: int) -> list[int]:
     """Return the indices at which the document id is not that of the sentence before."""
-    for row, label in enumerate(ids, first_row):
-        if is_missing(label):
-            raise ValueError(f"groups has no document id at row {row}; every sentence needs one.")
+    starts: list[int] = []
     try:
-        return [i for i, (a, b) in enumerate(pairwise(chain([previous], ids))) if a != b]
-    except (TypeError, ValueError):  # an array does not compare to True or False
-        raise TypeError(
-            "groups must hold one plain document id, such as an integer or a string, per sentence."
-        ) from None
+        missing = [i for i, label in enumerate(ids) if label is None or label != label]
+        starts = [i for i, (a, b) in enumerate(pairwise(chain([previous], ids))) if a != b]
+    except (TypeError, ValueError):  # an array, or pandas.NA, does not compare to True or False
+        missing = [i for i, label in enumerate(ids) if is_missing(label)]
+        if not missing:
+            raise TypeError(
+                "groups must hold one plain document id, such as an integer or a string, per sentence."
+            ) from None
+    if missing:
+        raise ValueError(f"groups has no document id at row {first_row + missing[0]}; every sentence needs one.")
+    return starts

@@ -10,7 +10,7 @@ def check_client(client: Any, name: str) -> None:
     if getattr(client, "asynchronous", False):
         raise ValueError(
             f"{name} is an asynchronous client, and this call waits for results. Connect one without "
-            "asynchronous=True, or make the call in a thread: await asyncio.to_thread(emb.fit, X, engine=client)."
+            f"asynchronous=True, or make the call in a thread: await asyncio.to_thread(function, ..., {name}=client)."
         )
     if getattr(client, "status", "running") in ("closing", "closed"):
         raise ValueError(f"{name} is a client that is closed. Connect a new one, Client(cluster).")
