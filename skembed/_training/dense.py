@@ -10,12 +10,13 @@ from __future__ import annotations
 import threading
 from abc import abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from .._compiled.compile import lean_kernel
 from .._compiled.threads import Threads
@@ -270,17 +271,22 @@ def adagrad_step(accumulator: np.ndarray, rows: Any, gradient: np.ndarray, rate:
 class _OneBlasThread:
     """Limits BLAS to one thread, since the number of threads changes the rounding of its matrix products.
 
-    The limit holds for the whole process: with several fits at once, the first sets it and the last lifts it.
+    The limit holds for the whole process: with several fits at once, the first sets it and the last lifts it. The
+    libraries are looked up once: each look-up leaves cycles of ctypes objects, and a fit limits them in each batch.
     """
 
     def __init__(self) -> None:
         self._lock, self._n_inside = threading.Lock(), 0
         self._limit: Any = None
 
+    @cached_property
+    def _libraries(self) -> Any:
+        return ThreadpoolController()
+
     def __enter__(self) -> None:
         with self._lock:
             if self._n_inside == 0:
-                self._limit = threadpool_limits(1, user_api="blas")
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
             self._n_inside += 1
 
     def __exit__(self, *error: Any) -> None:

@@ -151,9 +151,21 @@ def as_scores(values: Any, name: str) -> np.ndarray:
 
 
 def as_matrix(values: Any, name: str) -> Any:
-    """Return rows of numbers as an array of shape (n_rows, n_columns), of any dtype; a sparse matrix as it is."""
+    """Return rows of numbers as an array of shape (n_rows, n_columns), of any dtype; a sparse matrix as it is.
+
+    Raises
+    ------
+    TypeError
+        If `values` is a table that is still to be computed.
+    ValueError
+        If `values` has no rows of equal length, or a number is masked; names the row.
+    """
     if issparse(values):
         return values
+    if hasattr(values, "collect_schema"):
+        raise TypeError(f"{name} is a {type(values).__name__}, which has no rows yet. Pass {name}.collect().")
+    if isinstance(values, np.ma.MaskedArray) and len(masked := np.argwhere(np.ma.getmaskarray(values))):
+        raise ValueError(f"{name} has a masked value in row {masked[0, 0]}. Fill or drop it first.")
     columns = columns_of(values)
     if columns and not hasattr(values, "__array__") or getattr(getattr(values, "dtype", None), "names", None):
         assert columns is not None

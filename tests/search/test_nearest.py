@@ -191,3 +191,14 @@ def test_frames_of_nullable_numbers(dtype):
     frame.iloc[7, 0] = pd.NA
     with pytest.raises((TypeError, ValueError), match="queries (must hold numbers|has nan in row 7)"):
         nearest(frame, rows, 3)
+
+
+def test_tables_without_numbers_yet():
+    rows = some_rows(5)
+    masked = np.ma.masked_array(rows, np.indices(rows.shape)[0] == 3)
+    with pytest.raises(ValueError, match=r"^vectors has a masked value in row 3\. Fill or drop it first\.$"):
+        nearest(rows, masked, 1)
+    assert_array_equal(nearest(rows, np.ma.masked_array(rows), 1)[1], nearest(rows, rows, 1)[1])
+    lazy = pytest.importorskip("polars").LazyFrame(rows)
+    with pytest.raises(TypeError, match=r"^queries is a LazyFrame, which has no rows yet\. Pass queries\.collect\(\)\.$"):
+        nearest(lazy, rows, 1)
