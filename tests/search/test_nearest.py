@@ -1,7 +1,6 @@
 """Exact search: the same rows and bits as a slow search, for any blocks and threads; zero rows match nothing."""
 
 import re
-import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, csr_matrix
+from traced_memory import peak_of
 
 from skembed import nearest
 
@@ -109,13 +109,10 @@ def test_directions_of_extreme_numbers_are_found():
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_more_rows_asked_for_than_there_are_take_no_memory_beyond_the_result(form):
     queries, vectors, k = form(some_rows(30, seed=1)), form(some_rows(20)), 30_000
-    nearest(queries, vectors)  # compiles
-    tracemalloc.start()
     indices, scores = nearest(queries, vectors, k)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
     assert indices.shape == scores.shape == (30, k)
-    assert peak < 1.1 * (indices.nbytes + scores.nbytes)
+    limit = 1.1 * (indices.nbytes + scores.nbytes)
+    assert peak_of(lambda: nearest(queries, vectors, k), limit) < limit
     expected = nearest(queries, vectors, 20)
     assert_array_equal(indices[:, :20], expected[0])
     assert_array_equal(scores[:, :20], expected[1])
@@ -200,5 +197,5 @@ def test_tables_without_numbers_yet():
         nearest(rows, masked, 1)
     assert_array_equal(nearest(rows, np.ma.masked_array(rows), 1)[1], nearest(rows, rows, 1)[1])
     lazy = pytest.importorskip("polars").LazyFrame(rows)
-    with pytest.raises(TypeError, match=r"^queries is a LazyFrame, which has no rows yet\. Pass queries\.collect\(\)\.$"):
+    with pytest.raises(TypeError, match=r"^queries is a LazyFrame, .* Pass queries\.collect\(\)\.$"):
         nearest(lazy, rows, 1)
