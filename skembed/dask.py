@@ -40,7 +40,8 @@ def transform(model: Any, sentences: Any, *, folder: PathLike | None = None, tok
     Raises
     ------
     TypeError
-        If `sentences` is no series of Dask; when computed, if a sentence is not a string (names index and row).
+        If `model` is neither an estimator nor a path, or `sentences` is no series of Dask; when computed, if a sentence
+        is not a string (names index and row).
     ValueError
         If the model has sparse rows; when computed, if a sentence is not UTF-8 (names index and row), or another model
         was saved to the folder meanwhile.

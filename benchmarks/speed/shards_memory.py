@@ -79,7 +79,7 @@ def main():
         f"Memory of each process while CBOS learns {n_words / 1e6:.0f} million words in {N_SHARDS} shards",
         rows,
         notes=f"The word ids of the text are {4 * n_words / 2**20:.0f} MiB, in a mapped file; the vectors of the words "
-        f"{weights} MiB, and as many numbers serve learning alone.",
+        f"{weights} MiB.",
         raw=sizes,
     )
 

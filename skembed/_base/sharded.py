@@ -56,18 +56,19 @@ class ShardedVectorizer(TrainedVectorizer):
             that all sentences are one document.
         checkpoint : str, path-like or None, default=None
             Name of a folder for the state of the fit. A fit that was killed goes on from there if it is started again
-            with the same data and settings, and ends with the same bits. `n_jobs` may differ. The folder stays after
-            the fit, which then gives the same model at once; delete it when the model is saved.
+            with the same data and settings, and ends with the same bits. `n_jobs` and `engine` may differ. The folder
+            stays after the fit, which then gives the same model at once; delete it when the model is saved.
         checkpoint_every : int, default=1
-            After how many passes the state is written, beside after the last one. With 1, and `n_shards`, it is written
-            within a pass too: after a round, if the last time was a minute ago or more.
+            Write the state after every so many passes, and after the last. With 1, and `n_shards`, it is also written
+            between the rounds of a pass, at most once a minute.
         engine : {"processes"}, dask.distributed.Client or None, default=None
-            Where the shards are learned, if `n_shards` is above 1: "processes" starts `n_jobs` processes, a client uses
-            the workers of its Dask cluster, and None uses this process. ``n_jobs=None`` means one process for each
-            core, or as many as a context of joblib sets; in a worker of joblib, such as one of a parallel search, it
-            means no other process. There are never more processes than shards. Workers of Dask read a corpus that was
-            saved, and loaded with ``mmap=True``, if all of them find it under its path and it has 262,144 words or
-            more; other text is sent to them. The engine changes no bit of the result.
+            Where the shards are learned, if `n_shards` is above 1. None uses this process, with `n_jobs` threads.
+            "processes" starts `n_jobs` processes of one thread, never more than shards; ``n_jobs=None`` means one for
+            each core, or as many as a context of joblib sets, and within a worker of joblib, as in a parallel search,
+            no other process. A client uses each thread of the workers of its Dask cluster, and `n_jobs` does not count.
+            Workers of Dask read a corpus that was saved, and loaded with ``mmap=True``, if all of them find it under
+            its path and it has 262,144 words or more; other text is sent to them. The engine changes no bit of the
+            result.
 
         Returns
         -------
@@ -98,8 +99,9 @@ class ShardedVectorizer(TrainedVectorizer):
             If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If it learns from
             them because every class of `y` has one sentence. If a fit that goes on from labels skips a text without
             classes to compare. If more than half of the sentences are alone in their document. If there was nothing to
-            predict. With `warm_start`, if few words of `X` are known. If `n_shards` is more than the text bears. If a
-            worker of Dask may compute other bits than this process, or no longer reads the corpus.
+            predict. With `warm_start`, if few words of `X` are known. If `n_shards` is more than was measured to do for
+            such a text. If there is an `engine`, but no `n_shards`. If a worker of Dask may compute other bits than
+            this process, or no longer reads the corpus.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 

@@ -101,9 +101,9 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
         Whether `fit` goes on from the vocabulary and the words of the last fit. The sentences then start at the vectors
         that `transform` finds, as they do in a second `partial_fit`.
     n_shards : int or None, default=None
-        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Fewer are better:
-        see :ref:`more_text`. It changes the result; the engine and the number of its workers do not. None or 1 means
-        one trainer.
+        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Too many for a
+        text lose quality: see :ref:`more_text`. It changes the result; the engine and the number of its workers do not.
+        None or 1 means one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None

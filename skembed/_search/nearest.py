@@ -32,15 +32,17 @@ def nearest(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Find the `k` nearest rows of a matrix for each query, exactly.
 
-    All scores are computed, a block at a time, and only the best are kept. So the memory needed beyond the result does
-    not grow with the number of rows, and `vectors` may be memory-mapped.
+    All scores are computed, a block at a time, and only the best are kept. So arrays of numbers, which may be
+    memory-mapped, need no memory that grows with the number of rows, beyond the result. Other tables and sparse
+    matrices are copied first.
 
     Parameters
     ----------
     queries : array-like, data frame or sparse matrix of shape (n_queries, n_features)
         Vectors to search for.
     vectors : array-like, data frame or sparse matrix of shape (n_vectors, n_features)
-        Vectors to search in. Arrays of float32 and float16 are read as they are; others are converted block by block.
+        Vectors to search in. Arrays of float32 and float16 are read as they are, other arrays of numbers are converted
+        block by block.
     k : int, default=10
         How many to find for each query. Where `vectors` has fewer rows, the further columns of the result are padding,
         which takes memory too: 12 bytes for each query and column.
@@ -63,9 +65,10 @@ def nearest(
     Raises
     ------
     TypeError
-        If a matrix does not hold numbers.
+        If a matrix does not hold numbers, or is a table that is still to be computed, as a LazyFrame.
     ValueError
-        If a number is NaN or infinite, the numbers of columns differ, or a parameter is invalid.
+        If a number is NaN, infinite or masked, or, for dot products, 1e15 or more; names the row. If the numbers of
+        columns differ, or a parameter is invalid.
     MemoryError
         If the result does not fit into memory, before the search begins.
 
