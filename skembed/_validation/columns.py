@@ -162,7 +162,7 @@ def as_matrix(values: Any, name: str) -> Any:
     """
     if issparse(values):
         return values
-    if hasattr(values, "collect_schema"):
+    if hasattr(values, "collect_schema") and not hasattr(values, "shape"):  # polars, lazy
         raise TypeError(f"{name} is a {type(values).__name__}, which has no rows yet. Pass {name}.collect().")
     if isinstance(values, np.ma.MaskedArray) and len(masked := np.argwhere(np.ma.getmaskarray(values))):
         raise ValueError(f"{name} has a masked value in row {masked[0, 0]}. Fill or drop it first.")

@@ -197,5 +197,6 @@ def test_tables_without_numbers_yet():
         nearest(rows, masked, 1)
     assert_array_equal(nearest(rows, np.ma.masked_array(rows), 1)[1], nearest(rows, rows, 1)[1])
     lazy = pytest.importorskip("polars").LazyFrame(rows)
+    assert_array_equal(nearest(lazy.collect(), rows, 1)[0], nearest(rows, rows, 1)[0])
     with pytest.raises(TypeError, match=r"^queries is a LazyFrame, .* Pass queries\.collect\(\)\.$"):
         nearest(lazy, rows, 1)
