@@ -99,10 +99,10 @@ class ShardedVectorizer(TrainedVectorizer):
             If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If it learns from
             them because every class of `y` has one sentence. If `y` looks like the target of a regression (more than 20
             different whole numbers, few rows of each), or holds -1, 0 and 1. If a fit that goes on from labels skips a
-            text without classes to compare. If more than half of the sentences are alone in their document. If there
-            was nothing to predict. With `warm_start`, if few words of `X` are known. If `n_shards` is more than was
-            measured to do for such a text. If there is an `engine`, but no `n_shards`. If a worker of Dask may compute
-            other bits than this process, or no longer reads the corpus.
+            text without classes to compare. If more than half of the sentences are alone in their document, or 500 or
+            more without documents are in no order. If there was nothing to predict. With `warm_start`, if few words of
+            `X` are known. If `n_shards` is more than was measured to do for such a text. If there is an `engine`, but
+            no `n_shards`. If a worker of Dask may compute other bits than this process, or no longer reads the corpus.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 

@@ -292,20 +292,3 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
 def tokenizer_options(source: Any) -> dict[str, Any]:
     """The options of a tokenizer, or of an estimator, that say how text becomes words."""
     return {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
-
-
-def warn_if_unordered(corpus: SentenceCorpus, longest: int | None, name: str) -> None:
-    """Warn if most sentences are alone in their document: a context model learns nothing from them.
-
-    A sentence of more than ``longest`` words is split, and what it is split into are neighbours.
-    """
-    first = np.asarray(corpus.doc_ptr[:-1])[np.diff(corpus.doc_ptr) == 1]
-    lengths = corpus.sent_ptr[first + 1] - corpus.sent_ptr[first]
-    alone = len(lengths) if longest is None else int((lengths <= longest).sum())
-    if 2 * alone > corpus.n_sentences:
-        warn_at_user(
-            f"{alone} of {corpus.n_sentences} sentences are alone in their document, so {name} has no context to "
-            "learn them from. Shuffled or sampled sentences (as cross-validation makes them) have lost their "
-            "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
-            "only what the next step of the pipeline learns from."
-        )

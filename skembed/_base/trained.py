@@ -33,9 +33,9 @@ from .fit_identity import identity_of
 from .growth import check_new_words, learn_words
 from .memory import EstimatesMemory
 from .outcome import check_finite, copied, warn_of_nothing
+from .reading_order import warn_if_unordered
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .state import check_rows, check_to_learn_on, check_types
-from .text import warn_if_unordered
 
 NO_CHECKPOINT = Checkpoint(None)
 
@@ -159,6 +159,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         check_new_words(new_words)
         keep = hasattr(self, "vocabulary_")
         corpus, annotations, classes = self._evidence(X, y, groups, keep)
+        warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
@@ -172,8 +173,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
     def _fit(self, X: Any, y: Any, groups: Any, saved: Checkpoint, engine: Any = None) -> Self:
         keep = is_set(self, "warm_start") and hasattr(self, "vocabulary_")
         corpus, annotations, classes = self._evidence(X, y, groups, keep)
-        if self._needs_order and classes is None:
-            warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
+        warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             if keep:

@@ -161,7 +161,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, so that unrelated sentences
     would become neighbours. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold then
     learns from that text, and `X` is only transformed for the next step of the pipeline. `fit` warns if more than half
-    of the sentences are alone in their document.
+    of the sentences are alone in their document, and if 500 sentences or more without documents are in no order.
 
     *Context.* Eq. 5 always divides by 2k. Here the sum is divided by the number of neighbours that exist, so a
     sentence at the border of a document has a context of the same scale as the others.

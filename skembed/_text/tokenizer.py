@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._validation.messages import brief
+from .batches import lower
 
 TOKEN_PATTERN = r"(?u)\b\w+\b"
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
@@ -141,17 +142,15 @@ class Tokenizer:
         """Callable from a raw item to its tokens before stemming."""
         if callable(self.analyzer):
             return self.analyzer
-        if self.stop_words is None:
-            # What CountVectorizer does, without its layers of calls; a test compares the two.
-            split = re.compile(self.token_pattern).findall
-            return (lambda text: split(text.lower())) if self.lowercase else split
-        from sklearn.feature_extraction.text import CountVectorizer
+        # What CountVectorizer does, but for a capital I with a dot, without its layers of calls; a test compares both.
+        split, stop_words = self.split, self.stop_word_set
+        return (lambda text: [word for word in split(text) if word not in stop_words]) if stop_words else split
 
-        stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
-        analyzer: _Analyzer = CountVectorizer(
-            analyzer="word", token_pattern=self.token_pattern, lowercase=self.lowercase, stop_words=stop_words
-        ).build_analyzer()
-        return analyzer
+    @property
+    def split(self) -> _Analyzer:
+        """Callable from a string to its words, stop words too."""
+        find = re.compile(self.token_pattern).findall
+        return (lambda text: find(lower(text))) if self.lowercase else find
 
     @property
     def is_compiled(self) -> bool:
