@@ -175,7 +175,7 @@ class Tally:
         ptr = sentences.ptr[: np.searchsorted(sentences.ptr, _SAMPLE, "right")]
         n_known = np.diff(offsets(sentences.rows[sentences.ids[: ptr[-1]]] >= 0)[ptr])
         has_words = np.diff(ptr) > 0
-        self.sampled.append((np.count_nonzero(has_words), np.count_nonzero(has_words & (n_known == 0))))
+        self.sampled.append((int(has_words.sum()), int((has_words & (n_known == 0)).sum())))
 
     def warn(self, estimator: Any) -> None:
         """Warn if the fraction of known words is far lower than in the text of the first fit, or most rows are zero."""

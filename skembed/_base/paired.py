@@ -149,7 +149,8 @@ class PairedVectorizer(TrainedVectorizer):
         Returns
         -------
         X_new : ndarray of shape (n_sentences, n_features_out)
-            The same as `fit(X, y).transform(X)`.
+            The same as `fit(X, y).transform(X)`. These rows fit their `y` better than the rows of other sentences do:
+            see :ref:`calibrate`.
 
         Raises
         ------

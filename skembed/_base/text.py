@@ -128,6 +128,12 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
         -------
         X_new : ndarray of shape (n_sentences, n_features_out)
             The same as `fit(X, y).transform(X)`.
+
+        Notes
+        -----
+        Where it learns from `y`, these rows fit their `y` better than the rows of other sentences do, even if `y` is
+        random. So test on other sentences, put the estimator and the classifier into one pipeline, and a calibrator of
+        probabilities around the pipeline, not inside: see :ref:`calibrate`.
         """
         if length_of(X) is None:  # an iterator can be read only once
             X = list(iter_sentences(X))

@@ -130,7 +130,8 @@ class Encoder:
         warn_of_unsplit_text(self._tokenizer, vocabulary)
         return vocabulary, remaps
 
-    def _ordered(self, *limits: Any) -> tuple[Vocabulary, list[np.ndarray]]:
+    def _ordered(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
+        limits = min_count, max_features
         if not self._scanners:
             vocabulary, remap = _order_packed(self._word_ids.words, self._counts, *limits)
             return vocabulary, [remap]

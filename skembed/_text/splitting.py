@@ -20,10 +20,8 @@ _SAMPLE, _LEAST = 1000, 10  # words, the most frequent ones; how often they occu
 def warn_of_unused_options(tokenizer: Tokenizer) -> None:
     """Warn of options that are not used, and of stop words that the words of a text never equal."""
     if callable(tokenizer.analyzer):
-        default = Tokenizer()
-        unused = [
-            name for name in ("token_pattern", "stop_words") if getattr(tokenizer, name) != getattr(default, name)
-        ]
+        defaults = {"token_pattern": TOKEN_PATTERN, "stop_words": None}
+        unused = [name for name, default in defaults.items() if getattr(tokenizer, name) != default]
         if unused:
             warn_at_user(f"Not used, since analyzer is a callable, which splits the text: {', '.join(unused)}.")
         return
