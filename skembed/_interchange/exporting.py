@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._base.pooled import PooledVectorizer
 from .._corpus.folders import FolderKind, new_folder
+from .._text.piece_tokenizer import lower
 from .._text.tokenizer import BETWEEN_SPACES
 from .._validation.messages import brief
 from .._validation.paths import PathLike
@@ -65,7 +66,7 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     Warns
     -----
     UserWarning
-        If a word ends in the Greek final sigma: of a text in capitals, the other programs make another word.
+        If a word in capitals has a sigma at its end: of a text in capitals, the other programs make another word.
 
     See Also
     --------
@@ -135,10 +136,10 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
     words = [word for word in vocabulary if analyze(word) == [word] and _is_utf8(word)]
     if not words:
         raise ValueError("No word of the vocabulary comes out of the tokenizer, so no text would have a vector.")
-    if estimator._tokenizer.lowercase and (sigma := next((word for word in words if word.endswith("ς")), None)):
+    if other := next((word for word in words if not _is_lowered_alike(estimator, word)), None):
         warnings.warn(
-            f"Words such as {sigma!r} end in a final sigma. Other programs lower a capital sigma to σ there too, so "
-            "they do not know these words where a text has them in capitals.",
+            f"Words such as {other!r} end in a sigma. In a text in capitals, {type(estimator).__name__} lowers it to ς "
+            "there and the other programs to σ, so they read another word.",
             UserWarning,
             stacklevel=3,
         )
@@ -146,6 +147,12 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
     vectors = np.zeros((len(words) + 1, estimator.n_features_out_), np.float32)
     np.multiply(estimator._summed_vectors[rows], estimator.word_weights_[rows, None], out=vectors[1:])
     return words, vectors, len(vocabulary) - len(words)
+
+
+def _is_lowered_alike(estimator: Any, word: str) -> bool:
+    """Whether the estimator and the other programs make the same of a word in capitals."""
+    capitals = word.upper()
+    return not estimator._tokenizer.lowercase or lower(capitals) == capitals.lower()
 
 
 def _is_utf8(word: str) -> bool:
@@ -186,8 +193,11 @@ def _write_files(folder: Path, tokens: list[str], vectors: np.ndarray, pattern: 
 def _smallest_cosine(estimator: Any, folder: Path, words: list[str]) -> float:
     """Compare rows of the folder with those of the estimator; a ValueError if they differ."""
     step = 1 + len(words) // _N_TESTED
-    tested = [word for word in words[::step] if not word.endswith("ς")]  # of which there is a warning
-    sentences = tested + [f"{a}, {b.upper()} zzqqxx {a}!" for a, b in zip(tested, tested[1:])] + ["", "zzqqxx"]
+    tested = words[::step]
+    capitals = [
+        word.upper() if _is_lowered_alike(estimator, word) else word for word in tested
+    ]  # else there is a warning
+    sentences = tested + [f"{a}, {b} zzqqxx {a}!" for a, b in zip(tested, capitals[1:])] + ["", "zzqqxx"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of unknown words
         own, theirs = normalize(estimator.transform(sentences)), read_static_folder(folder).transform(sentences)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation.limits import plain
 from .._validation.messages import brief
 from .batches import lower
 
@@ -109,11 +110,11 @@ class Tokenizer:
                 f'stemmer must be None, a callable, or the name of a language such as "english", got {brief(stemmer)}.'
             )
         put = object.__setattr__  # the instance is frozen
-        put(self, "analyzer", analyzer)
-        put(self, "token_pattern", token_pattern)
+        put(self, "analyzer", plain(analyzer))
+        put(self, "token_pattern", plain(token_pattern))
         put(self, "lowercase", bool(lowercase))
         put(self, "stop_words", _check_stop_words(stop_words))
-        put(self, "stemmer", stemmer)
+        put(self, "stemmer", plain(stemmer))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tokenizer):
@@ -289,7 +290,7 @@ def same_option(mine: Any, other: Any) -> bool:
 
 def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
     if stop_words is None or (isinstance(stop_words, str) and stop_words == "english"):
-        return stop_words
+        return plain(stop_words)
     if isinstance(stop_words, (str, bytes)) or not isinstance(stop_words, Iterable):
         raise ValueError(f'stop_words must be "english", a list of words or None, got {brief(stop_words)}.')
     words = stop_words.to_pylist() if hasattr(stop_words, "to_pylist") else list(stop_words)
