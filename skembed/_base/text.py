@@ -31,7 +31,7 @@ from .state import CheckedState, check_rows, check_types
 
 # With fewer batches, one thread is done before a second one has repaid the time that it takes to start.
 LEAST_FOR_THREADS = 3
-_READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
+_READ_AT_TRANSFORM = {"pooling", "unknown", "binary", "norm"}
 _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
 
 # joblib.Memory hashes the arguments of each call; the digest of a corpus is computed only once.

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._base.pooled import PooledVectorizer
 from .._corpus.folders import FolderKind, new_folder
-from .._text.piece_tokenizer import lower
+from .._text.batches import DOTTED_I, lower, lower_dotted_i
+from .._text.piece_tokenizer import lower_each
 from .._text.tokenizer import BETWEEN_SPACES
 from .._validation.messages import brief
 from .._validation.paths import PathLike
@@ -25,6 +26,8 @@ _FOLDER = FolderKind("exported model", MODULES, frozenset([VECTORS, TOKENIZER, C
 _WORDS, _LONGER_WORDS = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_]{2,}"  # as \w+ and \w\w+ of Python; their own \w is larger
 _PATTERNS = dict.fromkeys([r"(?u)\b\w+\b", r"\b\w+\b", r"(?u)\w+", r"\w+"], _WORDS)
 _PATTERNS |= dict.fromkeys([r"(?u)\b\w\w+\b", r"\b\w\w+\b"], _LONGER_WORDS) | {BETWEEN_SPACES: BETWEEN_SPACES}
+# A capital I with a dot becomes one letter, as in text that this package lowers.
+_LOWERING = [{"type": "Replace", "pattern": {"String": DOTTED_I}, "content": "i"}, {"type": "Lowercase"}]
 _TYPES = "sentence_transformers.models."
 _LARGEST_DIFFERENCE = 1e-6  # of a cosine from 1
 _N_TESTED = 2000  # words
@@ -152,7 +155,7 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
 def _is_lowered_alike(estimator: Any, word: str) -> bool:
     """Whether the estimator and the other programs make the same of a word in capitals."""
     capitals = word.upper()
-    return not estimator._tokenizer.lowercase or lower(capitals) == capitals.lower()
+    return not estimator._tokenizer.lowercase or lower_each(lower_dotted_i(capitals)) == lower(capitals)
 
 
 def _is_utf8(word: str) -> bool:
@@ -174,7 +177,7 @@ def _write_files(folder: Path, tokens: list[str], vectors: np.ndarray, pattern: 
             "truncation": None,
             "padding": None,
             "added_tokens": [],
-            "normalizer": {"type": "Lowercase"} if lowercase else None,
+            "normalizer": {"type": "Sequence", "normalizers": _LOWERING} if lowercase else None,
             "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True},
             "post_processor": None,
             "decoder": None,

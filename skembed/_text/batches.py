@@ -14,7 +14,7 @@ import numpy as np
 
 PADDING = b"\n" * 64  # after a text: compiled code may read this far beyond its end
 _N_CHARACTERS = 0x40000  # no code point from here on belongs to a word in any version of Unicode; a test checks it
-_DOTTED_I, _SIGMA = "\u0130", "\u03a3"  # the only capital letters whose lowered form is not one letter by itself
+DOTTED_I, _SIGMA = "\u0130", "\u03a3"  # the only capital letters whose lowered form is not one letter by itself
 
 
 def lower(text: str) -> str:
@@ -26,7 +26,12 @@ def lower(text: str) -> str:
     >>> lower("\u0130STANBUL")
     'istanbul'
     """
-    return text.replace(_DOTTED_I, "i").lower()
+    return lower_dotted_i(text).lower()
+
+
+def lower_dotted_i(text: str) -> str:
+    """Lower the capital I with a dot alone."""
+    return text.replace(DOTTED_I, "i")
 
 
 class Text(NamedTuple):

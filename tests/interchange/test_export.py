@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from skembed import BOWPCA, MeanEmbeddingVectorizer, export_model, import_model
 from skembed._interchange import exporting
-from skembed._text.piece_tokenizer import lower
+from skembed._text.piece_tokenizer import lower_each
 from skembed._text.tokenizer import Tokenizer
 
 WORDS = ["the", "cat", "café", "1914", "x", "кошка", "_id", "½", "Capital", "two words", "hot-dog", "\udcc3"]
@@ -127,7 +127,7 @@ def test_a_final_sigma_is_warned_of(word, tmp_path):
     with pytest.warns(UserWarning, match=f"'{word}' end in a sigma"):
         export_model(emb, tmp_path / "model")
     capitals = import_model(tmp_path / "model").transform([word.upper(), word])
-    assert capitals[0].any() == (lower(word.upper()) == word)
+    assert capitals[0].any() == (lower_each(word.upper()) == word)
 
 
 def _is_cased(c):
@@ -146,7 +146,7 @@ def test_words_with_every_cased_letter(tmp_path):
     for start in range(0, len(words), exporting._N_TESTED - 1):  # as many as are all tested
         chosen = slice(start, start + exporting._N_TESTED - 1)
         vectors = dict(zip(words[chosen], numbers[chosen]))
-        emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(["a"])
+        emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(words[chosen])
         assert export_model(emb, tmp_path / "model")["words"] == len(vectors)
 
 
