@@ -146,7 +146,7 @@ def test_words_with_every_cased_letter(tmp_path):
     for start in range(0, len(words), exporting._N_TESTED - 1):  # as many as are all tested
         chosen = slice(start, start + exporting._N_TESTED - 1)
         vectors = dict(zip(words[chosen], numbers[chosen]))
-        emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(["a"])
+        emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit([words[start]])
         assert export_model(emb, tmp_path / "model")["words"] == len(vectors)
 
 
