@@ -24,7 +24,7 @@ from .._validation.messages import brief, warn_at_user
 from .coverage import Coverage
 from .parameters import CORPUS, WORDS, validate_parameters
 from .saving import Saved
-from .scikit_learn import Transformer
+from .scikit_learn import Transformer, hide_class_names
 from .sharing import Shared, one_at_a_time, side_state
 from .showing import QuickDisplay
 from .state import CheckedState, check_rows, check_types
@@ -83,6 +83,8 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
         offered = cls._get_param_names() if "__init__" in vars(cls) else list(constraints)
         cls._parameter_constraints = {name: constraints[name] for name in offered if name in constraints}
         cls._read_at_transform = [name for name in cls._parameter_constraints if name in _READ_AT_TRANSFORM]
+        if "__init__" in vars(cls):
+            hide_class_names(cls)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

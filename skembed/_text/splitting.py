@@ -11,7 +11,7 @@ from .tokenizer import TOKEN_PATTERN, Tokenizer
 from .vocabulary import Vocabulary
 
 # Thai, Lao, Burmese, Khmer, kana and Chinese characters: scripts that are written without spaces between words.
-_WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 # The fraction of the words with such characters, and their mean length; those of a segmenter are shorter.
 _MANY, _LONG = 1 / 3, 3.0
 _SAMPLE, _LEAST = 1000, 10  # words, the most frequent ones; how often they occur together
@@ -42,7 +42,7 @@ def warn_of_unsplit_text(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
         return
     words = vocabulary.prune(max_features=_SAMPLE).words
     counts = vocabulary.counts[: len(words)]
-    is_unsplit = np.array([_WITHOUT_SPACES.search(word) is not None for word in words], bool)
+    is_unsplit = np.array([WITHOUT_SPACES.search(word) is not None for word in words], bool)
     n_unsplit = counts[is_unsplit].sum()
     if n_unsplit <= max(_MANY * counts.sum(), _LEAST):
         return
