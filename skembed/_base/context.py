@@ -73,13 +73,20 @@ class ContextVectorizer(NgramVectorizer):
     def _evidence(
         self, X: Any, y: Any, groups: Any, keep: bool = False
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
-        """Check also the length of a `y` that is not learned from; beside the parameter `corpus` it belongs to X."""
-        evidence = super()._evidence(X, y, groups, keep)
+        """Check also the length of a `y` that is not learned from, and leave out sentences without a class.
+
+        Beside the parameter `corpus`, `y` belongs to X.
+        """
+        corpus, annotations, classes = super()._evidence(X, y, groups, keep)
         if self.corpus is not None:
             check_length(y, length_of(X), "X")
         else:
-            check_length(y, evidence[0].n_sentences, "the text")
-        return evidence
+            check_length(y, corpus.n_sentences, "the text")
+        if classes is not None and not (has_class := (classes != NO_CLASS).any(axis=1)).all() and has_class.any():
+            # Words that no labelled sentence has would stay at their random start, which is noise for a classifier.
+            corpus, classes = corpus[has_class], classes[has_class]
+            annotations = (classes,)
+        return corpus, annotations, classes
 
     def _classes_of(self, y: Any, groups: Any, keep: bool) -> np.ndarray | None:
         """The classes of each sentence, (n_sentences, n_most) int64, or None if it does not learn from labels."""

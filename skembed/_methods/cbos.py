@@ -155,8 +155,8 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     two sentences share a class or all do.
 
     *Rows without a label* are those of None, NaN or zeros alone, and those of -1, as in :mod:`sklearn.semi_supervised`.
-    Their words join the vocabulary, and no class is learned from them. -1 is a class if another number is negative, or
-    if 1 is the only other class.
+    Nothing is learned from them, and words that they alone have are unknown. -1 is a class if another number is
+    negative, or if 1 is the only other class.
 
     *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, so that unrelated sentences
     would become neighbours. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold then
