@@ -11,7 +11,7 @@ from functools import wraps
 from inspect import isfunction
 from typing import Any, TypeVar, cast
 
-from .._validation.limits import plain
+from .._validation.scalars import plain
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 

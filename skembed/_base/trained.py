@@ -23,7 +23,7 @@ from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import PassTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
 from .._training.trainer import HELD_OUT_PASS, BlockLoop, Objective, Trainer
-from .._validation.limits import INT64_MAX, integers, is_set, plain
+from .._validation.limits import INT64_MAX, integers, is_set
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .._validation.targets import check_length
@@ -265,7 +265,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         return self._values_of_options(name for array in arrays for name in array.options)
 
     def _values_of_options(self, names: Iterable[str]) -> dict[str, Any]:
-        values = {name: plain(getattr(self, name)) for name in names}
+        values = {name: getattr(self, name) for name in names}
         return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
     def _check_layout(self, *, but: str = "") -> None:

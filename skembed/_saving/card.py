@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
-from .._validation.limits import plain
 from .._validation.messages import brief
+from .._validation.scalars import plain
 
 # What a folder does not keep, or what does not change the model.
 _OF_THE_FIT = {"init", "corpus", "embedding", "word_vectors", "n_jobs", "verbose"}

@@ -12,8 +12,8 @@ from .._base.text import TextVectorizer, tokenizer_options
 from .._text.batches import decode_words, encode_words
 from .._text.piece_tokenizer import PieceTokenizer
 from .._text.tokenizer import Tokenizer, check_pattern
-from .._validation.limits import plain
 from .._validation.messages import brief
+from .._validation.scalars import plain
 from .checks import check_model, training_only
 from .schema import CLASSES, SCHEMAS, Array
 from .values import ArrayStore, from_json, to_json

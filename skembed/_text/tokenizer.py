@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation.limits import plain
 from .._validation.messages import brief
+from .._validation.scalars import plain
 from .batches import lower
 
 TOKEN_PATTERN = r"(?u)\b\w+\b"

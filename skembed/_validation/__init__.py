@@ -4,4 +4,15 @@ Knows no text, no kernels and no estimators.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["clients", "columns", "constraints", "json_text", "limits", "messages", "paths", "targets", "versions"]
+__all__ = [
+    "clients",
+    "columns",
+    "constraints",
+    "json_text",
+    "limits",
+    "messages",
+    "paths",
+    "scalars",
+    "targets",
+    "versions",
+]

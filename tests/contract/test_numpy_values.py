@@ -5,7 +5,20 @@ import pickle
 
 import numpy as np
 import pytest
-from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, TRAINED_CLASSES, bits, dense, fitted, learned, make, published
+from estimators import (
+    GROUPS,
+    NAMES,
+    OTHER_TEXT,
+    TEXT,
+    TRAINED_CLASSES,
+    bits,
+    changed,
+    dense,
+    fitted,
+    learned,
+    make,
+    published,
+)
 from sklearn.base import clone
 
 import skembed
@@ -73,7 +86,7 @@ def test_learn_on(name, integer, floating):
     for model in (ours, same):
         model.partial_fit(TEXT, groups=GROUPS).partial_fit(OTHER_TEXT * 2)
     assert learned(ours) == learned(same)
-    ours = pickle.loads(pickle.dumps(ours.set_params(warm_start=np.True_)))
+    ours = pickle.loads(pickle.dumps(changed(ours, warm_start=np.True_)))
     same.set_params(warm_start=True)
     assert learned(ours.fit(TEXT, groups=GROUPS)) == learned(same.fit(TEXT, groups=GROUPS))
 
