@@ -36,6 +36,7 @@ from .outcome import check_finite, copied, warn_of_nothing
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .state import check_rows, check_to_learn_on, check_types
 from .text import warn_if_unordered
+from .waiting import waiting_after
 
 NO_CHECKPOINT = Checkpoint(None)
 
@@ -238,6 +239,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
         fitted["_seed"] = drawn if seed is None or self.random_state is not None else seed
         fitted["_n_tokens"] = corpus.n_tokens
+        n_learned = len(corpus.vocabulary.prune(self._option("min_count", fitted), self.max_features))
+        fitted["_waiting"] = waiting_after(corpus, n_learned, fitted["vocabulary_"])
         arrays = self._learned_arrays(fitted)
         fitted["_layout"] = self._layout_of_options(arrays)
         fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0}

@@ -122,8 +122,7 @@ class WordRows(NamedTuple):
     """The words of a model that gets new ones, by row."""
 
     n_words: int
-    old: np.ndarray  # rows of the words that stay
-    new: np.ndarray  # rows of the new words
+    new: np.ndarray  # rows of the new words, ascending
     vectors: np.ndarray | None  # (n_new, n_components): where a source starts the new words
 
 
@@ -135,19 +134,26 @@ def with_new_rows(
     The words come first in each array of rows. Those that stay keep their numbers, as do the rows after the words. New
     words start at the vectors given in a source, and in other arrays at the start of the array.
     """
-    larger = start_arrays(arrays, solver, fitted["_seed"])
-    for array in arrays:
+    larger: dict[str, np.ndarray] = {}
+    for index, array in enumerate(arrays):
         names = [array.name] if array.frozen else [array.name, array.accumulator]
         if array.update == "dense":
             larger |= {name: fitted[name] for name in names}
             continue
+        n_old = words.n_words - array.shape[0] + len(fitted[array.name])
+        for name, shape in zip(names, (array.shape, array.accumulator_shape(solver))):
+            larger[name] = ALLOCATOR.zeros(shape, np.float32)
+            new, old = larger[name], fitted[name]
+            if solver == "adam" and name != array.name:  # its moments are the first dimension
+                new, old = new.swapaxes(0, 1), old.swapaxes(0, 1)
+            new[:n_old], new[words.n_words :] = old[:n_old], old[n_old:]
+            new[words.new] = 0
         if array.is_source:
             larger[array.name][words.new] = words.vectors
-        for new, old in ((larger[name], fitted[name]) for name in names):
-            if solver == "adam" and new is not larger[array.name]:  # its moments are the first dimension
-                new, old = new.swapaxes(0, 1), old.swapaxes(0, 1)
-            new[words.old] = old[words.old]
-            new[words.n_words :] = old[words.n_words - len(new) + len(old) :]
+        elif array.start is not start_zeros:
+            started = ALLOCATOR.zeros(array.shape, np.float32)
+            array.start(started, fitted["_seed"] + index)
+            larger[array.name][words.new] = started[words.new]
     return larger
 
 
