@@ -12,6 +12,7 @@ from .._encoders.bag import hash_vectors
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._validation.messages import brief
 from .coverage import check_kept
+from .sharing import side_state
 from .state import check_order
 from .waiting import waiting_on
 
@@ -44,8 +45,11 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], 
     if new_words == "ignore" or not getattr(estimator, "_appends_words", True):
         check_kept(estimator, corpus)
         return {}
-    n_frozen = fitted.get("_n_frozen", 0)
+    state, n_frozen = side_state(estimator), fitted.get("_n_frozen", 0)
+    if state.in_order is not fitted["vocabulary_"]:  # a look at each word, once for each vocabulary
+        check_order(fitted["vocabulary_"])
     growth = grow(corpus, fitted, estimator._option("min_count", fitted), estimator.max_features, n_frozen)
+    state.in_order = growth.vocabulary
     n_earlier, n_words = fitted["_n_tokens"], len(growth.vocabulary)
     n_known = fitted["coverage_"] * n_earlier + growth.counts.sum() - fitted["word_counts_"].sum()
     grown = {
@@ -56,7 +60,7 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], 
         "coverage_": float(n_known / max(1, n_earlier + corpus.n_tokens)),
     }
     earlier: dict[str, Any] = {"word_counts_": growth.earlier, "_n_tokens": n_earlier}
-    if "_unknown_weight" in fitted:
+    if getattr(estimator, "weighting", None) == "idf":
         earlier |= {"word_weights_": _weights_before(growth, fitted), "_unknown_weight": fitted["_unknown_weight"]}
     grown |= estimator._text_statistics(corpus, fitted | grown, earlier)
     if not growth.words:
@@ -67,7 +71,8 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], 
         vectors = hash_vectors(growth.words, source.shape[1])
         is_known = "_unknown_length" in fitted
         vectors *= fitted["_unknown_length"] if is_known else np.median(row_norms(fitted[source.name][:n_words]))
-    return grown | with_new_rows(arrays, estimator.solver, fitted, WordRows(n_words, growth.rows, vectors))
+    new_rows = WordRows(n_words, growth.rows, vectors)
+    return grown | with_new_rows(arrays, estimator.solver, fitted, new_rows, state.spares.grown)
 
 
 def _weights_before(growth: Growth, fitted: dict[str, Any]) -> np.ndarray:
@@ -90,7 +95,6 @@ def grow(
     more frequent.
     """
     vocabulary, before = fitted["vocabulary_"], np.asarray(fitted["word_counts_"])
-    check_order(vocabulary)
     n_old, waiting = len(vocabulary), fitted.get("_waiting", {})
     rows, of_text = corpus.vocabulary.rows_in(vocabulary), corpus.vocabulary.counts
     counts, is_known = before.copy(), rows >= 0
