@@ -139,9 +139,10 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence.
         new_words : {"append", "ignore"}, default="append"
-            In later calls, "append" adds the words that occur `min_count` times in this text, and updates counts and
-            weights; known words keep their rows. Once there are `max_features` words, a new word takes the row of the
-            rarest, if it is more frequent. "ignore" changes none of these; use it for more passes over a text.
+            In later calls, "append" adds the words of this text that have now occurred `min_count` times in all texts
+            together, and updates counts and weights; known words keep their rows. Once there are `max_features` words,
+            a new word takes the row of the rarest, if it is more frequent. "ignore" changes none of these; use it for
+            more passes over a text.
 
         Returns
         -------
