@@ -41,6 +41,7 @@ _HOMES = {
     "to_gensim": "_word_vectors.write",
     "write_word_vectors": "_word_vectors.write",
 }
+_SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics"]
 
 __all__ = [
     "ApproximateIndex",
@@ -79,6 +80,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from . import arrow as arrow
+    from . import dask as dask
+    from . import datasets as datasets
+    from . import evaluation as evaluation
+    from . import inspection as inspection
+    from . import metrics as metrics
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
     from ._interchange.exporting import export_model as export_model
@@ -118,8 +125,10 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
         globals()[name] = value
         return value
+    if name in _SUBMODULES:
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, *_SUBMODULES]

@@ -47,6 +47,8 @@ def transform(model: Any, sentences: Any, *, folder: PathLike | None = None, tok
         was saved to the folder meanwhile.
     FileNotFoundError
         If there is no model at the path; when computed, if a worker does not see it.
+    ImportError
+        If dask is not installed.
 
     Examples
     --------
@@ -59,9 +61,13 @@ def transform(model: Any, sentences: Any, *, folder: PathLike | None = None, tok
     >>> vectors.npartitions, vectors.compute(scheduler="threads").shape
     (2, (3, 8))
     """
-    import pandas as pd
-    from dask.base import is_dask_collection
-
+    try:
+        import pandas as pd
+        from dask.base import is_dask_collection
+    except ImportError as error:
+        raise ImportError(
+            "skembed.dask.transform needs the optional libraries dask and pandas: pip install skembed[dask]"
+        ) from error
     is_series = is_dask_collection(sentences) and hasattr(sentences, "_meta") and hasattr(sentences, "index")
     if not is_series or sentences.ndim != 1:
         raise TypeError(f'sentences must be a series of Dask, such as table["text"], got {type(sentences).__name__}.')

@@ -86,12 +86,12 @@ VARIANTS = {
         "sif": {"weighting": "sif", "window": 2, "unknown": "zero"},
         "hash": {"unknown": "hash", "min_count": 5},
         "stem": {"stemmer": stem, "pooling": "mean"},
-        "given": {"init": GIVEN, "interpolation": 0.3, "ngram_range": (1, 2)},
+        "given": {"init": GIVEN, "n_components": 10, "interpolation": 0.3, "ngram_range": (1, 2)},
     },
     "SiameseCBOWVectorizer": {
         "sgd": {"solver": "sgd", "learning_rate": 0.5, "temperature": 1.0, "pooling": "sum", "unknown": "zero"},
         "idf-hash": {"weighting": "idf", "unknown": "hash", "min_count": 5},
-        "given": {"init": GIVEN, "unknown": "zero"},
+        "given": {"init": GIVEN, "n_components": 10, "unknown": "zero"},
     },
     "CPhraseVectorizer": {
         "sgd": {
@@ -107,7 +107,14 @@ VARIANTS = {
     "ParaphraseVectorizer": {
         "": {"learning_rate": 0.03},
         "hinge": {"loss": "hinge", "learn": "vectors", "alpha": 1e-3, "unknown": "zero"},
-        "given": {"init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "binary": True, "batch_size": 7},
+        "given": {
+            "init": GIVEN,
+            "n_components": 10,
+            "word_dropout": 0.3,
+            "interpolation": 0.7,
+            "binary": True,
+            "batch_size": 7,
+        },
         "weights": {"learn": "weights", "pooling": "sum", "min_count": 5},
     },
     "CSEVectorizer": {
@@ -121,7 +128,14 @@ VARIANTS = {
             "alpha": 1e-3,
         },
         "narrow": {"n_filters": 5, "padding": "narrow", "filter_widths": (4, 1), "unknown": "zero", "batch_size": 7},
-        "given": {"n_filters": 5, "init": GIVEN, "word_dropout": 0.3, "interpolation": 0.7, "filter_alpha": 1e-3},
+        "given": {
+            "n_filters": 5,
+            "init": GIVEN,
+            "n_components": 10,
+            "word_dropout": 0.3,
+            "interpolation": 0.7,
+            "filter_alpha": 1e-3,
+        },
     },
     "GRANVectorizer": {
         "": {"n_units": 5, "learning_rate": 0.03},
@@ -136,6 +150,7 @@ VARIANTS = {
         "given": {
             "n_units": 5,
             "init": GIVEN,
+            "n_components": 10,
             "word_dropout": 0.3,
             "shuffled": 0.5,
             "interpolation": 0.7,
@@ -158,9 +173,16 @@ VARIANTS = {
     },
     "RecursiveAutoencoderVectorizer": {
         "": {"learning_rate": 0.01},
-        "given": {"init": GIVEN, "min_count": 2},
+        "given": {"init": GIVEN, "n_components": 10, "min_count": 2},
         "greedy": {"trees": "greedy"},
-        "learned words": {"init": GIVEN, "min_count": 2, "learn_words": True, "alpha": 0.1, "learning_rate": 0.01},
+        "learned words": {
+            "init": GIVEN,
+            "n_components": 10,
+            "min_count": 2,
+            "learn_words": True,
+            "alpha": 0.1,
+            "learning_rate": 0.01,
+        },
     },
     "SequentialDenoisingAutoencoder": {
         "": {"word_components": 6, "learning_rate": 0.01},
@@ -172,7 +194,7 @@ VARIANTS = {
     },
     "TargetVectorizer": {
         "": {"learning_rate": 0.05},
-        "given": {"init": GIVEN, "loss": "softmax", "weighting": "idf", "batch_size": 7},
+        "given": {"init": GIVEN, "n_components": 10, "loss": "softmax", "weighting": "idf", "batch_size": 7},
         "hinge": {"loss": ["hinge", "cosine"], "solver": "adagrad", "learning_rate": 0.05, "unknown": "zero"},
         "similarity": {"loss": "similarity", "solver": "sgd", "learning_rate": 0.1, "pooling": "sum", "min_count": 5},
     },

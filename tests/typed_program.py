@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
+import skembed
 from skembed import (
     BOWPCA,
     CBOSVectorizer,
@@ -103,6 +104,8 @@ def use_a_pipeline(corpus: SentenceCorpus) -> None:
 
 def use_data_sets() -> None:
     assert_type(split_sentences("A cat. A dog."), list[str])
+    assert_type(skembed.datasets.split_sentences("A cat. A dog."), list[str])
+    assert_type(skembed.metrics.spearman_score([1.0, 2.0], [2.0, 3.0]), float)
     print(load_docstrings(packages=["scipy"]).target_names[:3])
     sentences, groups = load_paraphrase_groups(return_X_y=True)
     assert_type(sentences, list[str])

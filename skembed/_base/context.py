@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.preprocessing import LabelEncoder
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 
@@ -16,12 +15,14 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.sources import length_of
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
-from .._validation.columns import as_labels, is_missing
+from .._validation.columns import is_missing
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import warn_at_user
-from .._validation.targets import check_length
+from .._validation.targets import check_length, split_labels
 from .ngrams import NgramVectorizer
 
+# More whole numbers than this, each in fewer rows in the mean, may be the target of a regression.
+_MOST_PLAIN_CLASSES, _FEW_ROWS = 20, 50
 _ALONE = "every class of y has one sentence"
 
 
@@ -176,19 +177,29 @@ class ContextVectorizer(NgramVectorizer):
 
 def _classes_in(y: Any, who: str) -> np.ndarray | None:
     """The classes of each sentence; None if `y` holds none, unless `who`, as an error calls it, asks for them."""
-    if not _has_rows(y):
-        y = as_labels(y, "y")
-    else:
+    is_table = _has_rows(y)
+    if is_table:
         _check_table(y)
+        labels = y
+    else:
+        labels, has_label = split_labels(y)
+        if len(has_label) and not has_label.any():
+            return np.full((len(has_label), 1), NO_CLASS)
     with np.errstate(invalid="ignore"):  # it checks for NaN after a cast
-        kind = type_of_target(y, input_name="y")
+        kind = type_of_target(labels, input_name="y")
     if kind == "unknown":
         raise ValueError(
             "y holds no classes: they are neither numbers nor strings. Pass a class for each sentence, or "
             "context='order' to learn from the order of the sentences."
         )
     if kind in ("binary", "multiclass"):
-        return np.asarray(LabelEncoder().fit_transform(np.asarray(y).ravel())[:, None])
+        if is_table:
+            labels, has_label = split_labels(np.asarray(y).ravel())
+        if not who:
+            _warn_of_quantities(labels)
+        classes = np.full((len(has_label), 1), NO_CLASS)
+        classes[has_label, 0] = np.unique(labels, return_inverse=True)[1]
+        return classes
     if not who and kind.startswith("continuous"):
         return None
     if kind == "multilabel-indicator" or kind.endswith("-multioutput") and _holds_numbers(y):
@@ -199,6 +210,22 @@ def _classes_in(y: Any, who: str) -> np.ndarray | None:
         f"{who} learns from classes, but y is {kind}. Pass a class for each sentence, or a matrix of 0 and 1 with a "
         "column for each class, or context='order'."
     )
+
+
+def _warn_of_quantities(labels: np.ndarray) -> None:
+    """Warn of whole numbers that look like the target of a regression (prices, ages), not like numbered classes."""
+    if labels.dtype.kind not in "iuf":
+        return
+    values, sizes = np.unique(labels, return_counts=True)
+    are_numbered = values[0] in (0, 1) and values[-1] - values[0] == len(values) - 1
+    are_few = len(values) <= _MOST_PLAIN_CLASSES or len(labels) >= _FEW_ROWS * len(values)
+    if sizes.max() > 1 and not are_numbered and not are_few:
+        warn_at_user(
+            f"y holds {len(values)} different whole numbers from {values[0]:g} to {values[-1]:g} in {len(labels)} "
+            "rows, and context='auto' learns each of them as a class. If they are the target of a regression, pass "
+            "context='order' and text in reading order, or Sent2VecVectorizer, which needs neither. If they are "
+            "classes, pass context='labels'."
+        )
 
 
 def _check_table(y: Any) -> None:
@@ -223,10 +250,11 @@ def _fault_of(classes: np.ndarray) -> str:
     """Why nothing can be learned from classes; "" if something can."""
     sizes = np.bincount(classes[classes != NO_CLASS])
     if len(classes) and not len(sizes):
-        return "y holds no class, only zeros"
+        return "y holds no class: every sentence is without a label"
     if len(classes) and _all_share(classes):
         several = np.count_nonzero(sizes) > 1
-        return "y gives every two sentences a common class" if several else "y holds one class only"
+        beside = " beside rows without a label (None, NaN or -1)" if (classes == NO_CLASS).all(axis=1).any() else ""
+        return "y gives every two sentences a common class" if several else f"y holds one class only{beside}"
     return _ALONE if sizes.max(initial=0) < 2 else ""
 
 

@@ -164,6 +164,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.batches: list[tuple[int, int, int]] = []  # sentences, tokens and known tokens of each, estimated
+        self.sampled: list[tuple[int, int]] = []  # sentences with words, and those without a known one, of a sample
         self.unknown: list[str] = []
 
     def add(self, sentences: Any) -> None:
@@ -174,15 +175,20 @@ class Tally:
         if len(self.unknown) < 5:
             self.unknown += sentences.words_of(unknown[:5])
         self.batches.append((len(sentences.ptr) - 1, len(ids) * step, (len(ids) - len(unknown)) * step))
+        ptr = sentences.ptr[: np.searchsorted(sentences.ptr, _SAMPLE, "right")]
+        n_known = np.diff(offsets(sentences.rows[sentences.ids[: ptr[-1]]] >= 0)[ptr])
+        has_words = np.diff(ptr) > 0
+        self.sampled.append((int(has_words.sum()), int((has_words & (n_known == 0)).sum())))
 
     def warn(self, estimator: Any) -> None:
-        """Warn if the fraction of known words is far lower than in the text of the first fit."""
+        """Warn if the fraction of known words is far lower than in the text of the first fit, or most rows are zero."""
         if not self.batches or getattr(estimator, "unknown", None) == "ngrams":  # which knows unknown words too
             return
         n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.batches))
         if n_sentences < LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
             return
-        if n_known < n_tokens * _least_fraction(estimator):
+        n_sampled, n_without = (sum(column) for column in zip((0, 0), *self.sampled))
+        if n_known < n_tokens * _least_fraction(estimator) or 2 * n_without > n_sampled:
             _warn_of_unknown_words("X", n_known / n_tokens, estimator, self.unknown, _OTHERWISE)
 
 

@@ -35,8 +35,6 @@ def identity_of(
 
 def _as_plain(value: Any) -> Any:
     """A value as JSON has it; of what is no number and no string the type alone, since it decides text or start."""
-    if isinstance(value, np.generic):
-        value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from .._training.learned_arrays import LearnedArray
+from .._validation.limits import plain
 from .._validation.messages import brief
 
 
@@ -19,8 +18,8 @@ class KeepsLayout:
         return self._values_of_options(name for array in arrays for name in array.options)
 
     def _values_of_options(self, names: Iterable[str]) -> dict[str, Any]:
-        plain = {name: v.item() if isinstance(v := getattr(self, name), np.generic) else v for name in names}
-        return {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
+        values = {name: plain(getattr(self, name)) for name in names}
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
     def _check_layout(self, *, but: str = "") -> None:
         layout = getattr(self, "_layout", None)

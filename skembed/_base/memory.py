@@ -6,7 +6,7 @@ from typing import Any
 
 from .._training.memory import estimate
 from .._validation.limits import is_set
-from .sharing import of_one_state
+from .sharing import of_one_state, plain_parameters
 
 
 class EstimatesMemory:
@@ -48,8 +48,9 @@ class EstimatesMemory:
         >>> memory["corpus"] >= 4 * corpus.n_tokens
         True
         """
-        keep = is_set(self, "warm_start") and hasattr(self, "_layout")
-        corpus, annotations, classes = self._evidence(X, y, None, keep)
-        if keep:
-            self._check_layout()
-        return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
+        with plain_parameters(self):
+            keep = is_set(self, "warm_start") and hasattr(self, "_layout")
+            corpus, annotations, classes = self._evidence(X, y, None, keep)
+            if keep:
+                self._check_layout()
+            return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)

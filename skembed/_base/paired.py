@@ -13,10 +13,9 @@ from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences, length_of
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_of_sets
 from .._training.trainer import BlockLoop
-from .._validation.columns import as_labels
 from .._validation.constraints import Described
 from .._validation.paths import PathLike
-from .._validation.targets import check_length
+from .._validation.targets import check_length, split_labels
 from .text import tokenizer_options
 from .trained import TrainedVectorizer
 
@@ -77,7 +76,8 @@ class PairedVectorizer(TrainedVectorizer):
             iterable of str or a SentenceCorpus. Sentences of one document of a SentenceCorpus are paraphrases too. If
             the parameter `corpus` is given, `fit` learns from that, not from `X`.
         y : array-like of shape (n_sentences,), default=None
-            Sentences with equal `y` are paraphrases. Each pass pairs them at random.
+            Sentences with equal `y` are paraphrases. Each pass pairs them at random. A sentence of None or NaN
+            is in no pair, nor is one of -1, unless another number is negative or 1 is the only other one.
         groups : array-like of shape (n_sentences,), default=None
             Instead of `y`, if that is for another step of a pipeline; but a new group begins wherever the value changes
             from one sentence to the next, as in all estimators.
@@ -149,7 +149,8 @@ class PairedVectorizer(TrainedVectorizer):
         Returns
         -------
         X_new : ndarray of shape (n_sentences, n_features_out)
-            The same as `fit(X, y).transform(X)`.
+            The same as `fit(X, y).transform(X)`. These rows fit their `y` better than the rows of other sentences do:
+            see :ref:`calibrate`.
 
         Raises
         ------
@@ -207,9 +208,11 @@ class PairedVectorizer(TrainedVectorizer):
         if groups is not None or y is None:
             group, name = sentences.doc_of(), "groups" if groups is not None else f"the documents of {name}"
         else:
-            labels, name = as_labels(y, "y"), "y"
-            check_length(labels, sentences.n_sentences, "X")
-            group = np.unique(labels, return_inverse=True)[1]
+            (labels, has_label), name = split_labels(y), "y"
+            check_length(has_label, sentences.n_sentences, "X")
+            group = np.arange(len(has_label)) + len(has_label)  # a sentence without a label is in no pair
+            group[has_label] = np.unique(labels, return_inverse=True)[1]
+            group = np.unique(group, return_inverse=True)[1]
         _check_groups(group, name)
         evidence = Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64))
         return sentences, evidence, None

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import StrOptions
 
 from .._compiled.buffers import read_only
@@ -30,6 +31,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         "pooling": [StrOptions({"mean", "sum"})],
         "weighting": [StrOptions({"idf", "sif"}), None],
         "unknown": [StrOptions({"zero", "hash"})],
+        "norm": [StrOptions({"l2"}), None],
     }
 
     # Defaults of the options that a method does not offer.
@@ -37,6 +39,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
     weighting: str | None = None
     unknown: str = "hash"
     binary: bool = False
+    norm: str | None = None
     word_vectors_: NDArray[np.float32]
     word_weights_: NDArray[np.float32]
 
@@ -91,7 +94,8 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         return n_words
 
     def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        return self._pool(sentences, out)
+        rows = self._pool(sentences, out)
+        return rows if self.norm is None else normalize(rows, norm=self.norm, copy=False)
 
     def _pool(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         """The rows of some sentences, written to `out` if that is given."""

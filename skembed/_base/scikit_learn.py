@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import isfunction, unwrap
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
@@ -28,6 +29,15 @@ def fit_context(method: AnyMethod) -> AnyMethod:
     """Decorate `fit` or `partial_fit` to validate the parameters first."""
     decorated: AnyMethod = _fit_context(prefer_skip_nested_validation=True)(method)
     return decorated
+
+
+def hide_class_names(cls: type) -> None:
+    """Take private base classes out of what Python says of a wrong argument: "fit() got an unexpected keyword ..."."""
+    for base in cls.__mro__:
+        if base.__module__.startswith("skembed.") and "__init__" not in vars(base):
+            for name, method in vars(base).items():
+                if isfunction(method) and not name.startswith("_"):
+                    unwrap(method).__qualname__ = name
 
 
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

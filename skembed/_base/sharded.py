@@ -49,8 +49,8 @@ class ShardedVectorizer(TrainedVectorizer):
             Sentences in reading order. Any iterable is read once. If the parameter `corpus` is given, `fit` learns from
             that, not from `X`.
         y : array-like of shape (n_sentences,) or (n_sentences, n_classes), default=None
-            Classes, for methods with the parameter `context`. Others do not use it. Beside the parameter `corpus` it
-            belongs to `X`.
+            Classes, for methods with the parameter `context`; None, NaN or -1 where a sentence has none (see the notes
+            of the class). Others do not use it. Beside the parameter `corpus` it belongs to `X`.
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence; a change from one sentence to the next begins a new document. None means
             that all sentences are one document.
@@ -97,11 +97,12 @@ class ShardedVectorizer(TrainedVectorizer):
         -----
         UserWarning
             If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If it learns from
-            them because every class of `y` has one sentence. If a fit that goes on from labels skips a text without
-            classes to compare. If more than half of the sentences are alone in their document. If there was nothing to
-            predict. With `warm_start`, if few words of `X` are known. If `n_shards` is more than was measured to do for
-            such a text. If there is an `engine`, but no `n_shards`. If a worker of Dask may compute other bits than
-            this process, or no longer reads the corpus.
+            them because every class of `y` has one sentence. If `y` looks like the target of a regression (more than 20
+            different whole numbers, few rows of each), or holds -1, 0 and 1. If a fit that goes on from labels skips a
+            text without classes to compare. If more than half of the sentences are alone in their document, or 500 or
+            more without documents are in no order. If there was nothing to predict. With `warm_start`, if few words of
+            `X` are known. If `n_shards` is more than was measured to do for such a text. If there is an `engine`, but
+            no `n_shards`. If a worker of Dask may compute other bits than this process, or no longer reads the corpus.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 

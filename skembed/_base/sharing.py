@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from inspect import isfunction
 from typing import Any, TypeVar, cast
+
+from .._validation.limits import plain
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -84,13 +87,29 @@ def transforming(method: _Method) -> _Method:
     return method
 
 
+@contextmanager
+def plain_parameters(estimator: Any) -> Iterator[None]:
+    """Give parameters that are scalars of numpy as Python has them, and then as they were.
+
+    What is learned from them, and what is saved of it, is then the same.
+    """
+    given = {name: value for name, value in estimator.get_params(deep=False).items() if plain(value) is not value}
+    now = {name: plain(value) for name, value in given.items()}
+    vars(estimator).update(now)
+    try:
+        yield
+    finally:
+        # Not what a callback has set meanwhile.
+        vars(estimator).update({name: given[name] for name in now if vars(estimator)[name] is now[name]})
+
+
 def one_at_a_time(method: _Method) -> _Method:
-    """Decorate a method that changes the estimator to hold its lock."""
+    """Decorate a method that changes the estimator to hold its lock, and to read plain parameters."""
 
     @wraps(method)
     def change(self: Any, *args: Any, **kwargs: Any) -> Any:
         state = side_state(self)
-        with state.fitting:
+        with state.fitting, plain_parameters(self):
             try:
                 return method(self, *args, **kwargs)
             finally:

@@ -24,14 +24,14 @@ from .._validation.messages import brief, warn_at_user
 from .coverage import Coverage
 from .parameters import CORPUS, WORDS, validate_parameters
 from .saving import Saved
-from .scikit_learn import Transformer
+from .scikit_learn import Transformer, hide_class_names
 from .sharing import Shared, one_at_a_time, side_state
 from .showing import QuickDisplay
 from .state import CheckedState, check_rows, check_types
 
 # With fewer batches, one thread is done before a second one has repaid the time that it takes to start.
 LEAST_FOR_THREADS = 3
-_READ_AT_TRANSFORM = {"pooling", "unknown", "binary"}
+_READ_AT_TRANSFORM = {"pooling", "unknown", "binary", "norm"}
 _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
 
 # joblib.Memory hashes the arguments of each call; the digest of a corpus is computed only once.
@@ -83,6 +83,8 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
         offered = cls._get_param_names() if "__init__" in vars(cls) else list(constraints)
         cls._parameter_constraints = {name: constraints[name] for name in offered if name in constraints}
         cls._read_at_transform = [name for name in cls._parameter_constraints if name in _READ_AT_TRANSFORM]
+        if "__init__" in vars(cls):
+            hide_class_names(cls)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -128,6 +130,12 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
         -------
         X_new : ndarray of shape (n_sentences, n_features_out)
             The same as `fit(X, y).transform(X)`.
+
+        Notes
+        -----
+        Where it learns from `y`, these rows fit their `y` better than the rows of other sentences do, even if `y` is
+        random. So test on other sentences, put the estimator and the classifier into one pipeline, and a calibrator of
+        probabilities around the pipeline, not inside: see :ref:`calibrate`.
         """
         if length_of(X) is None:  # an iterator can be read only once
             X = list(iter_sentences(X))
@@ -292,20 +300,3 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
 def tokenizer_options(source: Any) -> dict[str, Any]:
     """The options of a tokenizer, or of an estimator, that say how text becomes words."""
     return {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
-
-
-def warn_if_unordered(corpus: SentenceCorpus, longest: int | None, name: str) -> None:
-    """Warn if most sentences are alone in their document: a context model learns nothing from them.
-
-    A sentence of more than ``longest`` words is split, and what it is split into are neighbours.
-    """
-    first = np.asarray(corpus.doc_ptr[:-1])[np.diff(corpus.doc_ptr) == 1]
-    lengths = corpus.sent_ptr[first + 1] - corpus.sent_ptr[first]
-    alone = len(lengths) if longest is None else int((lengths <= longest).sum())
-    if 2 * alone > corpus.n_sentences:
-        warn_at_user(
-            f"{alone} of {corpus.n_sentences} sentences are alone in their document, so {name} has no context to "
-            "learn them from. Shuffled or sampled sentences (as cross-validation makes them) have lost their "
-            "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
-            "only what the next step of the pipeline learns from."
-        )

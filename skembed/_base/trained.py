@@ -33,10 +33,10 @@ from .growth import check_new_words, learn_words
 from .layout import KeepsLayout
 from .memory import EstimatesMemory
 from .outcome import check_finite, copied, warn_of_nothing
+from .reading_order import warn_if_unordered
 from .scikit_learn import CallbackSupportMixin, fit_context
 from .sharing import side_state
 from .state import check_rows, check_to_learn_on, check_types
-from .text import warn_if_unordered
 from .waiting import waiting_after
 
 NO_CHECKPOINT = Checkpoint(None)
@@ -162,6 +162,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         check_new_words(new_words)
         keep = hasattr(self, "vocabulary_")
         corpus, annotations, classes = self._evidence(X, y, groups, keep)
+        warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
@@ -175,8 +176,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
     def _fit(self, X: Any, y: Any, groups: Any, saved: Checkpoint, engine: Any = None) -> Self:
         keep = is_set(self, "warm_start") and hasattr(self, "vocabulary_")
         corpus, annotations, classes = self._evidence(X, y, groups, keep)
-        if self._needs_order and classes is None:
-            warn_if_unordered(corpus, self.max_sentence_length, type(self).__name__)
+        warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             if keep:

@@ -41,10 +41,16 @@ _SOURCES = _digest_of_sources()
 
 
 class _Files(CompileResultCacheImpl):
-    """Names the files of a kernel after all sources.
+    """Keeps the files of a kernel in the user's cache folder, and names them after all sources.
 
     numba checks only the file of the kernel itself: after an upgrade it would run old code of the files it calls into.
     """
+
+    # Not in __pycache__: pip leaves files there that it did not install, and what is left of the folder hides another
+    # installation. The other folders of numba have a subfolder for each folder of sources.
+    _locator_classes = [  # noqa: RUF012
+        locator for locator in CompileResultCacheImpl._locator_classes if "InTree" not in locator.__name__
+    ]
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
         return f"{super().get_filename_base(fullname, abiflags)}-{_SOURCES}"
@@ -71,7 +77,8 @@ class _KernelCache(FunctionCache):
 def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
     """Compile a function that Python calls, and keep its code on disk for the next process.
 
-    Where neither the folder of the package nor the user's cache folder can be written, every process compiles anew.
+    It is kept below NUMBA_CACHE_DIR, else in numba's folder in the user's cache folder. Where that cannot be written,
+    every process compiles anew.
     """
     compiled = njit(**{**options, "no_cpython_wrapper": False})(function)
     if not config.DISABLE_JIT:

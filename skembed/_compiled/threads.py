@@ -10,6 +10,8 @@ from itertools import chain, islice
 from numbers import Integral
 from typing import Any
 
+from .._validation.limits import plain
+
 
 def count_threads(n_jobs: int | None) -> int:
     """Return how many threads `n_jobs` means, as scikit-learn and joblib count them, but no more than there are cores.
@@ -31,7 +33,7 @@ def count_threads(n_jobs: int | None) -> int:
 
 def check_n_jobs(n_jobs: int | None) -> None:
     """Raise a ValueError if `n_jobs` is no number of threads."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+    if n_jobs is not None and (not isinstance(plain(n_jobs), Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a number of threads, -1 for one per core, or None. Got {n_jobs!r}.")
 
 

@@ -218,6 +218,8 @@ class SentenceCorpus(Readers):
         ------
         OSError
             If `path` exists and is not a corpus, or cannot be written; names path and reason. No files are left.
+        ValueError
+            If `path` is a URL: save to a local folder and copy that.
         """
         save_content(path, self._content, self._settings, own_path=self._path, own_digest=self._digest)
 

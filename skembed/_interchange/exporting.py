@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._base.pooled import PooledVectorizer
 from .._corpus.folders import FolderKind, new_folder
+from .._text.batches import DOTTED_I, lower, lower_dotted_i
+from .._text.piece_tokenizer import lower_each
 from .._text.tokenizer import BETWEEN_SPACES
 from .._validation.messages import brief
 from .._validation.paths import PathLike
@@ -24,6 +26,8 @@ _FOLDER = FolderKind("exported model", MODULES, frozenset([VECTORS, TOKENIZER, C
 _WORDS, _LONGER_WORDS = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_]{2,}"  # as \w+ and \w\w+ of Python; their own \w is larger
 _PATTERNS = dict.fromkeys([r"(?u)\b\w+\b", r"\b\w+\b", r"(?u)\w+", r"\w+"], _WORDS)
 _PATTERNS |= dict.fromkeys([r"(?u)\b\w\w+\b", r"\b\w\w+\b"], _LONGER_WORDS) | {BETWEEN_SPACES: BETWEEN_SPACES}
+# A capital I with a dot becomes one letter, as in text that this package lowers.
+_LOWERING = [{"type": "Replace", "pattern": {"String": DOTTED_I}, "content": "i"}, {"type": "Lowercase"}]
 _TYPES = "sentence_transformers.models."
 _LARGEST_DIFFERENCE = 1e-6  # of a cosine from 1
 _N_TESTED = 2000  # words
@@ -65,7 +69,7 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     Warns
     -----
     UserWarning
-        If a word ends in the Greek final sigma: of a text in capitals, the other programs make another word.
+        If a word in capitals has a sigma at its end: of a text in capitals, the other programs make another word.
 
     See Also
     --------
@@ -135,10 +139,10 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
     words = [word for word in vocabulary if analyze(word) == [word] and _is_utf8(word)]
     if not words:
         raise ValueError("No word of the vocabulary comes out of the tokenizer, so no text would have a vector.")
-    if estimator._tokenizer.lowercase and (sigma := next((word for word in words if word.endswith("ς")), None)):
+    if other := next((word for word in words if not _is_lowered_alike(estimator, word)), None):
         warnings.warn(
-            f"Words such as {sigma!r} end in a final sigma. Other programs lower a capital sigma to σ there too, so "
-            "they do not know these words where a text has them in capitals.",
+            f"Words such as {other!r} end in a sigma. In a text in capitals, {type(estimator).__name__} lowers it to ς "
+            "there and the other programs to σ, so they read another word.",
             UserWarning,
             stacklevel=3,
         )
@@ -146,6 +150,12 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
     vectors = np.zeros((len(words) + 1, estimator.n_features_out_), np.float32)
     np.multiply(estimator._summed_vectors[rows], estimator.word_weights_[rows, None], out=vectors[1:])
     return words, vectors, len(vocabulary) - len(words)
+
+
+def _is_lowered_alike(estimator: Any, word: str) -> bool:
+    """Whether the estimator and the other programs make the same of a word in capitals."""
+    capitals = word.upper()
+    return not estimator._tokenizer.lowercase or lower_each(lower_dotted_i(capitals)) == lower(capitals)
 
 
 def _is_utf8(word: str) -> bool:
@@ -167,7 +177,7 @@ def _write_files(folder: Path, tokens: list[str], vectors: np.ndarray, pattern: 
             "truncation": None,
             "padding": None,
             "added_tokens": [],
-            "normalizer": {"type": "Lowercase"} if lowercase else None,
+            "normalizer": {"type": "Sequence", "normalizers": _LOWERING} if lowercase else None,
             "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True},
             "post_processor": None,
             "decoder": None,
@@ -186,8 +196,11 @@ def _write_files(folder: Path, tokens: list[str], vectors: np.ndarray, pattern: 
 def _smallest_cosine(estimator: Any, folder: Path, words: list[str]) -> float:
     """Compare rows of the folder with those of the estimator; a ValueError if they differ."""
     step = 1 + len(words) // _N_TESTED
-    tested = [word for word in words[::step] if not word.endswith("ς")]  # of which there is a warning
-    sentences = tested + [f"{a}, {b.upper()} zzqqxx {a}!" for a, b in zip(tested, tested[1:])] + ["", "zzqqxx"]
+    tested = words[::step]
+    capitals = [
+        word.upper() if _is_lowered_alike(estimator, word) else word for word in tested
+    ]  # else there is a warning
+    sentences = tested + [f"{a}, {b} zzqqxx {a}!" for a, b in zip(tested, capitals[1:])] + ["", "zzqqxx"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of unknown words
         own, theirs = normalize(estimator.transform(sentences)), read_static_folder(folder).transform(sentences)

@@ -22,12 +22,12 @@ def import_model(path: PathLike) -> Any:
 
     Returns
     -------
-    estimator : MeanEmbeddingVectorizer, Sent2VecVectorizer or Pipeline
+    estimator : MeanEmbeddingVectorizer or Sent2VecVectorizer
         For fastText, a :class:`MeanEmbeddingVectorizer`: the mean of the vectors of all words, those of unknown words
         from their character n-grams, so the row of one word is the vector that fastText gives it. For sent2vec, a
         :class:`Sent2VecVectorizer`. Like those programs, both split text at white space alone and keep capitals. For a
-        folder, a :class:`MeanEmbeddingVectorizer` whose `analyzer` is the tokenizer of the folder; followed by scikit-
-        learn's :class:`~sklearn.preprocessing.Normalizer` in a pipeline, if the model divides rows by their lengths.
+        folder, a :class:`MeanEmbeddingVectorizer` whose `analyzer` is the tokenizer of the folder, with ``norm="l2"``
+        if the model divides rows by their lengths.
 
     Raises
     ------

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import Normalizer
 
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._text.piece_tokenizer import PieceTokenizer
@@ -30,8 +28,8 @@ def is_static_folder(folder: Path) -> bool:
     return folder.is_dir() and any((inner / TOKENIZER).exists() for inner in (folder, folder / _SUBFOLDER))
 
 
-def read_static_folder(folder: Path) -> MeanEmbeddingVectorizer | Pipeline:
-    """Return the estimator, or a pipeline that also divides rows by their lengths; a ValueError names the file."""
+def read_static_folder(folder: Path) -> MeanEmbeddingVectorizer:
+    """Return the fitted estimator; a ValueError names the file."""
     inner = folder if (folder / TOKENIZER).exists() else folder / _SUBFOLDER
     tokenizer = _read_tokenizer(inner / TOKENIZER)
     arrays = _read_arrays(inner / VECTORS)
@@ -47,13 +45,16 @@ def read_static_folder(folder: Path) -> MeanEmbeddingVectorizer | Pipeline:
             raise ValueError(f"{inner / TOKENIZER} cuts long texts, which no estimator here does.")
         if (folder / _PROMPTS).exists() and _setting(folder / _PROMPTS, "default_prompt_name", str, None):
             raise ValueError(f"{folder / _PROMPTS} puts a prompt before each text, which no estimator here does.")
-    estimator = _fitted(tokenizer, words, rows, inner / VECTORS)
-    return make_pipeline(estimator, Normalizer()) if is_unit else estimator
+    return _fitted(tokenizer, words, rows, "l2" if is_unit else None, inner / VECTORS)
 
 
-def _fitted(tokenizer: PieceTokenizer, words: list[str], rows: np.ndarray, file: Path) -> MeanEmbeddingVectorizer:
+def _fitted(
+    tokenizer: PieceTokenizer, words: list[str], rows: np.ndarray, norm: str | None, file: Path
+) -> MeanEmbeddingVectorizer:
     rows.flags.writeable = False
-    estimator = MeanEmbeddingVectorizer(rows.shape[1], word_vectors=(words, rows), unknown="zero", analyzer=tokenizer)
+    estimator = MeanEmbeddingVectorizer(
+        rows.shape[1], word_vectors=(words, rows), unknown="zero", norm=norm, analyzer=tokenizer
+    )
     fitted = {
         "vocabulary_": {word: row for row, word in enumerate(words)},
         "word_counts_": np.zeros(len(words), np.int64),

@@ -82,6 +82,8 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         What becomes of a word without a vector. "zero", as in the papers, leaves it out. "hash" gives it a random
         direction that depends on its text alone, so that it still matches itself. "ngrams" gives it the mean of the
         vectors of its character n-grams, as fastText does; `word_vectors` is then the path of its binary model.
+    norm : {"l2"} or None, default=None
+        "l2" divides each row by its length at transform, as model2vec does, so that dot products are cosines.
     min_count : int, default=5
         Words that occur less often are not learned without `word_vectors`. Given vectors are all kept.
     max_features : int or None, default=None
@@ -198,6 +200,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         spelling_weight: float = 0.0,
         n_removed_components: int = 0,
         unknown: str = "hash",
+        norm: str | None = None,
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",
@@ -218,6 +221,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         self.spelling_weight = spelling_weight
         self.n_removed_components = n_removed_components
         self.unknown = unknown
+        self.norm = norm
         self.min_count = min_count
         self.max_features = max_features
         self.analyzer = analyzer
@@ -316,10 +320,10 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
             return self.fit(X, y, groups=groups)
         model = self._in_current_names()
         corpus = model._corpus_to_learn_from(X, groups, y)
-        if "_moments" not in vars(self):
+        if self.n_removed_components and "_moments" not in vars(self):
             raise ValueError(FOR_INFERENCE)
         check_kept(self, corpus)
-        model._process_word_vectors(corpus, self._moments)
+        model._process_word_vectors(corpus, vars(self).get("_moments"))
         return self._commit_from(model)
 
     def _check_parameters(self) -> None:

@@ -150,14 +150,18 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     -----
     *Labels.* With classes `y`, one for each sentence or an indicator matrix of several, each pass puts the sentences of
     a class one after the other, in a new random order. So the neighbours of a sentence are sentences of its class. A
-    sentence of several classes takes part in each; one without a class does not take part. The vectors serve a
-    classifier of these classes, and little else. Later calls of `partial_fit`, or of `fit` with `warm_start`, need `y`
-    too, and skip a text with a warning where no two sentences share a class or all do.
+    sentence of several classes takes part in each. The vectors serve a classifier of these classes, and little else.
+    Later calls of `partial_fit`, or of `fit` with `warm_start`, need `y` too, and skip a text with a warning where no
+    two sentences share a class or all do.
+
+    *Rows without a label* are those of None, NaN or zeros alone, and those of -1, as in :mod:`sklearn.semi_supervised`.
+    Their words join the vocabulary, and no class is learned from them. -1 is a class if another number is negative, or
+    if 1 is the only other class.
 
     *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, so that unrelated sentences
     would become neighbours. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold then
     learns from that text, and `X` is only transformed for the next step of the pipeline. `fit` warns if more than half
-    of the sentences are alone in their document.
+    of the sentences are alone in their document, and if 500 sentences or more without documents are in no order.
 
     *Context.* Eq. 5 always divides by 2k. Here the sum is divided by the number of neighbours that exist, so a
     sentence at the border of a document has a context of the same scale as the others.

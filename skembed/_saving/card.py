@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
+from .._validation.limits import plain
 from .._validation.messages import brief
 
 # What a folder does not keep, or what does not change the model.
@@ -26,11 +27,11 @@ def card_of(estimator: Any, *, inference_only: bool, dtype: str, left_out: int) 
         )
     if dtype != "float32":
         facts.append(f"The vectors are stored as {dtype}.")
-    default = {key: type(estimator)._default_of(key) for key in estimator.get_params(deep=False)}
+    params = {key: plain(value) for key, value in estimator.get_params(deep=False).items()}
     settings = [
         f"- `{key}={brief(value)}`"
-        for key, value in sorted(estimator.get_params(deep=False).items())
-        if key not in _OF_THE_FIT and not _is_same(value, default[key])
+        for key, value in sorted(params.items())
+        if key not in _OF_THE_FIT and not _is_same(value, type(estimator)._default_of(key))
     ]
     return "\n".join(
         [

@@ -58,7 +58,7 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
         If it is of another class, or has a parameter that a folder cannot hold: a callable, or a RandomState.
     ValueError
         If its parameters or fitted attributes contradict each other, or a number is not finite, or too large for
-        `dtype`.
+        `dtype`; or if `path` is a URL: save to a local folder and copy that.
     FileExistsError
         If `path` exists and is not a saved model.
     OSError
@@ -129,7 +129,7 @@ def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None
     FileNotFoundError
         If there is nothing at `path`.
     ValueError
-        If it is no saved model, is damaged or was written in a newer format; names the file.
+        If it is no saved model, is damaged or was written in a newer format, and names the file; or `path` is a URL.
 
     See Also
     --------

@@ -12,6 +12,7 @@ from .._base.text import TextVectorizer, tokenizer_options
 from .._text.batches import decode_words, encode_words
 from .._text.piece_tokenizer import PieceTokenizer
 from .._text.tokenizer import Tokenizer, check_pattern
+from .._validation.limits import plain
 from .._validation.messages import brief
 from .checks import check_model, training_only
 from .schema import CLASSES, SCHEMAS, Array
@@ -129,9 +130,9 @@ def _parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
             f"{name}={brief(value)} is code, which a folder does not hold. Use an option that is a string, such as "
             'token_pattern or stemmer="english", or save the model with joblib.'
         )
-    if name == "stop_words" and value is not None and not isinstance(value, str):
-        value = tuple(value)  # an array, a set or a Series of words
-    held, before = to_json(value, name, store), len(store.arrays)
+    if name == "stop_words":
+        value = Tokenizer(stop_words=value).stop_words  # strings, whatever holds them
+    held, before = to_json(plain(value), name, store), len(store.arrays)
     if len(store.arrays) > before:
         raise TypeError(f"{name} is an array.")
     return held

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._compiled.threads import count_threads
 from .._validation.constraints import check_values
 from .._validation.limits import integers
+from .._validation.paths import PathLike, user_path
 from .rows import DenseRows, search_rows
 
 __all__ = ["ApproximateIndex"]
@@ -127,20 +128,22 @@ class ApproximateIndex:
             cosines[known, : keys.shape[1]] = np.where(filled, np.clip(1 - distances, -1, 1), np.nan)
         return indices, cosines
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: PathLike) -> None:
         """Write the index to a file of usearch. A file that is there is replaced in one step.
 
         Parameters
         ----------
-        path : str or os.PathLike
+        path : str or path-like
             The file.
 
         Raises
         ------
         OSError
             If the file cannot be written.
+        ValueError
+            If `path` is a URL.
         """
-        target = Path(path)
+        target = user_path(path)
         with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
             written = Path(folder, "index")
             try:
@@ -150,12 +153,12 @@ class ApproximateIndex:
             os.replace(written, target)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ApproximateIndex:
+    def load(cls, path: PathLike) -> ApproximateIndex:
         """Open an index that `save` wrote. usearch does not check what it reads: open only files that you trust.
 
         Parameters
         ----------
-        path : str or os.PathLike
+        path : str or path-like
             The file.
 
         Returns
@@ -170,12 +173,13 @@ class ApproximateIndex:
         FileNotFoundError
             If there is no such file.
         ValueError
-            If the file is no index of cosines.
+            If the file is no index of cosines, or `path` is a URL.
         """
-        Path(path).stat()
+        file = user_path(path)
+        file.stat()
         usearch = _usearch()
         try:
-            found = usearch.Index.restore(os.fspath(path))
+            found = usearch.Index.restore(os.fspath(file))
         except (RuntimeError, ValueError):
             found = None
         if found is None or found.metric_kind != usearch.MetricKind.Cos:

@@ -14,8 +14,24 @@ import numpy as np
 
 PADDING = b"\n" * 64  # after a text: compiled code may read this far beyond its end
 _N_CHARACTERS = 0x40000  # no code point from here on belongs to a word in any version of Unicode; a test checks it
-# The only characters whose lowered form is two characters, or depends on those around.
-_IN_CONTEXT = "\u0130\u03a3"
+DOTTED_I, _SIGMA = "\u0130", "\u03a3"  # the only capital letters whose lowered form is not one letter by itself
+
+
+def lower(text: str) -> str:
+    """Lower a text; a capital I with a dot becomes an i, without the separate dot that would end a word.
+
+    Examples
+    --------
+    >>> from skembed._text.batches import lower
+    >>> lower("\u0130STANBUL")
+    'istanbul'
+    """
+    return lower_dotted_i(text).lower()
+
+
+def lower_dotted_i(text: str) -> str:
+    """Lower the capital I with a dot alone."""
+    return text.replace(DOTTED_I, "i")
 
 
 class Text(NamedTuple):
@@ -70,19 +86,19 @@ Batch = list[Any] | Text | Column
 
 
 def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
-    """Have Python lower the sentences with a character that cannot be lowered without its context.
+    """Have Python lower the sentences with a capital sigma, which cannot be lowered without its context.
 
     Returns the text, and the offsets of the line feeds after its sentences.
     """
     data = text.data
-    found = [np.flatnonzero((data[:-1] == first) & (data[1:] == last)) for first, last in map(str.encode, _IN_CONTEXT)]
-    rows = np.unique(np.searchsorted(ends, np.concatenate(found)))
+    first, last = _SIGMA.encode()
+    rows = np.unique(np.searchsorted(ends, np.flatnonzero((data[:-1] == first) & (data[1:] == last))))
     parts, done = [], 0
     lengths = np.diff(ends, prepend=-1)
     for row in rows.tolist():
         end = int(ends[row])
         start = end + 1 - int(lengths[row])
-        lowered = text.decode(start, end).lower().encode("utf-8", "surrogatepass")
+        lowered = lower(text.decode(start, end)).encode("utf-8", "surrogatepass")
         parts += [text.data[done:start], np.frombuffer(lowered, np.uint8)]
         done = end
         lengths[row] = len(lowered) + 1
@@ -99,14 +115,13 @@ def lowered_characters() -> np.ndarray:
     the characters around or is more than one. 0x7F stands for "_", as in a table of words.
     """
     points = np.arange(_N_CHARACTERS, dtype="<u4")
-    in_context = [ord(character) for character in _IN_CONTEXT]
-    points[in_context] = 0
-    lower = points.tobytes().decode("utf-32-le", "surrogatepass").lower()
+    points[ord(_SIGMA)] = 0
+    text = lower(points.tobytes().decode("utf-32-le", "surrogatepass"))
     lowered = np.zeros(_N_CHARACTERS, np.uint32)
-    codes = np.frombuffer(lower.encode("utf-32-le", "surrogatepass"), "<u4")
-    for word in re.finditer(r"\w+", lower):
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    for word in re.finditer(r"\w+", text):
         lowered[word.start() : word.end()] = codes[word.start() : word.end()]
-    lowered[in_context] = 0xFFFFFFFF
+    lowered[ord(_SIGMA)] = 0xFFFFFFFF
     lowered[ord("_")] = 0x7F
     lowered.flags.writeable = False
     return lowered

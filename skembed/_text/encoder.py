@@ -14,6 +14,7 @@ from .._validation.messages import brief
 from .batches import Batch, Column, Text, encode_words, offsets
 from .piece_tokenizer import PieceTokenizer
 from .sources import wrong_row
+from .splitting import warn_of_unsplit_text, warn_of_unused_options
 from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
 
@@ -104,6 +105,7 @@ class Encoder:
     def __init__(self, tokenizer: Tokenizer, threads: Threads) -> None:
         self.n_rows = 0  # sentences encoded so far
         self._tokenizer, self._threads = tokenizer, threads
+        warn_of_unused_options(tokenizer)
         self._word_ids = WordIds(tokenizer)
         self._scanners: list[Scanner] = []
         self._counts = np.zeros(0, np.int64)
@@ -124,6 +126,11 @@ class Encoder:
 
         The final id is -1 where the word was not kept.
         """
+        vocabulary, remaps = self._ordered(min_count, max_features)
+        warn_of_unsplit_text(self._tokenizer, vocabulary)
+        return vocabulary, remaps
+
+    def _ordered(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
         limits = min_count, max_features
         if not self._scanners:
             vocabulary, remap = _order_packed(self._word_ids.words, self._counts, *limits)

@@ -135,7 +135,11 @@ def _normalizer(entry: Any) -> _Normalizer:
     if kind == "Sequence" and isinstance(entry.get("normalizers"), list):
         return partial(_in_turn, [_normalizer(inner) for inner in entry["normalizers"]])
     if kind == "Lowercase":
-        return _lower
+        return lower_each
+    if kind == "Replace" and isinstance(entry.get("pattern"), dict) and isinstance(entry.get("content"), str):
+        replaced = entry["pattern"].get("String")
+        if isinstance(replaced, str) and replaced:
+            return lambda text: text.replace(replaced, entry["content"])
     if kind in _FORMS:
         return partial(unicodedata.normalize, _FORMS[_FORMS.index(kind)])
     if kind == "StripAccents":
@@ -151,8 +155,9 @@ def _in_turn(steps: list[_Normalizer], text: str) -> str:
     return text
 
 
-def _lower(text: str) -> str:
-    return text.replace("Σ", "σ").lower()  # the library does not look at the context of a sigma
+def lower_each(text: str) -> str:
+    """Return a text as the library lowers it: without a look at what stands around a sigma."""
+    return text.replace("Σ", "σ").lower()
 
 
 def _without(category: str, text: str) -> str:
@@ -169,7 +174,7 @@ def _bert_normalizer(entry: dict[str, Any]) -> _Normalizer:
     if lowercase if strip is None else strip:
         steps += [partial(unicodedata.normalize, "NFD"), partial(_without, "Mn")]
     if lowercase:
-        steps.append(_lower)
+        steps.append(lower_each)
     return partial(_in_turn, steps)
 
 

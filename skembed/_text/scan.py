@@ -14,7 +14,6 @@ from .._compiled.compile import INLINE, LEAN, lean_kernel
 from .utf8 import (
     COMPRESSES,
     CONTEXT,
-    ENDS,
     bit_count,
     encode_character,
     load_bytes,
@@ -138,9 +137,9 @@ def _list_lowered(text, start, end, tables, words, n_words):
     n = 0
     at = start
     while at < end:
-        lower, size, flags = next_lowered(text, at, tables.lowered)
+        lower, size, fault = next_lowered(text, at, tables.lowered)
         at += size
-        if flags & ~ENDS:
+        if fault:
             return _U0
         if lower:
             bits, size = utf8(lower)
@@ -154,7 +153,7 @@ def _list_lowered(text, start, end, tables, words, n_words):
             else:
                 b |= bits << (shift - np.uint64(64))
             n += size
-        if n > 0 and (lower == 0 or at >= end or flags):
+        if n > 0 and (lower == 0 or at >= end):
             _list_word(tables.known, tables.new, words, n_words, a, b, n)
             n_words += _U1
             a = b = _U0
@@ -202,14 +201,14 @@ def _split_span(text, start, end, tables, ids, n_ids):
     at = start
     n = 0
     while at < end:
-        lower, size, flags = next_lowered(text, at, tables.lowered)
+        lower, size, fault = next_lowered(text, at, tables.lowered)
         at += size
-        state[FAULTS] |= flags & ~ENDS
-        if flags == CONTEXT:
+        state[FAULTS] |= fault
+        if fault == CONTEXT:
             return n_ids
         if lower:
             n += encode_character(lower, arena, state[N_BYTES] + n)
-        if n > 0 and (lower == 0 or at >= end or flags == ENDS):
+        if n > 0 and (lower == 0 or at >= end):
             ids[n_ids] = id_of_last(tables.known, tables.new, n)
             n_ids += _U1
             n = 0

@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from .._validation.limits import plain
 from .._validation.messages import brief
+from .batches import lower
 
 TOKEN_PATTERN = r"(?u)\b\w+\b"
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
@@ -108,11 +110,11 @@ class Tokenizer:
                 f'stemmer must be None, a callable, or the name of a language such as "english", got {brief(stemmer)}.'
             )
         put = object.__setattr__  # the instance is frozen
-        put(self, "analyzer", analyzer)
-        put(self, "token_pattern", token_pattern)
+        put(self, "analyzer", plain(analyzer))
+        put(self, "token_pattern", plain(token_pattern))
         put(self, "lowercase", bool(lowercase))
         put(self, "stop_words", _check_stop_words(stop_words))
-        put(self, "stemmer", stemmer)
+        put(self, "stemmer", plain(stemmer))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tokenizer):
@@ -141,17 +143,15 @@ class Tokenizer:
         """Callable from a raw item to its tokens before stemming."""
         if callable(self.analyzer):
             return self.analyzer
-        if self.stop_words is None:
-            # What CountVectorizer does, without its layers of calls; a test compares the two.
-            split = re.compile(self.token_pattern).findall
-            return (lambda text: split(text.lower())) if self.lowercase else split
-        from sklearn.feature_extraction.text import CountVectorizer
+        # What CountVectorizer does, but for a capital I with a dot, without its layers of calls; a test compares both.
+        split, stop_words = self.split, self.stop_word_set
+        return (lambda text: [word for word in split(text) if word not in stop_words]) if stop_words else split
 
-        stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
-        analyzer: _Analyzer = CountVectorizer(
-            analyzer="word", token_pattern=self.token_pattern, lowercase=self.lowercase, stop_words=stop_words
-        ).build_analyzer()
-        return analyzer
+    @property
+    def split(self) -> _Analyzer:
+        """Callable from a string to its words, stop words too."""
+        find = re.compile(self.token_pattern).findall
+        return (lambda text: find(lower(text))) if self.lowercase else find
 
     @property
     def is_compiled(self) -> bool:
@@ -290,7 +290,7 @@ def same_option(mine: Any, other: Any) -> bool:
 
 def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
     if stop_words is None or (isinstance(stop_words, str) and stop_words == "english"):
-        return stop_words
+        return plain(stop_words)
     if isinstance(stop_words, (str, bytes)) or not isinstance(stop_words, Iterable):
         raise ValueError(f'stop_words must be "english", a list of words or None, got {brief(stop_words)}.')
     words = stop_words.to_pylist() if hasattr(stop_words, "to_pylist") else list(stop_words)

@@ -9,9 +9,8 @@ from .._compiled.compile import INLINE, LEAN, lean_kernel
 from .._compiled.intrinsic import ARRAY, call, intrinsic, item_pointer
 
 NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # faults of a character; CONTEXT: only Python can lower it
-ENDS = 8  # no fault: a word ends after the character
-IN_CONTEXT = 0xFFFFFFFF  # instead of a lowered character that is two characters, or depends on those around
-_DOTTED_I, _SMALL_I, _SIGMA = 0x130, 0x69, 0x3C3
+IN_CONTEXT = 0xFFFFFFFF  # instead of the lowered capital sigma, which depends on the characters around
+_SIGMA = 0x3C3
 _LINE_FEED = 10
 _VECTOR, _EIGHT_BYTES = ir.VectorType(ir.IntType(8), 64), ir.IntType(64)
 
@@ -163,27 +162,25 @@ def _is_small_greek(text, at):
 
 @njit(**INLINE)
 def next_lowered(text, at, lowered):
-    """The character at ``text[at]``, lowered, or 0 if it is of no word; its length; and its flags: a fault, or ENDS.
+    """The character at ``text[at]``, lowered, or 0 if it is of no word; its length; and its fault, if any.
 
     ``lowered`` (n_characters,) uint32 is the lowered character of each, 0, or IN_CONTEXT
     """
-    code, size, flags = np.int64(text[at]), 1, 0
+    code, size, fault = np.int64(text[at]), 1, 0
     if code >= 0x80:
         code, size = decode_character(text, at)
         if code < 0:
             return 0, size, NOT_UTF8
         if 0xD800 <= code < 0xE000:
-            flags = SURROGATE
+            fault = SURROGATE
     if code >= lowered.shape[0]:
-        return 0, size, flags
+        return 0, size, fault
     lower = np.int64(lowered[np.uint64(code)])
     if lower == IN_CONTEXT:
-        if code == _DOTTED_I:  # its dot becomes a separate character, which is in no word
-            return _SMALL_I, size, ENDS
         if not _is_small_greek(text, at + size):
             return 0, size, CONTEXT
         lower = _SIGMA  # a capital one that does not end its word
-    return lower, size, flags
+    return lower, size, fault
 
 
 @njit(**INLINE)

@@ -1,8 +1,9 @@
-"""Values of parameters: upper bounds, and whether one is set."""
+"""Values of parameters: upper bounds, whether one is set, and numpy's scalars as values like any other."""
 
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from .messages import brief
@@ -24,3 +25,15 @@ def is_set(estimator: Any, name: str) -> bool:
         return bool(value)
     except ValueError:
         raise TypeError(f"{name} must be True or False, got {brief(value)}.") from None
+
+
+def plain(value: Any) -> Any:
+    """Return a number, boolean or string of numpy as Python has it, also within a list or tuple; others as they are.
+
+    Python's numbers do not overflow, widen no float32 array, and are what files and types of fitted attributes say.
+    """
+    if isinstance(value, np.generic):
+        return float(value) if isinstance(value, np.floating) else value.item()
+    if type(value) in (list, tuple) and any(isinstance(item, np.generic) for item in value):
+        return type(value)(plain(item) for item in value)
+    return value

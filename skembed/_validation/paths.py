@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,14 +15,28 @@ from .messages import brief
 PathLike = str | os.PathLike[str]
 
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
+# s3://bucket, dbfs:/folder, simplecache::s3://bucket; not C:/folder. pathlib makes one slash of two.
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(:.*:)?/")
 
 
 def user_path(path: PathLike) -> Path:
-    """Return the path with a leading ``~`` expanded to the home folder."""
+    """Return the path with a leading ``~`` expanded to the home folder, or refuse a URL.
+
+    All paths that users give come through here: as a path, a URL would be a new folder on this machine.
+    """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"A path must be a string or a pathlib.Path, got {brief(path)}.")
     if not os.fspath(path):
         raise ValueError("A path is an empty string. For the current folder, pass '.'.")
+    if url := _URL.match(os.fspath(path)):
+        if url[1].lower() == "file":
+            raise ValueError(f"{brief(path)} is a URL. Pass the path alone, without file://.")
+        raise ValueError(
+            f"{brief(path)} is a URL, but only files of this machine are read and written here. Pass a local path. To "
+            "keep what is written, copy it to the URL afterwards, for example with fsspec: "
+            "fs, target = fsspec.url_to_fs(url); fs.put(folder, target, recursive=True). To read what is at the URL, "
+            "copy it here first: fs.get(target, folder, recursive=True)."
+        )
     return Path(os.path.expanduser(path))
 
 

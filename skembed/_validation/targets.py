@@ -1,4 +1,4 @@
-"""What a user gives for sentences as `y`: as many values as sentences, and vectors of numbers."""
+"""What a user gives for sentences as `y`: as many values as sentences, labels of some of them, vectors of numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .columns import rows_of_column
-from .messages import brief
+from .columns import as_column, as_labels, is_missing, rows_of_column
+from .messages import brief, warn_at_user
 
 _STEP = 10_000  # rows that are checked at once
 _SMALLEST, _LARGEST = 1e-15, 1e15  # numbers between them have squares within float32
@@ -29,6 +29,43 @@ def check_length(y: Any, n_sentences: int | None, text: str) -> None:
     shape = y.shape if hasattr(y, "shape") else (len(y),) if hasattr(y, "__len__") else ()
     if shape and isinstance(shape[0], Integral) and n_sentences not in (None, shape[0]):
         raise ValueError(f"y has {shape[0]} values, but {text} has {n_sentences} sentences. Pass one for each.")
+
+
+def split_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels of the rows that have one, and which rows these are, (n_rows,) bool.
+
+    None, NaN and NA mean that a row has no label, and so does -1 as in :mod:`sklearn.semi_supervised`, where it is the
+    only negative number. The labels -1 and 1 alone are two classes.
+
+    Warns
+    -----
+    UserWarning
+        If the values are -1, 0 and 1, which may be three classes.
+
+    Examples
+    --------
+    >>> from skembed._validation.targets import split_labels
+    >>> split_labels([2, -1, None, 0])
+    (array([2, 0]), array([ True, False, False,  True]))
+    >>> split_labels([1, -1, -1, 1])
+    (array([ 1, -1, -1,  1]), array([ True,  True,  True,  True]))
+    """
+    column = as_column(y, name)
+    has_label = np.ones(len(column), bool)
+    if column.dtype.kind in "fcOmM":
+        has_label[:] = [not is_missing(label) for label in column.tolist()]
+        column = as_labels(column[has_label].tolist() if column.dtype == object else column[has_label], name)
+    if column.dtype.kind in "if" and column.min(initial=0) == -1:
+        values = np.unique(column)
+        if not np.isin(values, (-1, 1)).all():
+            if len(values) == 3 and values[-1] == 1:
+                warn_at_user(
+                    f"{name} holds -1, 0 and 1. Its {np.count_nonzero(column == -1)} rows of -1 count as rows without "
+                    "a label, as in sklearn.semi_supervised. If -1 is a class, pass strings: np.asarray(y).astype(str)."
+                )
+            has_label[has_label] = column != -1
+            column = column[column != -1]
+    return column, has_label
 
 
 def checked_targets(y: Any, n_sentences: int, estimator: str, text: str) -> np.ndarray:

@@ -198,6 +198,7 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
     max_gradient_norm: float | None
     word_vectors_: NDArray[np.float32]
     _n_decoders = 1
+    _option_of_length = "word_components"
     _options_of_shape: tuple[str, ...] = ("n_components", "word_components", "learn_words")
 
     def _networks(self) -> list[tuple[Network, list[int]]]:

@@ -54,6 +54,7 @@ class StartsFromInit(TrainedVectorizer):
     }
     init: Any
     freeze_init: bool = False
+    _option_of_length = "n_components"  # of the word vectors
     # Length to which vectors that another method has learned are scaled; None leaves them as they are.
     _median_length_at_start: float | None = None
 
@@ -94,6 +95,7 @@ class StartsFromInit(TrainedVectorizer):
             return fitted
         start = read_start(self.init)
         check_given(corpus, start.words, "init")
+        self._warn_of_another_length(start.vectors.shape[1])
         known = set(start.words)
         words = start.words + [word for word in fitted["vocabulary_"] if word not in known]
         return (
@@ -108,6 +110,15 @@ class StartsFromInit(TrainedVectorizer):
             }
             | ({"_n_frozen": len(start.words)} if self.freeze_init else {})
         )
+
+    def _warn_of_another_length(self, length: int) -> None:
+        """Warn if word vectors of another length are asked for; a choice that equals the default cannot be seen."""
+        name = self._option_of_length
+        if getattr(self, name) not in (length, self._default_of(name)):
+            warn_at_user(
+                f"{name}={getattr(self, name)} is not used: init has vectors of length {length}, and so has the model. "
+                f"Pass {name}={length}, or give init vectors of the length that you want."
+            )
 
     def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
         if self.freeze_init and self.init is None:

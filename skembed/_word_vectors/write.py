@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
@@ -91,12 +91,11 @@ def write_word_vectors(
     if counts_path is not None and counts is None:
         raise ValueError("The source has no counts of its words, so counts_path must be None.")
     row_of: Callable[[np.ndarray], bytes] = _binary_row if binary else _text_row
-    with _replacing(path) as file:
+    with _replacing(path) as file, _replacing(counts_path) if counts_path is not None else nullcontext() as of_counts:
         file.write(b"%d %d\n" % vectors.shape)
         file.writelines(b"%b %b\n" % (word, row_of(vector)) for word, vector in zip(encoded, vectors))
-    if counts_path is not None and counts is not None:
-        with _replacing(counts_path) as file:
-            file.writelines(b"%b %d\n" % entry for entry in zip(encoded, counts.tolist()))
+        if of_counts is not None and counts is not None:
+            of_counts.writelines(b"%b %d\n" % entry for entry in zip(encoded, counts.tolist()))
 
 
 def _binary_row(vector: np.ndarray) -> bytes:

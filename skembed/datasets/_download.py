@@ -23,7 +23,7 @@ from urllib.request import urlopen
 from sklearn.datasets import get_data_home
 from sklearn.utils import check_scalar
 
-from skembed.datasets._files import PathLike
+from skembed._validation.paths import PathLike, user_path
 
 # A commit pins every file below this address; tests put the address of their server here.
 BASE_URL = "https://raw.githubusercontent.com"
@@ -140,7 +140,7 @@ def fetch_files(
     """
     check_scalar(n_retries, "n_retries", int, min_val=0)
     check_scalar(delay, "delay", Real, min_val=0)
-    folder = Path(get_data_home(data_home)) / "skembed"
+    folder = Path(get_data_home(None if data_home is None else user_path(data_home))) / "skembed"
     states = {source: _state(folder / source.file, source) for source in (sources()[file] for file in files)}
     wanted = {source: state for source, state in states.items() if state}
     if wanted and not download_if_missing:

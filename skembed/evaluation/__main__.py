@@ -32,6 +32,14 @@ from ._store import ResultStore
 DEFAULT_BASELINE = "CBOW mean, as published"
 
 
+def local_path(text: str) -> Path:
+    """Return a path for an option; argparse shows no message of another error."""
+    try:
+        return user_path(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Describe the options."""
     parser = argparse.ArgumentParser(
@@ -42,14 +50,14 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--corpus",
-        type=user_path,
+        type=local_path,
         required=True,
         help="text to learn from: a sentence a line, a blank line between documents, a file (.gz too) or a folder of "
         "files; or a corpus that SentenceCorpus.save wrote",
     )
     parser.add_argument(
         "--data",
-        type=user_path,
+        type=local_path,
         help="folder with the published files in sts2012, ..., sick, msrp, senteval, semantic; default: download them",
     )
     parser.add_argument(
@@ -70,14 +78,14 @@ def make_parser() -> argparse.ArgumentParser:
         parser.add_argument(
             f"--{kind}-pairs",
             nargs="+",
-            type=user_path,
+            type=local_path,
             metavar="FILE",
             help=f"pairs of {kind}s that mean the same, of {examples} for example: a pair a line with a tab between, "
             ".gz too",
         )
     parser.add_argument("--tables", default=",".join(ALL), help="comma-separated, default: %(default)s")
     parser.add_argument(
-        "--out", type=user_path, default=Path("skembed-evaluation"), help="folder of results (%(default)s)"
+        "--out", type=local_path, default=Path("skembed-evaluation"), help="folder of results (%(default)s)"
     )
     parser.add_argument("--baseline", help=f"one of the methods, for the Wilcoxon tests ({DEFAULT_BASELINE})")
     parser.add_argument("--folds", type=int, help="of the nested cross-validation (10, or 3 in the preset quick)")

@@ -16,6 +16,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, iter_texts, take_rows, takes_corpus
+from .._text.splitting import WITHOUT_SPACES
 from .._validation.columns import as_labels, as_named, check_same_length, describe
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
@@ -42,7 +43,8 @@ def document_scores(
         Sentences in reading order, in any form that :func:`semantic_classification` takes.
     groups : array-like of shape (n_sentences,), default=None
         Document of each sentence. None is for a corpus, which knows its documents, and for lines of text with a blank
-        line between documents.
+        line between documents. Where each text is a document of its own, as tickets are (``groups=range(n)``), it is
+        cut in two, and its second half is the next sentence.
     n_questions : int, default=2000
         Number of questions; as many as there are sentences with a next one, if these are fewer. With 2000 the standard
         error of `next_sentence` is at most 0.011.
@@ -68,8 +70,7 @@ def document_scores(
     Raises
     ------
     ValueError
-        If there are no documents, no document has two sentences in a row, or the other documents have too few
-        sentences; or `X` and `groups` differ in length.
+        If there are no documents, or the other documents have too few sentences; or `X` and `groups` differ in length.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def document_scores(
     >>> scores.n_questions, scores.next_sentence, scores.same_document
     (3, 1.0, 1.0)
     """
-    sentences, documents = _read_documents(X, groups)
+    sentences, documents = _in_halves(*_read_documents(X, groups))
     questions = _draw(documents, n_questions, n_candidates, random_state)
     return _score(model, sentences, questions)
 
@@ -161,8 +162,9 @@ def document_comparison(
     random = check_random_state(random_state)
     split = GroupShuffleSplit(1, test_size=test_size, random_state=random)
     train, test = next(split.split(documents, groups=documents))
-    questions = _draw(documents[test], n_questions, n_candidates, random)
-    text, kept_aside = take_rows(sentences, train), take_rows(sentences, test)
+    kept_aside, its_documents = _in_halves(take_rows(sentences, test), documents[test])
+    questions = _draw(its_documents, n_questions, n_candidates, random)
+    text = take_rows(sentences, train)
     rows = []
     for name, estimator in zip(names, estimators):
         learned = _learn(estimator, text, documents[train])
@@ -194,6 +196,32 @@ def _read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, ND
     return sentences, documents
 
 
+def _in_halves(sentences: Any, documents: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64]]:
+    """Cut each text in two where every document is a single text; those of one word are left out."""
+    if (documents[1:] == documents[:-1]).any():
+        return sentences, documents
+    if isinstance(sentences, SentenceCorpus):
+        some = sentences[np.diff(sentences.sent_ptr) > 1]
+        ptr = np.append(
+            np.column_stack([some.sent_ptr[:-1], (some.sent_ptr[:-1] + some.sent_ptr[1:]) // 2]), some.n_tokens
+        )
+        pairs = np.arange(0, len(ptr), 2)
+        halves: Any = SentenceCorpus(some.tokens, ptr, pairs, some.vocabulary, tokenizer=some.tokenizer)
+    else:
+        cut = ((text, _middle_of(text)) for text in sentences)
+        halves = [half for text, middle in cut if middle for half in (text[:middle], text[middle:])]
+    return halves, np.repeat(np.arange(len(halves) // 2), 2)
+
+
+def _middle_of(text: Any) -> int:
+    """Where to cut a text, or a list of words: at the space nearest to its middle, if its script has any; else 0."""
+    middle = len(text) // 2
+    if not isinstance(text, str) or WITHOUT_SPACES.search(text):
+        return middle
+    found = text.rfind(" ", 0, middle), text.find(" ", middle)
+    return min((space for space in found if space > 0), key=lambda space: abs(space - middle), default=0)
+
+
 def _draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_state: Any) -> NDArray[np.int64]:
     """Draw questions: row of a sentence, of the next, of any other of its document, and of those of other documents."""
     check_scalar(n_questions, "n_questions", Integral, min_val=1)
@@ -202,7 +230,7 @@ def _draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_sta
     n_sentences = len(documents)
     have_next = np.flatnonzero(documents[1:] == documents[:-1])
     if not len(have_next):
-        raise ValueError(f"None of {n_sentences} sentences has a next one in its document. Give sentences in order.")
+        raise ValueError("No sentence has a next one in its document, and none has two words. Give sentences in order.")
     sizes = np.bincount(documents)
     n_others = n_sentences - int(sizes.max())
     if n_others < n_candidates - 1:

@@ -210,7 +210,7 @@ def test_a_tally_looks_at_a_sample():
 
     tally = Tally()
     tally.add(Batch)
-    assert Batch.rows.n_read <= 1000
+    assert Batch.rows.n_read <= 2000  # of words, and of sentences
     assert tally.batches == [(100_000, pytest.approx(1_000_000, rel=0.01), pytest.approx(1_000_000, rel=0.01))]
 
 
@@ -245,3 +245,21 @@ def test_a_warm_start_in_another_language_warns():
     model = CBOSVectorizer(5, min_count=1, max_iter=1, warm_start=True).fit(TEXT)
     with pytest.warns(UserWarning, match="of the words of this text are in the vocabulary"):
         model.fit(FRENCH)
+
+
+@pytest.mark.filterwarnings("ignore:.*whole phrases, since their script has no spaces")
+@pytest.mark.parametrize("name", ["CBOSVectorizer", "BOWPCA", "HybridVectorizer"])
+def test_rows_of_zeros_are_named_where_each_word_of_the_first_text_occurs_once(name):
+    """By its counts nothing about such a text lets one expect that words are known."""
+    generator = np.random.default_rng(0)
+    letters = [chr(code) for code in range(0x4E00, 0x4E80)]
+    text, other = ([" ".join("".join(generator.choice(letters, 6)) for _ in range(2)) for _ in range(60)] for _ in "ab")
+    y = np.arange(60) % 2 if name == "CBOSVectorizer" else None
+    model = make(name, n_components=2).fit(text, y, **({} if y is not None else {"groups": np.arange(60) // 6}))
+    with pytest.warns(UserWarning, match="Only 0% of the words of X are in the vocabulary"):
+        model.transform(other)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.transform(text)
+        model.transform(other[:4])
+        model.transform(text[:31] + other[:29])

@@ -1,11 +1,13 @@
 """What error messages show: a line of a value at most, and advice that works for what was passed."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from estimators import CLASSES, GROUPS, TEXT, fitted, make
+from estimators import CLASSES, GROUPS, TEXT, default, fitted, make
 from sklearn.compose import ColumnTransformer
 
 from skembed import CBOSVectorizer, SentenceCorpus
@@ -233,3 +235,14 @@ def test_stop_words_in_any_collection(name, wrap):
 def test_wrong_stop_words(name, words):
     with pytest.raises((TypeError, ValueError), match="stop_words"):
         make(name, stop_words=words).fit(TEXT)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_a_wrong_argument_names_no_private_class(cls):
+    """Which private base class has the method says nothing to a user, and reads as the wrong estimator."""
+    expected = rf"^({cls.__name__}\.)?fit\(\) got an unexpected keyword argument 'sample_weight'"
+    with pytest.raises(TypeError, match=expected):
+        default(cls).fit(["a cat", "a dog"], [0, 1], sample_weight=[1, 2])
+    for name, method in inspect.getmembers(default(cls), inspect.ismethod):
+        if not name.startswith("_") and method.__module__.startswith("skembed."):
+            assert inspect.unwrap(method.__func__).__qualname__ in (name, f"{cls.__name__}.{name}")

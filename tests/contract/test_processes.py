@@ -173,20 +173,42 @@ def test_eight_processes_on_an_empty_cache_and_a_damaged_one(tmp_path):
     assert all(path.stat().st_size > 0.9 * size for path, size in files.items())  # made whole again
 
 
-def test_nowhere_to_keep_compiled_code(tmp_path):
-    shutil.copytree(ROOT / "skembed", tmp_path / "skembed", ignore=shutil.ignore_patterns("__pycache__"))
-    # Nobody, not even root, can make a folder here or below os.devnull.
-    for folder in [path for path in (tmp_path / "skembed").rglob("*") if path.is_dir()]:
-        (folder / "__pycache__").write_text("")
-    code = f"""
-sys.path[:0] = [{str(tmp_path)!r}]
+@pytest.fixture
+def copied_package(tmp_path):
+    """Code that imports a copy of the package, in a folder that can be written."""
+    copy = tmp_path / "site-packages"
+    shutil.copytree(ROOT / "skembed", copy / "skembed", ignore=shutil.ignore_patterns("__pycache__"))
+    return f"""
+sys.path[:0] = [{str(copy)!r}]
 import skembed
-assert skembed.__file__.startswith({str(tmp_path)!r})
+assert skembed.__file__.startswith({str(copy)!r})
 for name in skembed.__all__:
     getattr(skembed, name)
 """
-    nowhere = dict.fromkeys(["HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "NUMBA_CACHE_DIR"], os.devnull)
-    assert run(code + RUN_ONE_KERNEL, **nowhere).strip() == rows_of_one_kernel()
+
+
+def homes(folder):
+    """The variables that say where the user's cache folder is, on every system."""
+    return dict.fromkeys(["HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"], str(folder))
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_compiled_code_lies_in_the_users_cache_folder_or_the_chosen_one(chosen, copied_package, tmp_path):
+    """Files that pip did not install would stay when it uninstalls, and hide the next installation."""
+    own = tmp_path / "own.py"
+    own.write_text("import numba\n@numba.njit(cache=True)\ndef double(x):\n    return 2 * x\n")
+    code = f"{copied_package}{RUN_ONE_KERNEL}\nsys.path[:0] = [{str(tmp_path)!r}]\nimport own\nown.double(21)"
+    folders = {**homes(tmp_path / "home"), "NUMBA_CACHE_DIR": str(tmp_path / "chosen") if chosen else ""}
+    assert run(code, **folders).strip() == rows_of_one_kernel()
+    files = [path.relative_to(tmp_path).parts for path in tmp_path.rglob("*.nb?")]
+    assert {parts[0] for parts in files if not parts[-1].startswith("own.")} == {"chosen" if chosen else "home"}
+    # Functions that are not the package's stay where numba puts them.
+    assert {parts[0] for parts in files if parts[-1].startswith("own.")} == {"chosen" if chosen else "__pycache__"}
+
+
+def test_nowhere_to_keep_compiled_code(copied_package, tmp_path):
+    nowhere = {**homes(os.devnull), "NUMBA_CACHE_DIR": os.devnull}  # nobody, not even root, can make a folder there
+    assert run(copied_package + RUN_ONE_KERNEL, **nowhere).strip() == rows_of_one_kernel()
     assert not list(tmp_path.rglob("*.nb?"))
 
 

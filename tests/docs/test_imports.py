@@ -244,6 +244,19 @@ def test_import_is_light():
     assert not loaded, "\n".join(line for line in done.stderr.splitlines() if shown.search(line))
 
 
+def test_public_modules_are_attributes_after_import_skembed():
+    """As `sklearn.datasets` is after `import sklearn`."""
+    modules = {unit for unit in RANK if unit[0] != "_"}
+    code = f"""
+import skembed
+assert {modules} <= set(dir(skembed))
+for name in {modules}:
+    assert getattr(skembed, name).__name__ == f"skembed.{{name}}"
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def test_public_names_exist_and_are_documented():
     missing = [name for name in skembed.__all__ if not hasattr(skembed, name)]
     assert not missing

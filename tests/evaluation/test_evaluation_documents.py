@@ -15,7 +15,7 @@ from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 from skembed.evaluation import document_comparison, document_scores
 from skembed.evaluation._baselines import TFIDF
 from skembed.evaluation._compared import FittedOnCompared, tfidf_of_compared
-from skembed.evaluation._documents import _draw
+from skembed.evaluation._documents import _draw, _middle_of
 
 RNG = np.random.default_rng(0)
 SIZES = [1, 5, 2, 9, 3, 1, 6, 4]
@@ -193,7 +193,7 @@ def test_estimator_fitted_on_the_compared_sentences_leaves_its_estimator_alone()
         (TEXT, None, {}, "two documents or more, got 1. Pass groups"),
         ([], None, {}, "two documents or more, got 0"),
         (TEXT, GROUPS[1:], {}, "X and groups must have the same length, got 31 and 30"),
-        (TEXT, range(len(TEXT)), {}, "None of 31 sentences has a next one"),
+        (["a", "b", "c"], range(3), {}, "No sentence has a next one in its document, and none has two words"),
         (
             TEXT,
             GROUPS,
@@ -235,3 +235,47 @@ def test_models_need_names_and_must_learn_from_the_text():
     for model in (CBOSVectorizer(corpus=corpus), make_pipeline(joined)):
         with pytest.raises(ValueError, match="The model 'mine' has .*corpus=.*may hold documents that are kept aside"):
             document_comparison({"mine": model}, TEXT, groups=GROUPS)
+
+
+# -- documents of one sentence -----------------------------------------------------------------------------------------
+
+TICKETS = ["the printer is on fire", "word", "login fails again", "", "where is my parcel now", "refund, please help"]
+
+
+def test_texts_that_are_documents_each_are_cut_in_two(seen):
+    scores = document_scores(Recorder(), TICKETS, groups=range(6), n_candidates=4)
+    assert seen["tested"] == [
+        *("the printer", " is on fire"), *("login", " fails again"), *("where is my", " parcel now"),
+        *("refund,", " please help"),
+    ]  # fmt: skip
+    assert scores.n_questions == 4
+
+
+def test_a_corpus_of_such_texts_is_cut_in_two(seen):
+    corpus = SentenceCorpus.from_sentences(TICKETS, groups=range(6))
+    document_scores(Recorder(), corpus, n_candidates=4)
+    words = [text.split() for text in seen["tested"]]
+    assert [len(half) for half in words] == [2, 3, 1, 2, 2, 3, 1, 2]
+    assert [word for half in words for word in half] == [word for i in (0, 2, 4, 5) for word in corpus[i]]
+
+
+def test_methods_are_compared_on_texts_that_are_documents_each(seen):
+    tickets = [f"{a} {b} {c}" for a, b in zip("abcdefghij", "klmnopqrst") for c in (f"{a}x {b}y", f"{b}y {a}z")]
+    rows = document_comparison({"rec": Recorder()}, tickets, groups=range(20), test_size=0.5, n_candidates=4)
+    assert set(seen["text"]) <= set(tickets) and len(seen["text"]) == 10  # whole texts are learned from
+    assert len(seen["tested"]) == 20 and [row["n_questions"] for row in rows] == [10, 10]
+
+
+def test_where_a_text_is_cut():
+    text = {
+        "": 0,
+        "a": 0,
+        "ab": 0,
+        "\u6211\u4eec\u4eca\u5929": 2,
+        "aaaaaa b": 6,
+        " ab": 0,
+        "a b c d": 3,
+        "a bbbbbbb": 1,
+    }
+    assert {sentence: _middle_of(sentence) for sentence in text} == text
+    assert _middle_of(["a", "b", "c"]) == 1

@@ -12,6 +12,8 @@ from sklearn.preprocessing import normalize
 
 from skembed import BOWPCA, MeanEmbeddingVectorizer, export_model, import_model
 from skembed._interchange import exporting
+from skembed._text.piece_tokenizer import lower_each
+from skembed._text.tokenizer import Tokenizer
 
 WORDS = ["the", "cat", "café", "1914", "x", "кошка", "_id", "½", "Capital", "two words", "hot-dog", "\udcc3"]
 TEXT = ["The cat, the café in 1914.", "кошка x _id ½", "x cat"]
@@ -119,10 +121,33 @@ def test_models_that_are_no_sums_of_words(tmp_path):
         export_model(emb, tmp_path / "model")
 
 
-def test_a_final_sigma_is_warned_of(tmp_path):
-    emb = MeanEmbeddingVectorizer(word_vectors={"οδος": [1.0], "cat": [2.0]}, unknown="zero").fit(["οδος cat"])
-    with pytest.warns(UserWarning, match="'οδος' end in a final sigma"):
+@pytest.mark.parametrize("word", ["οδος", "οδοσ", "ος_", "ας2"])
+def test_a_final_sigma_is_warned_of(word, tmp_path):
+    emb = MeanEmbeddingVectorizer(word_vectors={word: [1.0, 3.0], "cat": [2.0, 1.0]}, unknown="zero").fit(["cat"])
+    with pytest.warns(UserWarning, match=f"'{word}' end in a sigma"):
         export_model(emb, tmp_path / "model")
+    capitals = import_model(tmp_path / "model").transform([word.upper(), word])
+    assert capitals[0].any() == (lower_each(word.upper()) == word)
+
+
+def _is_cased(c):
+    return c.isprintable() and len({c, c.upper(), c.lower(), c.title(), c.casefold()}) > 1
+
+
+@pytest.mark.filterwarnings("ignore:Words such as .* end in a sigma")
+def test_words_with_every_cased_letter(tmp_path):
+    """As ß, ŉ, ﬁ, İ and ı, many become other letters, or more than one, in capitals."""
+    cased = filter(_is_cased, map(chr, range(0x110000)))
+    around = ("{}", "a{}", "{}a", "a{}b", "{}σ", "aς{}", "a{}2", "{}_", "a{}ʰ")
+    texts = (form.format(c) for c in cased for form in around)
+    words = sorted({word for text in texts for word in Tokenizer().analyze(text)})
+    assert len(words) > 10_000
+    numbers = np.random.default_rng(0).normal(size=(len(words), 4)).astype(np.float32)
+    for start in range(0, len(words), exporting._N_TESTED - 1):  # as many as are all tested
+        chosen = slice(start, start + exporting._N_TESTED - 1)
+        vectors = dict(zip(words[chosen], numbers[chosen]))
+        emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(words[chosen])
+        assert export_model(emb, tmp_path / "model")["words"] == len(vectors)
 
 
 def test_a_folder_that_would_differ_is_not_written(tmp_path, monkeypatch):

@@ -152,13 +152,14 @@ def test_the_word_before_decides_whether_a_word_counts():
 def test_it_starts_as_the_mean_of_the_words():
     source = CBOSVectorizer(12, min_count=1, random_state=0).fit([side for pair in PAIRS for side in pair])
     text = ["ignore red", "take green and", "never heard of", "red"]
-    start = GRANVectorizer(**FAST | {"learning_rate": 1e-12}, init=source).fit(PAIRS)
+    start = GRANVectorizer(**FAST | {"n_components": 12, "learning_rate": 1e-12}, init=source).fit(PAIRS)
     rows, expected = start.transform(text), source.set_params(pooling="mean").transform(text)
     np.testing.assert_allclose(rows, expected / 2, rtol=1e-3, atol=1e-5)
-    learned_on = GRANVectorizer(**FAST, init=source).fit(PAIRS)
-    again = GRANVectorizer(**FAST | {"learning_rate": 1e-12}, init=learned_on).fit(PAIRS)
+    learned_on = GRANVectorizer(**FAST | {"n_components": 12}, init=source).fit(PAIRS)
+    again = GRANVectorizer(**FAST | {"n_components": 12, "learning_rate": 1e-12}, init=learned_on).fit(PAIRS)
     np.testing.assert_allclose(again.transform(text), learned_on.transform(text), rtol=1e-3, atol=1e-5)
-    other = GRANVectorizer(**FAST | {"learning_rate": 1e-12, "n_units": 5}, init=learned_on).fit(PAIRS)
+    options = FAST | {"n_components": 12, "learning_rate": 1e-12, "n_units": 5}
+    other = GRANVectorizer(**options, init=learned_on).fit(PAIRS)
     assert np.abs(other.gate_weights_).max() < 1e-6  # the units are others
 
 

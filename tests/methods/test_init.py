@@ -55,6 +55,19 @@ def cosines(a, b):
     return (a * b).sum(axis=1) / np.maximum(np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1), 1e-12)
 
 
+@every
+def test_a_length_that_is_not_that_of_init_is_named(cls):
+    length = len(next(iter(GIVEN.values())))
+    with pytest.warns(UserWarning, match=f"n_components=7 is not used: init has vectors of length {length}"):
+        assert fit(cls, n_components=7).n_features_out_ == length
+    assert fit(cls, n_components=length).n_features_out_ == length
+
+
+def test_a_length_of_words_below_units_that_is_not_that_of_init_is_named():
+    with pytest.warns(UserWarning, match="word_components=7 is not used: init has vectors of length"):
+        SkipThoughtVectorizer(3, word_components=7, init=GIVEN, **FAST).fit(TEXT)
+
+
 # -- what it may be ---------------------------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarn
 WORDS = sorted({word for pair in PAIRS for side in pair for word in side.lower().strip(".").split()} - {"oven", "car"})
 GIVEN = dict(zip(WORDS, np.random.default_rng(1).normal(size=(len(WORDS), 10)).astype(np.float32)))
 GIVEN["never"] = np.ones(10, np.float32)
+AS_GIVEN = FAST | {"n_components": 10}
 
 
 def block(n, d, seed=0):
@@ -203,7 +204,7 @@ def test_in_a_pipeline():
 
 def test_it_starts_where_a_model_stands():
     source = MeanEmbeddingVectorizer(word_vectors=GIVEN, weighting="sif", hash_numbers=True).fit(SENTENCES)
-    model = ParaphraseVectorizer(init=source, learning_rate=1e-12, **FAST).fit(PAIRS)
+    model = ParaphraseVectorizer(init=source, learning_rate=1e-12, **AS_GIVEN).fit(PAIRS)
     text = ["the cat and a dog", "soup", "never heard of 1914", "rain in the station"]
     cosine = (model.transform(text) * source.transform(text)).sum(axis=1)
     norms = [np.linalg.norm(m.transform(text), axis=1) for m in (model, source)]
@@ -224,11 +225,11 @@ def test_direction_and_length_are_apart():
 
 
 def test_part_of_the_way():
-    start, end = (ParaphraseVectorizer(init=GIVEN, interpolation=part, **FAST).fit(PAIRS) for part in (0.0, 1.0))
+    start, end = (ParaphraseVectorizer(init=GIVEN, interpolation=part, **AS_GIVEN).fit(PAIRS) for part in (0.0, 1.0))
     rows = [GIVEN[word] for word in list(GIVEN)]
     np.testing.assert_allclose(start.word_vectors_[: len(rows)], rows, rtol=1e-5)
     assert (start.word_weights_ == 1).all() and (end.word_weights_ != 1).any()
-    half = ParaphraseVectorizer(init=GIVEN, interpolation=0.5, **FAST).fit(PAIRS)
+    half = ParaphraseVectorizer(init=GIVEN, interpolation=0.5, **AS_GIVEN).fit(PAIRS)
     np.testing.assert_allclose(half.word_weights_, (1 + end.word_weights_) / 2, rtol=1e-5)
     np.testing.assert_allclose(*(np.linalg.norm(m.word_vectors_, axis=1) for m in (half, start)), rtol=1e-5)
     # What is learned next goes on from the end of the way.
@@ -237,7 +238,7 @@ def test_part_of_the_way():
 
 
 def test_alpha_holds_the_vectors():
-    free, held = (ParaphraseVectorizer(init=GIVEN, alpha=alpha, **FAST).fit(PAIRS) for alpha in (0.0, 10.0))
+    free, held = (ParaphraseVectorizer(init=GIVEN, alpha=alpha, **AS_GIVEN).fit(PAIRS) for alpha in (0.0, 10.0))
     way = [np.linalg.norm(m._directions - m._start_vectors) for m in (free, held)]
     assert way[1] < 0.8 * way[0]
 

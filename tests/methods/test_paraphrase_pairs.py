@@ -87,7 +87,6 @@ def test_pairs_in_any_form(form):
         (SENTENCES, range(16), "y: no two sentences are of one group"),
         (["a", "b", "c", "d"], [0, 0, 0, 1], "y: only one group has two sentences, so there is no other pair"),
         ([("hub", f"s{i}") for i in range(LARGEST_COMPONENT + 1)], None, "All 1001 pairs of X hang together"),
-        (SENTENCES, [None, *TOPICS[1:]], "y has no label in row 0"),
         (lambda: PairCorpus.from_pairs(PAIRS), [0] * len(PAIRS), "must be None where X is pairs"),
     ],
 )

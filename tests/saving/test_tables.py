@@ -133,6 +133,12 @@ def test_what_is_refused(model, folder, tmp_path):
         skembed.dask.transform(folder, wrong).compute()
 
 
+def test_without_dask_the_error_says_what_to_install(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask.base", None)
+    with pytest.raises(ImportError, match=r"pip install skembed\[dask\]"):
+        skembed.dask.transform(model, TEXT)
+
+
 def test_arrow_batches(model, folder, loads):
     table = pa.table({"n": range(len(TEXT)), "text": TEXT})
     batches = [*table.to_batches(max_chunksize=7), table.slice(0, 0).combine_chunks().to_batches()]

@@ -19,9 +19,19 @@ from skembed._text.known_words import KnownTokens
 from skembed._text.tokenizer import TOKEN_PATTERN, Tokenizer
 
 # Without JIT, NumPy says so where integers wrap.
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning"),
+    pytest.mark.filterwarnings("ignore:.*whole phrases, since their script has no spaces"),
+]
 
-analyze = CountVectorizer(token_pattern=TOKEN_PATTERN).build_analyzer()
+split = CountVectorizer(token_pattern=TOKEN_PATTERN).build_analyzer()
+
+
+def analyze(text):
+    """Words as CountVectorizer makes them, except that a capital I with a dot is one letter."""
+    return split(text.replace("\u0130", "i"))
+
+
 slow_twin = Tokenizer(analyzer=analyze)
 
 # Words of every length around the borders of the kernel (8, 16, 64, 512 bytes), and all that has ever broken a program.
@@ -143,7 +153,7 @@ def test_every_line_of_the_corpora(data_dir, name):
 @pytest.mark.filterwarnings("ignore:Your stop_words may be inconsistent")
 @given(st.lists(st.lists(st.sampled_from(["the", "The", "a", "cats", "cat", "x", "É"])).map(" ".join), max_size=6))
 def test_stems_and_stop_words(sentences):
-    for options in ({"stop_words": ["the", "É"]}, {"stop_words": "english"}, {"stemmer": lambda word: word[:2]}):
+    for options in ({"stop_words": ["the", "é"]}, {"stop_words": "english"}, {"stemmer": lambda word: word[:2]}):
         assert_twins(sentences, **options)
 
 

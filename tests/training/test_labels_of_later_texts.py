@@ -19,7 +19,7 @@ NOTHING = {
     "classes of one sentence": ([0, 1, 2], "every class of y has one sentence"),
     "one class": (["a", "a", "a"], "y holds one class only"),
     "a common class": ([[1, 1], [1, 0], [1, 1]], "y gives every two sentences a common class"),
-    "zeros": (np.zeros((3, 2), int), "y holds no class, only zeros"),
+    "zeros": (np.zeros((3, 2), int), "y holds no class: every sentence is without a label"),
 }
 nothing = pytest.mark.parametrize(("y", "fault"), NOTHING.values(), ids=NOTHING)
 

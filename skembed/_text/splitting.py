@@ -1,0 +1,57 @@
+"""Warnings where the words of a text are not what a user expects of the options."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from .._validation.messages import brief, warn_at_user
+from .tokenizer import TOKEN_PATTERN, Tokenizer
+from .vocabulary import Vocabulary
+
+# Thai, Lao, Burmese, Khmer, kana and Chinese characters: scripts that are written without spaces between words.
+WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+# The fraction of the words with such characters, and their mean length; those of a segmenter are shorter.
+_MANY, _LONG = 1 / 3, 3.0
+_SAMPLE, _LEAST = 1000, 10  # words, the most frequent ones; how often they occur together
+
+
+def warn_of_unused_options(tokenizer: Tokenizer) -> None:
+    """Warn of options that are not used, and of stop words that the words of a text never equal."""
+    if callable(tokenizer.analyzer):
+        defaults = {"token_pattern": TOKEN_PATTERN, "stop_words": None}
+        unused = [name for name, default in defaults.items() if getattr(tokenizer, name) != default]
+        if unused:
+            warn_at_user(f"Not used, since analyzer is a callable, which splits the text: {', '.join(unused)}.")
+        return
+    stop_words = tokenizer.stop_word_set
+    for stop_word in sorted(stop_words):
+        found = tokenizer.split(stop_word)
+        if not set(found) <= stop_words:
+            warn_at_user(
+                f"stop_words has {brief(stop_word)}, which a text never gives: it is lowered and split to "
+                f"{brief(found)}, and these words stay. Put them into stop_words."
+            )
+            return
+
+
+def warn_of_unsplit_text(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
+    """Warn of words that are whole phrases, as of text in a script without spaces between words."""
+    if callable(tokenizer.analyzer):
+        return
+    words = vocabulary.prune(max_features=_SAMPLE).words
+    counts = vocabulary.counts[: len(words)]
+    is_unsplit = np.array([WITHOUT_SPACES.search(word) is not None for word in words], bool)
+    n_unsplit = counts[is_unsplit].sum()
+    if n_unsplit <= max(_MANY * counts.sum(), _LEAST):
+        return
+    length = np.dot(counts[is_unsplit], [len(word) for word in np.array(words, object)[is_unsplit]]) / n_unsplit
+    if length > _LONG:
+        example = next(word for word, found in zip(words, is_unsplit) if found)
+        warn_at_user(
+            f"Words such as {brief(example, 40)} have {length:.1f} characters in the mean: they are whole phrases, "
+            "since their script has no spaces between words, and few of them occur again. Pass a segmenter or "
+            "character n-grams as analyzer, for example analyzer=CountVectorizer(analyzer='char', ngram_range=(1, 2))"
+            ".build_analyzer()."
+        )

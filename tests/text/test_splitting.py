@@ -1,0 +1,64 @@
+"""What the words of a text are not: options without effect, and phrases of scripts without spaces, are named."""
+
+import warnings
+
+import pytest
+from estimators import as_is
+from sklearn.feature_extraction.text import CountVectorizer
+from test_tokenizer import decode
+
+from skembed import BOWPCA, SentenceCorpus
+from skembed._text.tokenizer import Tokenizer
+
+
+def test_a_capital_i_with_a_dot_does_not_cut_its_word():
+    cities = ["\u0130STANBUL ve \u0130zmir", "D\u0130YARBAKIR"]
+    for tokenizer in (Tokenizer(), Tokenizer(token_pattern=r"\b\w+\b"), Tokenizer(stop_words=["ve"])):
+        found = decode(tokenizer, cities)
+        assert found[1] == ["diyarbakir"] and found[0][:: 2 if len(found[0]) > 2 else 1] == ["istanbul", "izmir"]
+    assert decode(Tokenizer(lowercase=False), cities[1:]) == [["D\u0130YARBAKIR"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"stop_words": ["don't", "the"]},
+            r"stop_words has \"don't\", which a text never gives.* to \['don', 't'\], and these words stay",
+        ),
+        (
+            {"stop_words": ["The"]},
+            r"stop_words has 'The', which a text never gives: it is lowered and split to \['the'\]",
+        ),
+        ({"stop_words": "english", "token_pattern": r"[a-z]"}, "stop_words has 'about', which a text never gives"),
+        ({"analyzer": as_is, "stop_words": ["the"]}, "Not used, since analyzer is a callable, .*: stop_words"),
+    ],
+)
+def test_options_without_effect_are_named(options, message):
+    text = [["a", "b"], ["b", "c"], ["c", "d"]] if "analyzer" in options else ["a b c", "b c d", "a d"]
+    with pytest.warns(UserWarning, match=message):
+        SentenceCorpus.from_sentences(text, **options)
+    with pytest.warns(UserWarning, match=message):
+        BOWPCA(1, **options).fit(text)
+
+
+def test_stop_words_whose_parts_are_stop_words_are_fine():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for stop_words in ("english", ["don't", "don", "t"], ["A", "a", ""], ["?"]):
+            SentenceCorpus.from_sentences(["a b"], stop_words=stop_words)
+
+
+CHINESE = ["\u6211\u4eec\u4eca\u5929\u53bb\u5317\u4eac", "\u4ed6\u559c\u6b22\u559d\u7eff\u8336\u548c\u5496\u5561"] * 10
+
+
+def test_text_without_spaces_between_words_is_named():
+    with pytest.warns(UserWarning, match=r"have 8\.0 characters in the mean: they are whole phrases.*build_analyzer"):
+        SentenceCorpus.from_sentences(CHINESE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pairs = CountVectorizer(analyzer="char", ngram_range=(1, 2)).build_analyzer()
+        SentenceCorpus.from_sentences(CHINESE, analyzer=pairs)
+        SentenceCorpus.from_sentences([" ".join(sentence[i : i + 2] for i in range(0, 6, 2)) for sentence in CHINESE])
+        SentenceCorpus.from_sentences([*CHINESE, *["the river is wide and cold"] * 20])
+        SentenceCorpus.from_sentences(["Donaudampfschifffahrtsgesellschaft"] * 10)
