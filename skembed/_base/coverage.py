@@ -97,7 +97,10 @@ class Coverage:
 
 def known_fraction(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
     """Fraction of the tokens of a corpus that are in a vocabulary."""
-    ids = corpus.vocabulary.ids_of(vocabulary)
+    if isinstance(vocabulary, dict) and len(corpus.vocabulary) < len(vocabulary):
+        ids = np.array([i for i, word in enumerate(corpus.vocabulary.words) if word in vocabulary], np.int64)
+    else:
+        ids = corpus.vocabulary.ids_of(vocabulary)
     return float(corpus.vocabulary.counts[ids[ids >= 0]].sum() / max(1, corpus.n_tokens))
 
 

@@ -12,7 +12,9 @@ from .._encoders.bag import hash_vectors
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._validation.messages import brief
 from .coverage import check_kept
+from .sharing import side_state
 from .state import check_order
+from .waiting import waiting_on
 
 NEW_WORDS = ("append", "ignore")
 
@@ -20,10 +22,12 @@ NEW_WORDS = ("append", "ignore")
 class Growth(NamedTuple):
     """How a vocabulary grows."""
 
-    words: list[str]  # all of them, by row
+    vocabulary: dict[str, int]
     counts: np.ndarray  # (n_words,) int64: in all texts
-    earlier: np.ndarray  # (n_words,) int64: in the texts before this one; 0 for a new word
-    new: np.ndarray  # rows of the new words, ascending
+    earlier: np.ndarray  # (n_words,) int64: in the texts before this one, those of a word that has waited included
+    rows: np.ndarray  # rows of the new words, ascending
+    words: list[str]  # the new words, by row
+    waiting: dict[str, int]  # words that are not learned yet, see `waiting_on`
 
 
 def check_new_words(new_words: Any) -> None:
@@ -41,60 +45,92 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], 
     if new_words == "ignore" or not getattr(estimator, "_appends_words", True):
         check_kept(estimator, corpus)
         return {}
-    n_frozen = fitted.get("_n_frozen", 0)
+    state, n_frozen = side_state(estimator), fitted.get("_n_frozen", 0)
+    if state.in_order is not fitted["vocabulary_"]:  # a look at each word, once for each vocabulary
+        check_order(fitted["vocabulary_"])
     growth = grow(corpus, fitted, estimator._option("min_count", fitted), estimator.max_features, n_frozen)
-    n_earlier, n_words = fitted["_n_tokens"], len(growth.words)
-    n_known = fitted["coverage_"] * n_earlier + growth.counts.sum() - growth.earlier.sum()
+    state.in_order = growth.vocabulary
+    n_earlier, n_words = fitted["_n_tokens"], len(growth.vocabulary)
+    n_known = fitted["coverage_"] * n_earlier + growth.counts.sum() - fitted["word_counts_"].sum()
     grown = {
-        "vocabulary_": {word: row for row, word in enumerate(growth.words)},
+        "vocabulary_": growth.vocabulary,
         "word_counts_": growth.counts,
+        "_waiting": growth.waiting,
         "_n_tokens": n_earlier + corpus.n_tokens,
         "coverage_": float(n_known / max(1, n_earlier + corpus.n_tokens)),
     }
-    old = np.setdiff1d(np.arange(n_words), growth.new)
     earlier: dict[str, Any] = {"word_counts_": growth.earlier, "_n_tokens": n_earlier}
-    if "_unknown_weight" in fitted:
-        weights = np.full(n_words, fitted["_unknown_weight"], np.float32)
-        weights[old] = fitted["word_weights_"][old]
-        earlier |= {"word_weights_": weights, "_unknown_weight": fitted["_unknown_weight"]}
+    if getattr(estimator, "weighting", None) == "idf":
+        earlier |= {"word_weights_": _weights_before(growth, fitted), "_unknown_weight": fitted["_unknown_weight"]}
     grown |= estimator._text_statistics(corpus, fitted | grown, earlier)
-    if not len(growth.new):
+    if not growth.words:
         return grown
     arrays = estimator._learned_arrays(fitted | grown)
     vectors, source = None, next((array for array in arrays if array.is_source), None)
     if source is not None:
-        vectors = hash_vectors([growth.words[row] for row in growth.new], source.shape[1])
+        vectors = hash_vectors(growth.words, source.shape[1])
         is_known = "_unknown_length" in fitted
         vectors *= fitted["_unknown_length"] if is_known else np.median(row_norms(fitted[source.name][:n_words]))
-    return grown | with_new_rows(arrays, estimator.solver, fitted, WordRows(n_words, old, growth.new, vectors))
+    new_rows = WordRows(n_words, growth.rows, vectors)
+    return grown | with_new_rows(arrays, estimator.solver, fitted, new_rows, state.spares.grown)
+
+
+def _weights_before(growth: Growth, fitted: dict[str, Any]) -> np.ndarray:
+    """The word weights that the texts before this one give; one that waited counts once a sentence."""
+    n_old = len(fitted["word_weights_"])
+    weights = np.full(len(growth.counts), fitted["_unknown_weight"], np.float32)
+    weights[:n_old] = fitted["word_weights_"]
+    n_sentences = np.exp(float(fitted["_unknown_weight"]) - 1)
+    in_sentences = np.minimum(growth.earlier[growth.rows], n_sentences - 1)
+    weights[growth.rows] = np.log(n_sentences / (1 + in_sentences)) + 1
+    return weights
 
 
 def grow(
     corpus: SentenceCorpus, fitted: dict[str, Any], min_count: int, max_features: int | None, n_frozen: int
 ) -> Growth:
-    """The vocabulary with the words that occur at least `min_count` times in a text.
+    """The vocabulary with the words of a text that have occurred `min_count` times, in this text and those before.
 
     If there would be more than `max_features`, a new word takes the row of the rarest word that is not frozen, if it is
     more frequent.
     """
-    words, earlier = list(fitted["vocabulary_"]), np.asarray(fitted["word_counts_"])
-    check_order(fitted["vocabulary_"])
-    ids, of_text = corpus.vocabulary.ids_of(words), np.append(corpus.vocabulary.counts, 0)
-    counts = earlier + of_text[ids]  # 0, the last one, for a word that the text does not have: its id is -1
-    is_new = of_text[:-1] >= min_count
-    is_new[ids[ids >= 0]] = False
-    candidates = np.flatnonzero(is_new)  # by falling count
-    n_free = len(candidates) if max_features is None else max(0, int(max_features) - len(words))
-    appended, others = candidates[:n_free], candidates[n_free : n_free + len(words)]
-    rarest = n_frozen + np.lexsort((-np.arange(len(words) - n_frozen), counts[n_frozen:]))[: len(others)]
-    others = others[: len(rarest)]
-    n_replaced = np.count_nonzero(of_text[others] > counts[rarest])
-    new = np.concatenate([np.arange(len(words), len(words) + len(appended)), rarest[:n_replaced]])
-    ids_of_new = np.concatenate([appended, others[:n_replaced]])
-    counts = np.concatenate([counts, np.zeros(len(appended), np.int64)])
-    earlier = np.concatenate([earlier, np.zeros(len(appended), np.int64)])
-    counts[new], earlier[new] = of_text[ids_of_new], 0
-    words += [""] * len(appended)
-    for row, word in zip(new.tolist(), ids_of_new.tolist()):
-        words[row] = corpus.vocabulary.words[word]
-    return Growth(words, counts, earlier, np.sort(new))
+    vocabulary, before = fitted["vocabulary_"], np.asarray(fitted["word_counts_"])
+    n_old, waiting = len(vocabulary), fitted.get("_waiting", {})
+    rows, of_text = corpus.vocabulary.rows_in(vocabulary), corpus.vocabulary.counts
+    counts, is_known = before.copy(), rows >= 0
+    counts[rows[is_known]] += of_text[is_known]
+    met = [corpus.vocabulary.words[i] for i in np.flatnonzero(~is_known).tolist()]
+    waited = np.fromiter((waiting.get(word, 0) for word in met), np.int64, len(met))
+    sums = waited + of_text[~is_known]
+    candidates = np.flatnonzero(sums >= min_count)
+    candidates = candidates[np.argsort(-sums[candidates], kind="stable")]
+    n_free = len(candidates) if max_features is None else max(0, int(max_features) - n_old)
+    appended, others = candidates[:n_free], candidates[n_free : n_free + n_old]
+    rarest = _rarest(counts, n_frozen, len(others))
+    n_replaced = np.count_nonzero(sums[others[: len(rarest)]] > counts[rarest])
+    new = np.concatenate([rarest[:n_replaced], np.arange(n_old, n_old + len(appended))])
+    of_new = np.concatenate([others[:n_replaced], appended])[np.argsort(new)]
+    new.sort()
+    dropped = new[:n_replaced].tolist()
+    earlier, counts = (np.append(values, np.zeros(len(appended), np.int64)) for values in (before, counts))
+    counts_of_dropped = counts[dropped].tolist()
+    counts[new], earlier[new] = sums[of_new], waited[of_new]
+    words, found = [met[i] for i in of_new.tolist()], dict(zip(met, sums.tolist()))
+    for word in words:
+        del found[word]
+    if dropped:
+        names = list(vocabulary)
+        found |= dict(zip([names[row] for row in dropped], counts_of_dropped))
+        for row, word in zip(dropped, words):
+            names[row] = word
+        vocabulary = dict(zip(names, range(n_old)))
+    if len(appended):
+        vocabulary = vocabulary | dict(zip(words[n_replaced:], range(n_old, n_old + len(appended))))
+    return Growth(vocabulary, counts, earlier, new, words, waiting_on(waiting, found, words))
+
+
+def _rarest(counts: np.ndarray, n_frozen: int, n: int) -> np.ndarray:
+    """The rows of the `n` rarest words that are not frozen, the rarest first, of equal ones the last."""
+    if not n:
+        return np.empty(0, np.int64)
+    return n_frozen + np.lexsort((-np.arange(len(counts) - n_frozen), counts[n_frozen:]))[:n]

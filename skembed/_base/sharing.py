@@ -25,11 +25,17 @@ class SideState:
         Held while the estimator is fitted, and while `known_tokens` is built.
     known_tokens : object or None
         Cache of the words seen by `transform`; built when missing.
+    in_order : dict or None
+        A vocabulary whose rows are known to count up from 0.
+    spares : SpareArrays or None
+        Memory in which the next `partial_fit` learns; made by the first.
     """
 
     def __init__(self) -> None:
         self.fitting, self.making = threading.RLock(), threading.RLock()
         self.known_tokens: Any = None
+        self.in_order: dict[str, int] | None = None
+        self.spares: Any = None
 
 
 # By id: an estimator with an `__eq__` may have no hash.
@@ -102,8 +108,13 @@ def one_at_a_time(method: _Method) -> _Method:
 
     @wraps(method)
     def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with side_state(self).fitting, plain_parameters(self):
-            return method(self, *args, **kwargs)
+        state = side_state(self)
+        with state.fitting, plain_parameters(self):
+            try:
+                return method(self, *args, **kwargs)
+            finally:
+                if state.spares is not None:
+                    state.spares.give_up()
 
     return cast(_Method, change)
 

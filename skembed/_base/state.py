@@ -18,6 +18,7 @@ _CHANGED = "The fitted attributes were changed, or come from a file that was. Fi
 _NUMBER, _WHOLE_NUMBER, _LIST = (float, np.floating), (int, np.integer), list
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "vocabulary_": dict,
+    "_waiting": dict,
     "_tokenizer": Tokenizer,
     **dict.fromkeys(("coverage_", "_unknown_length", "_unknown_weight", "_spelling_weight"), _NUMBER),
     **dict.fromkeys(("n_features_out_", "n_iter_", "_n_tokens", "_n_steps", "_n_frozen"), _WHOLE_NUMBER),

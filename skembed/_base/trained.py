@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -21,26 +20,29 @@ from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
 from .._training.progress import PassTasks, Progress
+from .._training.spare_arrays import SpareArrays
 from .._training.stopping import EarlyStopping, hold_out
 from .._training.trainer import HELD_OUT_PASS, BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers, is_set
-from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .._validation.targets import check_length
 from .coverage import check_kept
 from .embedding import EmbeddingVectorizer
 from .fit_identity import identity_of
 from .growth import check_new_words, learn_words
+from .layout import KeepsLayout
 from .memory import EstimatesMemory
 from .outcome import check_finite, copied, warn_of_nothing
 from .reading_order import warn_if_unordered
 from .scikit_learn import CallbackSupportMixin, fit_context
+from .sharing import side_state
 from .state import check_rows, check_to_learn_on, check_types
+from .waiting import waiting_after
 
 NO_CHECKPOINT = Checkpoint(None)
 
 
-class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectorizer):
+class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, EmbeddingVectorizer):
     """Base of the estimators that learn arrays by gradient descent.
 
     Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays` and `_make_objective`, and
@@ -137,9 +139,10 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence.
         new_words : {"append", "ignore"}, default="append"
-            In later calls, "append" adds the words that occur `min_count` times in this text, and updates counts and
-            weights; known words keep their rows. Once there are `max_features` words, a new word takes the row of the
-            rarest, if it is more frequent. "ignore" changes none of these; use it for more passes over a text.
+            In later calls, "append" adds the words of this text that have now occurred `min_count` times in all texts
+            together, and updates counts and weights; known words keep their rows. Once there are `max_features` words,
+            a new word takes the row of the rarest, if it is more frequent. "ignore" changes none of these; use it for
+            more passes over a text.
 
         Returns
         -------
@@ -232,12 +235,15 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
 
     def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None) -> dict[str, Any]:
         """Fitted attributes before the first pass. Without a `random_state`, `seed` is that of a fit that goes on."""
+        side_state(self).spares = None
         fitted = {"n_features_out_": self.n_components} | self._settings(annotations, classes)
         fitted |= self._learn_vocabulary(corpus, fitted)
         fitted |= self._text_statistics(corpus, fitted)
         drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
         fitted["_seed"] = drawn if seed is None or self.random_state is not None else seed
         fitted["_n_tokens"] = corpus.n_tokens
+        n_learned = len(corpus.vocabulary.prune(self._option("min_count", fitted), self.max_features))
+        fitted["_waiting"] = waiting_after(corpus, n_learned, fitted["vocabulary_"])
         arrays = self._learned_arrays(fitted)
         fitted["_layout"] = self._layout_of_options(arrays)
         fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0}
@@ -254,31 +260,13 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         if not hasattr(self, "_layout"):
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
-        fitted = {name: value for name, value in vars(self).items() if name in self._fitted_names()}
+        names = self._fitted_names()
+        fitted = {name: value for name, value in vars(self).items() if name in names}
         arrays = self._learned_arrays(fitted)
-        copies = copies_of(arrays, self.solver, fitted)
+        spares = side_state(self).spares = side_state(self).spares or SpareArrays()
+        copies = copies_of(arrays, self.solver, fitted, spares.copy)
         check_to_learn_on(fitted, len(self._weights_in_training(fitted)))
         return fitted | copies
-
-    def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:
-        """Parameters that set the rows of the arrays; with others, a kernel would go past their end."""
-        return self._values_of_options(name for array in arrays for name in array.options)
-
-    def _values_of_options(self, names: Iterable[str]) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in names}
-        return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-
-    def _check_layout(self, *, but: str = "") -> None:
-        layout = getattr(self, "_layout", None)
-        if layout is None:
-            return
-        now = self._values_of_options(layout)
-        for name, value in layout.items():
-            if name != but and now[name] != value:
-                raise ValueError(
-                    f"{name}={brief(now[name])} differs from {brief(value)}, with which {type(self).__name__} was "
-                    "fitted. Fit a new estimator, or set warm_start=False and call fit."
-                )
 
     def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:
         """Weight of each word of the vocabulary in its sentence, (n_words,) float32."""
@@ -342,6 +330,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
         tasks = PassTasks(self, X, 0 if partial else n_passes)
         trainer = self._make_loop(fitted, text, engine)
+        spares = side_state(self).spares if partial and isinstance(trainer, Trainer) else None
         trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
         first_pass, of_a_set = fitted["n_iter_"], n_passes // n_sets
@@ -356,8 +345,10 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             rates: tuple[float, ...] = (self.learning_rate, self.learning_rate)
             if self.solver != "adagrad" and not partial:  # the papers' linear decay to zero
                 rates = tuple(self.learning_rate * (1 - done / n_passes) for done in (epoch, epoch + 1))
+            if spares is not None:
+                spares.watch(arrays, fitted)
             losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
-            check_finite(self, weights, losses[-1], epoch)
+            check_finite(self, weights if spares is None else spares.note(weights), losses[-1], epoch)
             fitted["n_iter_"] += 1
             stopped = False
             if held_out is not None:
@@ -376,6 +367,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         stopping.restore_best()
         final = self._finish_fit(fitted, corpus)
         self._commit(final)
+        if spares is not None:
+            spares.keep()
         tasks.end(lambda: final)
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:

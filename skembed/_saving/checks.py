@@ -36,6 +36,8 @@ def check_model(model: Any, *, inference_only: bool) -> None:
         if fitted[name] is not None or name not in _MAY_BE_NONE:
             _check_value(name, fitted[name], known[name], sizes)
     _check_learner(model)
+    if not all(type(count) is int and 0 < count < 2**62 for count in fitted.get("_waiting", {}).values()):
+        raise ValueError("_waiting must hold how often each word has occurred.")
     if not 0 <= fitted.get("_spelling_weight", 0) <= 1:
         raise ValueError(f"_spelling_weight is {fitted['_spelling_weight']}, which is not from 0 to 1.")
     if not 0 < model.n_features_out_ == _n_features_out(sizes):

@@ -63,20 +63,22 @@ _OF_TRAINED = _OF_TEXT | {
 }
 
 
-def _accumulators(*names: str) -> dict[str, Any]:
-    return {f"_{name}_accumulator": None for name in names}  # any shape here: `check` compares with that of training
+def _for_training(*names: str) -> dict[str, Any]:
+    """Words that are not learned yet, and the sums of the solver for these arrays."""
+    # Of any shape here: `check` compares with that of training.
+    return {"_waiting": dict} | {f"_{name}_accumulator": None for name in names}
 
 
 _ROWS, _WORDS, _PROJECTIONS = Array(("rows", "columns")), Array(("words", "columns")), Array(("columns", "words"))
 _CONTEXT = Schema(
     _OF_TRAINED | _OF_POOLED | {"_source_vectors": _ROWS, "_first_from_labels": bool},
     {"_interpolated_vectors": _ROWS, "_n_frozen": int},
-    {"_start_vectors": _ROWS} | _accumulators("source_vectors"),
+    {"_start_vectors": _ROWS} | _for_training("source_vectors"),
 )
 _TWO_MATRICES = Schema(
     _OF_TRAINED | _OF_POOLED | {"word_vectors_": _WORDS},
     {"_n_frozen": int},
-    {"target_vectors_": _WORDS} | _accumulators("word_vectors", "target_vectors"),
+    {"target_vectors_": _WORDS} | _for_training("word_vectors", "target_vectors"),
 )
 _START_OF_WORDS = {"_directions": _WORDS, "_scales": Array(("words",)), "_start_vectors": _WORDS, "_n_steps": int}
 _FILTERS, _INTERCEPT = Array(("positions", "filters", "columns")), Array(("widths", "filters"))
@@ -100,7 +102,7 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
     Sent2VecVectorizer: Schema(
         _OF_TRAINED | _OF_POOLED | {"_source_vectors": _ROWS},
         {"_n_frozen": int},
-        {"target_vectors_": _WORDS} | _accumulators("source_vectors", "target_vectors"),
+        {"target_vectors_": _WORDS} | _for_training("source_vectors", "target_vectors"),
     ),
     FastSentVectorizer: _TWO_MATRICES,
     CPhraseVectorizer: _TWO_MATRICES,
@@ -108,7 +110,7 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         _OF_TRAINED | {"word_vectors_": _WORDS, "encoder_weights_": _recurrent_unit("one way")},
         {"_n_steps": int},
         {"decoder_weights_": None, "target_vectors_": None}
-        | _accumulators("word_vectors", "encoder_weights", "decoder_weights", "target_vectors"),
+        | _for_training("word_vectors", "encoder_weights", "decoder_weights", "target_vectors"),
     ),
     RecursiveAutoencoderVectorizer: Schema(
         _OF_TRAINED
@@ -118,7 +120,7 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
             "decoder_weights_": Array(("both", "inputs")),
         },
         {"_n_steps": int},
-        {"_start_vectors": _WORDS} | _accumulators("word_vectors", "encoder_weights", "decoder_weights"),
+        {"_start_vectors": _WORDS} | _for_training("word_vectors", "encoder_weights", "decoder_weights"),
     ),
     SkipThoughtVectorizer: Schema(
         _OF_TRAINED | {"word_vectors_": _WORDS, "_n_learned": int},
@@ -129,14 +131,14 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
             "backward_weights_": _recurrent_unit("backward"),
         },
         dict.fromkeys(("decoder_weights_", "target_vectors_", "bi_decoder_weights_", "bi_target_vectors_"))
-        | _accumulators("word_vectors", "encoder_weights", "decoder_weights", "target_vectors")
-        | _accumulators("forward_weights", "backward_weights", "bi_decoder_weights", "bi_target_vectors"),
+        | _for_training("word_vectors", "encoder_weights", "decoder_weights", "target_vectors")
+        | _for_training("forward_weights", "backward_weights", "bi_decoder_weights", "bi_target_vectors"),
     ),
     Word2VecVectorizer: _TWO_MATRICES,
     TargetVectorizer: Schema(
         _OF_TRAINED | _OF_POOLED | {"word_vectors_": _WORDS, "coef_": Array(("targets", "columns")), "_n_targets": int},
         {"_n_steps": int, "_n_frozen": int},
-        _accumulators("word_vectors", "coef"),
+        _for_training("word_vectors", "coef"),
     ),
     ParagraphVectorizer: Schema(
         _OF_TRAINED
@@ -146,10 +148,10 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
             "_noise": Array(("noise",), "int64"),
         },
         {"word_vectors_": _WORDS, "training_vectors_": Array(("sentences", "columns"))},
-        _accumulators("word_vectors", "target_vectors"),
+        _for_training("word_vectors", "target_vectors"),
     ),
     ParaphraseVectorizer: Schema(
-        _OF_TRAINED | _OF_POOLED | _PAIRED, {"_n_frozen": int}, _START_OF_WORDS | _accumulators("directions", "scales")
+        _OF_TRAINED | _OF_POOLED | _PAIRED, {"_n_frozen": int}, _START_OF_WORDS | _for_training("directions", "scales")
     ),
     CSEVectorizer: Schema(
         _OF_TRAINED
@@ -164,7 +166,7 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         {"_n_frozen": int},
         _START_OF_WORDS
         | {"_filters": _FILTERS, "_start_filters": _FILTERS, "_intercept": _INTERCEPT, "_start_intercept": _INTERCEPT}
-        | _accumulators("directions", "scales", "filters", "intercept"),
+        | _for_training("directions", "scales", "filters", "intercept"),
     ),
     GRANVectorizer: Schema(
         _OF_TRAINED
@@ -178,7 +180,7 @@ SCHEMAS: dict[type[TextVectorizer], Schema] = {
         {"_n_frozen": int},
         _START_OF_WORDS
         | {"_unit_weights": _UNIT, "_start_unit_weights": _UNIT, "_gate_weights": _GATES, "_start_gate_weights": _GATES}
-        | _accumulators("directions", "scales", "unit_weights", "gate_weights"),
+        | _for_training("directions", "scales", "unit_weights", "gate_weights"),
     ),
     MetaEmbeddingVectorizer: Schema(_OF_TEXT | _OF_POOLED | {"word_vectors_": _WORDS, "_n_tokens": int}),
     MeanEmbeddingVectorizer: Schema(

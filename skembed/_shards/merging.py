@@ -24,10 +24,7 @@ import numpy as np
 from .._compiled.buffers import read_only_view
 from .._compiled.compile import lean_kernel
 from .._compiled.rows import ONE, add_scaled, blend, copy_scaled, mean_square, prefetch_row
-from .._training.updates import AHEAD, COUNT, SQUARES
-
-# The counter of a row that no block has touched. A block leaves 0.0 there, which has another sign.
-_UNTOUCHED = np.float32(-0.0)
+from .._training.updates import AHEAD, COUNT, SQUARES, UNTOUCHED
 
 
 class RowChanges(NamedTuple):
@@ -58,7 +55,7 @@ class Changes(NamedTuple):
 def working_copy(accumulator: np.ndarray) -> np.ndarray:
     """A copy of an accumulator, in which blocks mark the rows that they touch."""
     copy = np.array(accumulator)  # not `copy`, which keeps the class of a memory map
-    copy[:, COUNT] = _UNTOUCHED
+    copy[:, COUNT] = UNTOUCHED
     return copy
 
 
@@ -139,7 +136,7 @@ def _take(start, end, found):
         growth[k] = new[row, SQUARES] - old[row, SQUARES]
         for c in range(before.shape[1]):  # not `copy_scaled`, which turns -0.0 into 0.0
             after[row, c] = before[row, c]
-        new[row, SQUARES], new[row, COUNT] = old[row, SQUARES], _UNTOUCHED
+        new[row, SQUARES], new[row, COUNT] = old[row, SQUARES], UNTOUCHED
 
 
 @lean_kernel

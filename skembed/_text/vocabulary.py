@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -72,6 +72,14 @@ class Vocabulary:
     def words(self) -> list[str]:
         return decode_words(*self.packed)
 
+    def words_of(self, ids: slice) -> list[str]:
+        """Return the words of a range of ids, without making the others."""
+        if "words" in vars(self):
+            return self.words[ids]
+        text, ptr = self.packed
+        ptr = ptr[ids.start : ids.stop + 1]
+        return decode_words(text[ptr[0] : ptr[-1]], ptr - ptr[0])
+
     @cached_property
     def packed(self) -> tuple[np.ndarray, np.ndarray]:
         return encode_words(self.words)
@@ -136,8 +144,16 @@ class Vocabulary:
         """Return the id of each word, ndarray of int64; -1 where it has none."""
         return np.fromiter((self.index.get(word, -1) for word in words), np.int64, len(words))
 
+    def rows_in(self, vocabulary: Mapping[str, int]) -> NDArray[np.int64]:
+        """Return the row that a model's vocabulary gives to each word, ndarray of int64; -1 where it gives none."""
+        return np.fromiter((vocabulary.get(word, -1) for word in self.words), np.int64, len(self))
+
     def look_up(self, values: np.ndarray, words: Collection[str]) -> np.ndarray:
-        """Return the value of each word, of `values` by id; 0 where it has none."""
+        """Return the value of each word, of `values` by id; 0 where it has none. A dict has the row of each word."""
+        if isinstance(words, dict) and len(self) < len(words):
+            rows, found = self.rows_in(words), np.zeros(len(words), values.dtype)
+            found[rows[rows >= 0]] = values[rows >= 0]
+            return found
         return np.asarray(np.append(values, 0)[self.ids_of(words)])  # the id -1 is the last one
 
     def __len__(self) -> int:
@@ -222,4 +238,6 @@ def _n_kept(counts: np.ndarray, min_count: int, max_features: int | None) -> int
 def begins_with(words: list[str], vocabulary: dict[str, int]) -> bool:
     """Whether the words of a corpus begin with a vocabulary, in the same order and with the same ids."""
     n_words = len(vocabulary)
+    if len(words) < n_words:
+        return False
     return list(vocabulary) == words[:n_words] and list(vocabulary.values()) == list(range(n_words))

@@ -18,6 +18,7 @@ __all__ = [
     "plan",
     "progress",
     "sentence_blocks",
+    "spare_arrays",
     "stopping",
     "trainer",
     "updates",

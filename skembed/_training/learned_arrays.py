@@ -102,8 +102,12 @@ def check_shapes(arrays: list[LearnedArray], solver: str, fitted: Mapping[str, A
             raise ValueError(f"{name} is {brief(array)}, expected float32 of shape {shape}.")
 
 
-def copies_of(arrays: list[LearnedArray], solver: str, fitted: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Copies of all that training will change, and of memory-mapped arrays, which kernels take as writable ones.
+def copies_of(
+    arrays: list[LearnedArray], solver: str, fitted: dict[str, Any], copy: Callable[[str, np.ndarray], np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Copies of all that training will change, and of read-only arrays, since kernels take writable ones.
+
+    ``copy`` is for arrays of rows, with rows as their first dimension.
 
     Raises
     ------
@@ -113,41 +117,64 @@ def copies_of(arrays: list[LearnedArray], solver: str, fitted: dict[str, Any]) -
     if not all(array.accumulator in fitted for array in moving(arrays)):
         raise ValueError(FOR_INFERENCE)
     check_shapes(arrays, solver, fitted)
-    mapped = {array.name for array in arrays if not fitted[array.name].flags.writeable}
-    changed = {name for array in moving(arrays) for name in (array.name, array.accumulator)}
-    return {name: fitted[name].copy() for name in mapped | changed}
+    copies = {}
+    for array in arrays:
+        if array.frozen and fitted[array.name].flags.writeable:
+            continue
+        for name in [array.name] if array.frozen else [array.name, array.accumulator]:
+            copies[name] = copy(name, fitted[name]) if _is_of_rows(array, solver) else fitted[name].copy()
+    return copies
+
+
+def _is_of_rows(array: LearnedArray, solver: str) -> bool:
+    """Whether an array and its accumulator have a row for each row that a block may touch."""
+    return array.update == "rows" and solver != "adam"
 
 
 class WordRows(NamedTuple):
     """The words of a model that gets new ones, by row."""
 
     n_words: int
-    old: np.ndarray  # rows of the words that stay
-    new: np.ndarray  # rows of the new words
+    new: np.ndarray  # rows of the new words, ascending
     vectors: np.ndarray | None  # (n_new, n_components): where a source starts the new words
 
 
 def with_new_rows(
-    arrays: list[LearnedArray], solver: str, fitted: dict[str, Any], words: WordRows
+    arrays: list[LearnedArray],
+    solver: str,
+    fitted: dict[str, Any],
+    words: WordRows,
+    grown: Callable[[str, np.ndarray, int, np.ndarray], np.ndarray],
 ) -> dict[str, np.ndarray]:
     """The arrays and accumulators of a model that gets new words: `arrays` are records of the larger ones.
 
     The words come first in each array of rows. Those that stay keep their numbers, as do the rows after the words. New
-    words start at the vectors given in a source, and in other arrays at the start of the array.
+    words start at the vectors given in a source, and in other arrays at the start of the array. ``grown`` is for arrays
+    of rows that end with the words.
     """
-    larger = start_arrays(arrays, solver, fitted["_seed"])
-    for array in arrays:
+    larger: dict[str, np.ndarray] = {}
+    for index, array in enumerate(arrays):
         names = [array.name] if array.frozen else [array.name, array.accumulator]
         if array.update == "dense":
             larger |= {name: fitted[name] for name in names}
             continue
+        n_old = words.n_words - array.shape[0] + len(fitted[array.name])
+        for name, shape in zip(names, (array.shape, array.accumulator_shape(solver))):
+            if _is_of_rows(array, solver) and array.shape[0] == words.n_words:
+                larger[name] = grown(name, fitted[name], words.n_words, words.new)
+                continue
+            larger[name] = ALLOCATOR.zeros(shape, np.float32)
+            new, old = larger[name], fitted[name]
+            if solver == "adam" and name != array.name:  # its moments are the first dimension
+                new, old = new.swapaxes(0, 1), old.swapaxes(0, 1)
+            new[:n_old], new[words.n_words :] = old[:n_old], old[n_old:]
+            new[words.new] = 0
         if array.is_source:
             larger[array.name][words.new] = words.vectors
-        for new, old in ((larger[name], fitted[name]) for name in names):
-            if solver == "adam" and new is not larger[array.name]:  # its moments are the first dimension
-                new, old = new.swapaxes(0, 1), old.swapaxes(0, 1)
-            new[words.old] = old[words.old]
-            new[words.n_words :] = old[words.n_words - len(new) + len(old) :]
+        elif array.start is not start_zeros:
+            started = ALLOCATOR.zeros(array.shape, np.float32)
+            array.start(started, fitted["_seed"] + index)
+            larger[array.name][words.new] = started[words.new]
     return larger
 
 

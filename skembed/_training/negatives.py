@@ -40,8 +40,8 @@ def noise_weights(counts: np.ndarray) -> np.ndarray:
 
 def make_negatives(weight: np.ndarray, half: np.ndarray) -> Negatives:
     """Tables for probabilities in proportion to ``weight``, (n_words,) float64, and the half of each word, 0 or 1."""
-    word = np.argsort(half, kind="stable").astype(np.int32)
-    middle = int(np.searchsorted(half[word], 1))
+    of_halves = [np.flatnonzero(half == which).astype(np.int32) for which in (0, 1)]
+    word, middle = np.concatenate(of_halves), len(of_halves[0])
     table = unshared_zeros((len(word), N_COLUMNS), np.int32)
     table[:, WORD] = word
     for rows in (slice(0, middle), slice(middle, None)):

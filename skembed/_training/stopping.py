@@ -70,7 +70,7 @@ class EarlyStopping:
 
 def largest_of(weights: list[np.ndarray]) -> float:
     """Largest absolute value, without a second copy of the weights."""
-    return max(float(np.maximum(array.max(), -array.min())) for array in weights)
+    return max((float(np.maximum(array.max(), -array.min())) for array in weights if len(array)), default=0.0)
 
 
 def is_sound(loss: float, largest_weight: float) -> bool:

@@ -8,14 +8,13 @@ of its rows in that order. So the number of threads decides who takes a step, ne
 from __future__ import annotations
 
 import math
-from heapq import heapreplace
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, unshared_width
-from .._compiled.compile import INLINE, LEAN
+from .._compiled.compile import INLINE, LEAN, lean_kernel
 from .._compiled.rows import ONE, add_scaled, prefetch_row
 
 # Below this a row has received only rounding errors, and the square root's reciprocal may overflow in float32.
@@ -23,6 +22,8 @@ SMALLEST_ACCUMULATOR = np.float32(1e-30)
 # The columns of the accumulators: AdaGrad's sum of squares, and the number of entries of the row in this block, zero
 # between blocks and exact up to 2**24.
 SQUARES, COUNT = 0, 1
+# The counter of a row that no block has touched, where that counts. A block leaves 0.0 there, which has another sign.
+UNTOUCHED = np.float32(-0.0)
 # Rows whose accumulators share a pair of cache lines have one owner, since processors fetch lines in pairs.
 ROWS_PER_GROUP = 16
 # How many entries ahead the rows are prefetched.
@@ -87,12 +88,20 @@ def assign_rows(mass: np.ndarray, n_threads: int) -> np.ndarray:
     # A row is in a block with probability 1 - exp(-entries).
     cost = np.add.reduceat(entries - FETCH * np.expm1(-entries), np.arange(0, len(mass), ROWS_PER_GROUP))
     owner = np.empty(len(cost), np.int16)
-    threads = [(0.0, thread) for thread in range(n_threads)]  # a heap
-    for group in np.argsort(-cost, kind="stable"):
-        of_thread, thread = threads[0]
-        heapreplace(threads, (of_thread + cost[group], thread))
-        owner[group] = thread
+    _share_out(cost, np.argsort(-cost, kind="stable"), np.zeros(n_threads), owner)
     return np.repeat(owner, ROWS_PER_GROUP)[: len(mass)]
+
+
+@lean_kernel
+def _share_out(cost, order, of_threads, owner):
+    """Assign groups in an order to the thread with the lowest cost so far, of equal ones the first."""
+    for i in range(order.shape[0]):
+        least = np.int64(0)
+        for thread in range(1, of_threads.shape[0]):
+            if of_threads[thread] < of_threads[least]:
+                least = thread
+        of_threads[least] += cost[order[i]]
+        owner[order[i]] = least
 
 
 def make_gradient(capacity, vectors, n_threads, *, l1=False, make=ALLOCATOR):

@@ -54,8 +54,10 @@ def test_coverage_is_of_the_text_of_the_vocabulary():
     assert model.coverage_ == 10 / 11
     model.partial_fit(["zebra a"], new_words="ignore")
     assert model.coverage_ == 10 / 11
-    model.partial_fit(["zebra a"])  # counts and coverage follow, but "zebra" is too rare to be appended
+    model.partial_fit(["quagga a"])  # counts and coverage follow, but "quagga" is too rare to be appended
     assert model.coverage_ == 11 / 13
+    model.partial_fit(["zebra a"])  # the second one: both of them are known now
+    assert model.coverage_ == 14 / 15
 
 
 @pytest.mark.parametrize("cls", CLASSES)

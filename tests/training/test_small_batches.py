@@ -1,0 +1,154 @@
+"""`partial_fit` of small texts one after the other: it changes the rows of a text, and the model before stays whole."""
+
+import copy
+import tracemalloc
+
+import numpy as np
+import pytest
+from estimators import TEXT, bits, changed, fitted, learned
+
+from skembed import CBOSVectorizer, FastSentVectorizer, ParagraphVectorizer, Sent2VecVectorizer, Word2VecVectorizer
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* found nothing to predict")  # in so little text
+
+KERNELS = [
+    "CBOSVectorizer",
+    "CPhraseVectorizer",
+    "FastSentVectorizer",
+    "ParagraphVectorizer-dm",
+    "Sent2VecVectorizer-bigrams",
+    "SiameseCBOWVectorizer",
+    "Word2VecVectorizer",
+]
+BATCHES = [
+    TEXT[:4],
+    ["The zebra and a cat.", "A quagga in the rain.", "The zebra, the quagga."],
+    TEXT[8:10],
+    TEXT[4:9],
+    ["The gnu and the zebra.", "A gnu and the rain."],
+    TEXT[20:26],
+    TEXT[2:5],
+]
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("name", KERNELS)
+def test_calls_one_after_the_other_are_those_of_copies(name, limited):
+    """A copy has no memory of earlier calls: it copies all of its arrays."""
+    first = copy.deepcopy(fitted(name))
+    changed(first, min_count=1, **({"max_features": len(first.vocabulary_) + 1} if limited else {}))
+    second = copy.deepcopy(first)
+    for batch in BATCHES:
+        first.partial_fit(batch)
+        second = copy.deepcopy(second).partial_fit(batch)
+        assert learned(first) == learned(second)
+
+
+def large(cls, **settings):
+    """A model of 20,000 words."""
+    text = [" ".join(f"w{i}" for i in range(start, start + 20)) for start in range(0, 20_000, 20)]
+    return cls(50, min_count=1, random_state=0, **settings).partial_fit(text)
+
+
+@pytest.mark.parametrize("cls", [CBOSVectorizer, FastSentVectorizer, ParagraphVectorizer, Sent2VecVectorizer])
+@pytest.mark.parametrize("new_word", [False, True])
+def test_a_small_text_does_not_copy_the_arrays(cls, new_word):
+    model = large(cls)
+    batches = [[f"w{i} w{i + 1} w3", f"w7 w{i} w{i}"] for i in range(5)]
+    if new_word:
+        batches = [[*batch, f"w2 new{i}", f"new{i} w9"] for i, batch in enumerate(batches)]
+    for batch in batches[:-1]:
+        model.partial_fit(batch)
+    tracemalloc.start()
+    model.partial_fit(batches[-1])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    largest = max(value.nbytes for value in vars(model).values() if isinstance(value, np.ndarray))
+    assert largest >= 20_000 * 50 * 4 and peak < largest
+
+
+def test_arrays_of_an_earlier_model_stay_as_they_are():
+    model = copy.deepcopy(fitted("FastSentVectorizer"))
+    views, copies, rows = [], [], []
+    for batch in BATCHES * 2:
+        model.partial_fit(batch)
+        views.append((model.word_vectors_[3:], copy.copy(model)))
+        copies.append(np.array(model.word_vectors_[3:]))
+        rows.append(model.transform(TEXT))
+    for (view, snapshot), expected, of_text in zip(views, copies, rows):
+        assert bits(np.asarray(view)) == bits(expected)
+        assert bits(snapshot.transform(TEXT)) == bits(of_text)
+
+
+def test_the_median_length_is_that_of_all_rows():
+    model = copy.deepcopy(fitted("Word2VecVectorizer"))
+    for batch in BATCHES:
+        model.partial_fit(batch)
+        assert model._unknown_length == np.median(np.linalg.norm(model.word_vectors_, axis=1))
+
+
+@pytest.mark.parametrize("name", ["CBOSVectorizer", "Word2VecVectorizer"])
+def test_a_call_that_fails_in_the_middle(name):
+    model, other = copy.deepcopy(fitted(name)), copy.deepcopy(fitted(name))
+    for batch in BATCHES[:3]:
+        model.partial_fit(batch)
+        other.partial_fit(batch)
+    before = learned(model)
+    model.set_params(learning_rate=1e12, solver="sgd")
+    with pytest.raises(ValueError, match="diverged"):
+        model.partial_fit(TEXT)
+    assert learned(model) == before == learned(other)
+    model.set_params(learning_rate=other.learning_rate, solver=other.solver)
+    for batch in BATCHES[3:]:
+        model.partial_fit(batch)
+        other.partial_fit(batch)
+        assert learned(model) == learned(other)
+
+
+def test_an_array_that_a_user_has_put_there():
+    model, other = copy.deepcopy(fitted("Word2VecVectorizer")), copy.deepcopy(fitted("Word2VecVectorizer"))
+    for batch in BATCHES[:3]:
+        model.partial_fit(batch)
+        other.partial_fit(batch)
+    with pytest.raises(ValueError, match="read-only"):  # a change in place would be lost
+        model.word_vectors_[0] = 1
+    changed_vectors = model.word_vectors_.copy()
+    changed_vectors[5] *= 2
+    model.word_vectors_ = changed_vectors
+    other = copy.deepcopy(other)
+    other.word_vectors_ = changed_vectors.copy()
+    assert learned(model.partial_fit(BATCHES[3])) == learned(other.partial_fit(BATCHES[3]))
+
+
+def test_a_fit_gives_the_memory_back():
+    from skembed._base.sharing import side_state
+
+    model = copy.deepcopy(fitted("Sent2VecVectorizer"))
+    model.partial_fit(BATCHES[0]).partial_fit(BATCHES[1])
+    assert side_state(model).spares is not None
+    assert side_state(model.fit(TEXT)).spares is None
+
+
+def test_words_only_before_and_after_are_one_vocabulary():
+    """No new word: the dict, and so the table that `transform` looks words up in, stays."""
+    model = Word2VecVectorizer(4, min_count=1, random_state=0).fit(TEXT)
+    assert model.vocabulary_ is model.partial_fit(TEXT[:3]).vocabulary_
+    before = model.vocabulary_
+    assert "zebra" in model.partial_fit(["the zebra and the cat"]).vocabulary_ and "zebra" not in before
+
+
+def test_a_transform_that_goes_on_during_several_calls():
+    model = copy.deepcopy(fitted("FastSentVectorizer"))
+    for batch in BATCHES[:3]:
+        model.partial_fit(batch)
+    texts = TEXT * 200
+    expected = model.transform(texts)
+
+    def sentences():
+        for row, text in enumerate(texts):
+            if row % 2000 == 1000:
+                model.partial_fit(TEXT[:6])
+            yield text
+
+    n_before = model.n_iter_
+    assert bits(model.transform(sentences())) == bits(expected) and model.n_iter_ > n_before + 2
