@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from scipy.sparse import csr_array, csr_matrix
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 
 if TYPE_CHECKING:
@@ -28,6 +30,11 @@ def fit_context(method: AnyMethod) -> AnyMethod:
     """Decorate `fit` or `partial_fit` to validate the parameters first."""
     decorated: AnyMethod = _fit_context(prefer_skip_nested_validation=True)(method)
     return decorated
+
+
+def sparse_rows(rows: csr_array) -> csr_matrix | csr_array:
+    """Rows of the class that scikit-learn's vectorizers return: from version 1.9 on, `sparse_interface` can be set."""
+    return rows if get_config().get("sparse_interface") == "sparray" else csr_matrix(rows)
 
 
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

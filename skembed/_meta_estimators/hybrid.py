@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack, vstack
+from scipy.sparse import csr_array, csr_matrix, hstack, vstack
 from sklearn.base import clone
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.coverage import Tally
 from .._base.pooled import SIF_A, PooledVectorizer
 from .._base.queries import WordVectorInspection
-from .._base.scikit_learn import fit_context
+from .._base.scikit_learn import fit_context, sparse_rows
 from .._base.sharing import of_one_state, transforming
 from .._base.state import Shaped
 from .._base.text import TextVectorizer
@@ -295,7 +295,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         return {"word_weights_": weights, "_own_lengths": lengths, "learned_vectors_": learned}
 
     @transforming
-    def transform(self, X: Any) -> csr_array:
+    def transform(self, X: Any) -> csr_matrix | csr_array:
         """Embed sentences.
 
         Parameters
@@ -305,9 +305,9 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
 
         Returns
         -------
-        X_new : sparse array of shape (n_sentences, n_features_out), dtype float32
+        X_new : csr_matrix of shape (n_sentences, n_features_out), dtype float32
             Rows of length one, a column for each word and then `n_components` learned ones. A sentence without a known
-            word is a row of zeros.
+            word is a row of zeros. Under ``sklearn.set_config(sparse_interface="sparray")`` a csr_array.
 
         Warns
         -----
@@ -315,7 +315,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             If the fraction of known words is far lower than in own text; not for fewer than 5 sentences or 30 words.
         """
         check_is_fitted(self)
-        return self._embed(X, "X")
+        return sparse_rows(self._embed(X, "X"))
 
     def _embed(self, X: Any, name: str) -> csr_array:
         if not isinstance(X, SentenceCorpus):

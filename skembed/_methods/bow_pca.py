@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.coverage import Tally, check_kept
-from .._base.scikit_learn import fit_context
+from .._base.scikit_learn import fit_context, sparse_rows
 from .._base.sharing import of_one_state, transforming
 from .._base.state import Shaped
 from .._base.text import TextVectorizer
@@ -295,8 +295,8 @@ class BOWPCA(TextVectorizer):
         Returns
         -------
         X_new : ndarray of shape (n_sentences, n_components), dtype float32
-            With `n_components=None` a sparse matrix of shape (n_sentences, n_words). A sentence without a known word
-            is a row of zeros.
+            With `n_components=None` a csr_matrix of shape (n_sentences, n_words), or a csr_array under
+            ``sklearn.set_config(sparse_interface="sparray")``. A sentence without a known word is a row of zeros.
 
         Warns
         -----
@@ -316,7 +316,7 @@ class BOWPCA(TextVectorizer):
         tally.warn(self)
         table = vstack(tables, format="csr") if tables else csr_array((0, len(self.vocabulary_)), dtype=np.float32)
         if self._pca is None:
-            return table
+            return sparse_rows(table)
         # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.
         rows = np.asarray(table @ self.components_.T.copy()) - (self.components_ * self.mean_).sum(axis=1)
         rows[np.diff(table.indptr) == 0] = 0.0  # without a known word, the row is that of the mean sentence

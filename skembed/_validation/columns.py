@@ -153,6 +153,8 @@ def as_scores(values: Any, name: str) -> np.ndarray:
 def as_matrix(values: Any, name: str) -> Any:
     """Return rows of numbers as an array of shape (n_rows, n_columns), of any dtype; a sparse matrix as it is.
 
+    One row of a sparse array is a one-dimensional sparse array, and counts as a table of one row.
+
     Raises
     ------
     TypeError
@@ -161,7 +163,7 @@ def as_matrix(values: Any, name: str) -> Any:
         If `values` has no rows of equal length, or a number is masked; names the row.
     """
     if issparse(values):
-        return values
+        return values.reshape(1, -1) if values.ndim == 1 else values
     if hasattr(values, "collect_schema") and not hasattr(values, "shape"):  # polars, lazy
         raise TypeError(f"{name} is a {type(values).__name__}, which has no rows yet. Pass {name}.collect().")
     if isinstance(values, np.ma.MaskedArray) and len(masked := np.argwhere(np.ma.getmaskarray(values))):
@@ -176,7 +178,11 @@ def as_matrix(values: Any, name: str) -> Any:
         array = np.empty(0)
     if array.ndim != 2:
         found = f"shape {array.shape}" if hasattr(values, "__array__") else describe(values)
-        raise ValueError(f"{name} must be a table of numbers, a row of equal length for each sentence; got {found}.")
+        is_row = array.ndim == 1 and len(array) and array.dtype.kind in "fiub"
+        advice = f" If it is one row, pass [{name}]." if is_row else ""
+        raise ValueError(
+            f"{name} must be a table of numbers, a row of equal length for each sentence; got {found}.{advice}"
+        )
     # C order, so that sums have the same bits for a data frame and an array.
     return array if isinstance(values, np.ndarray) else np.ascontiguousarray(array)
 
