@@ -34,6 +34,7 @@ class Readers:
         stemmer: str | Callable[[str], str] | None = None,
         min_count: int = 1,
         max_features: int | None = None,
+        missing: str = "error",
         to: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> Self:
@@ -42,7 +43,8 @@ class Readers:
         Parameters
         ----------
         sentences : iterable of str
-            A list, array, pandas or polars Series, generator, ..., read once. With a callable `analyzer`: of anything.
+            A list, array, pandas or polars Series, table of one column, generator, ..., read once. With a callable
+            `analyzer`: of anything.
         groups : iterable or None, default=None
             Document id of each sentence. A new document begins where the id changes. None means one document.
         analyzer, token_pattern, lowercase, stop_words, stemmer
@@ -51,6 +53,8 @@ class Readers:
             Drop words that occur less often.
         max_features : int or None, default=None
             Keep only this many of the most frequent words.
+        missing : {"error", "empty"}, default="error"
+            Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
         to : path-like or None, default=None
             Folder to write the corpus to while it is read, so that it may be larger than memory. The corpus returned is
             memory-mapped from there. An older corpus at this path is replaced.
@@ -75,7 +79,7 @@ class Readers:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        batches = iter_grouped_batches(sentences, groups, tokenizer)
+        batches = iter_grouped_batches(sentences, groups, tokenizer, missing)
         with advising(sentences):
             return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
 
@@ -140,6 +144,7 @@ class Readers:
         stemmer: str | Callable[[str], str] | None = None,
         min_count: int = 1,
         max_features: int | None = None,
+        missing: str = "error",
         to: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> Self:
@@ -158,7 +163,7 @@ class Readers:
         groups : str or None, default=None
             Name of the column with the document id of each sentence. A new document begins where the id changes, also
             if that is in another file. None means one document. The key of a folder such as ``year=2024`` is no column.
-        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
+        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, missing, to, n_jobs
             As in :meth:`from_sentences`. With a callable `analyzer`, the column may be of any type.
 
         Returns
@@ -180,7 +185,7 @@ class Readers:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        batches = iter_parquet(path, column, groups, tokenizer)
+        batches = iter_parquet(path, column, groups, tokenizer, missing)
         return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
 
     @classmethod
@@ -198,6 +203,7 @@ class Readers:
         stemmer: str | Callable[[str], str] | None = None,
         min_count: int = 1,
         max_features: int | None = None,
+        missing: str = "error",
     ) -> Self:
         """Build a corpus from a series or bag of Dask, each partition by a task of its own.
 
@@ -222,7 +228,7 @@ class Readers:
         client : dask.distributed.Client or None, default=None
             Where the tasks run; None means the scheduler that is set in Dask, which is the last client made, otherwise
             threads of this process.
-        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features
+        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, missing
             As in :meth:`from_sentences`. Callables are pickled for the workers.
 
         Returns
@@ -247,4 +253,4 @@ class Readers:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        return cls._of(build_from_dask(sentences, groups, tokenizer, to, min_count, max_features, client))
+        return cls._of(build_from_dask(sentences, groups, tokenizer, to, min_count, max_features, missing, client))

@@ -25,7 +25,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
 from .._text.batches import Batch, offsets
 from .._text.known_words import EncodedSentences
-from .._text.sources import advising, iter_sentences
+from .._text.sources import advising
 from .._training.checkpoint import Checkpoint
 from .._validation.constraints import Described
 from .._validation.limits import INT64_MAX, integers
@@ -70,9 +70,10 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer, or a function from a word to its stem. A language needs the library
-        snowballstemmer (``pip install skembed[stem]``), and `fit` raises an ImportError without it; PyStemmer, where
-        installed, makes the same stems faster. With a `corpus` its stemmer is used.
+        Language of a Snowball stemmer (needs the library snowballstemmer, ``pip install skembed[stem]``), or a function
+        from a word to its stem. PyStemmer, where installed, is faster. With a `corpus` its stemmer is used.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
         Own text in reading order, to learn the vectors from. None learns them from `X`.
     n_jobs : int or None, default=None
@@ -167,6 +168,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,
+        missing: str = "error",
         corpus: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -181,6 +183,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.missing = missing
         self.corpus = corpus
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -318,8 +321,6 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         return sparse_rows(self._embed(X, "X"))
 
     def _embed(self, X: Any, name: str) -> csr_array:
-        if not isinstance(X, SentenceCorpus):
-            iter_sentences(X, name=name)
         tally = Tally()
 
         def embed(batch: tuple[EncodedSentences | Batch, int]) -> csr_array:

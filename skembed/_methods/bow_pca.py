@@ -22,7 +22,7 @@ from .._base.text import TextVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
-from .._text.sources import advising, iter_sentences
+from .._text.sources import advising
 from .._training.learned_arrays import FOR_INFERENCE
 from .._validation.limits import integers
 
@@ -63,6 +63,8 @@ class BOWPCA(TextVectorizer):
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
         Text to learn from, instead of the `X` given to `fit`.
     random_state : int, RandomState instance or None, default=None
@@ -147,6 +149,7 @@ class BOWPCA(TextVectorizer):
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,
+        missing: str = "error",
         corpus: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -159,6 +162,7 @@ class BOWPCA(TextVectorizer):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.missing = missing
         self.corpus = corpus
         self.random_state = random_state
 
@@ -305,8 +309,6 @@ class BOWPCA(TextVectorizer):
             words.
         """
         check_is_fitted(self)
-        if not isinstance(X, SentenceCorpus):
-            iter_sentences(X)
         tables, tally = [], Tally()
         with advising(X):
             for batch in self._batches(X, "X"):

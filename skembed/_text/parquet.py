@@ -21,6 +21,7 @@ from .tokenizer import Tokenizer
 _BUFFER_SIZE = 1 << 22
 _WILDCARDS = re.compile(r"[*?\[]")
 _HIDDEN = (".", "_")  # beginnings of names
+_NO_SENTENCE = 'Set missing="empty" to take such rows as empty sentences, or write the file without them.'
 
 
 class _File(NamedTuple):
@@ -31,7 +32,7 @@ class _File(NamedTuple):
 
 
 def iter_parquet(
-    path: PathLike | Iterable[PathLike], column: str, groups: str | None, tokenizer: Tokenizer
+    path: PathLike | Iterable[PathLike], column: str, groups: str | None, tokenizer: Tokenizer, missing: str = "error"
 ) -> Iterator[tuple[list[Any] | Column, list[int]]]:
     """Yield batches of sentences, with the indices in them at which a new document begins.
 
@@ -53,9 +54,9 @@ def iter_parquet(
     starts, n_rows = [0], 0
     previous: Any = object()  # equal to no document id
     for file in files:
-        for text, ids in _iter_columns(file, names, needs_text):
+        for text, ids in _iter_columns(file, names, needs_text, may_be_null=missing == "empty"):
             labels = iter([] if ids is None else ids.to_pylist())
-            for batch in iter_batches(text, tokenizer):
+            for batch in iter_batches(text, tokenizer, missing=missing):
                 if ids is not None:
                     labels_of_batch = list(islice(labels, len(batch)))
                     starts = document_starts(previous, labels_of_batch, n_rows)
@@ -65,7 +66,9 @@ def iter_parquet(
                 n_rows += len(batch)
 
 
-def _iter_columns(file: _File, names: list[str], needs_text: bool) -> Iterator[tuple[Any, Any | None]]:
+def _iter_columns(
+    file: _File, names: list[str], needs_text: bool, may_be_null: bool
+) -> Iterator[tuple[Any, Any | None]]:
     """Yield Arrow arrays of some sentences and of their document ids, which are None without a column for them."""
     import pyarrow.parquet as parquet
 
@@ -82,8 +85,12 @@ def _iter_columns(file: _File, names: list[str], needs_text: bool) -> Iterator[t
                 columns = [_plain_column(batch.column(batch.schema.get_field_index(name))) for name in names]
                 for name, array in zip(names, columns):
                     if needs_text or name != names[0]:
-                        substitute = "an empty string" if name == names[0] else "a document id"
-                        _check_rows(array, name, substitute, f"{file.name}, row group {row_group}, row", row)
+                        where = f"{file.name}, row group {row_group}, row"
+                        if name != names[0]:
+                            _check_not_null(array, name, where, row, "Write the file with a document id in each row.")
+                        elif not may_be_null:
+                            _check_not_null(array, name, where, row, _NO_SENTENCE)
+                        _check_utf8(array, name, where, row)
                 row += len(batch)
                 yield columns[0], columns[1] if len(columns) > 1 else None
 
@@ -139,22 +146,23 @@ def _check_schema(file: str, schema: Any, names: list[str], needs_text: bool) ->
         raise ValueError(f"{file}: the column {brief(names[0])} is of type {kind}, not of strings. {advice}")
 
 
-def _check_rows(array: Any, name: str, substitute: str, where: str, first_row: int) -> None:
-    """Raise an error that names the first row that is missing or is not UTF-8."""
-    import pyarrow
-
+def _check_not_null(array: Any, name: str, where: str, first_row: int, advice: str) -> None:
+    """Raise an error that names the first row that is missing."""
     if array.null_count:
         row = first_row + array.is_valid().to_pylist().index(False)
-        raise ValueError(
-            f"{where} {row}: the column {brief(name)} is null there. Write the file without such rows, or with "
-            f"{substitute} in their place."
-        )
+        raise ValueError(f"{where} {row}: the column {brief(name)} is null there. {advice}")
+
+
+def _check_utf8(array: Any, name: str, where: str, first_row: int) -> None:
+    """Raise an error that names the first row that is not UTF-8."""
+    import pyarrow
+
     try:
         array.validate(full=True)
     except pyarrow.ArrowInvalid:
         for row, item in enumerate(array.cast(pyarrow.large_binary()).to_pylist(), first_row):
             try:
-                item.decode()
+                (item or b"").decode()
             except UnicodeDecodeError as error:
                 raise ValueError(f"{where} {row}: the column {brief(name)} is not UTF-8 there: {error}") from None
         raise

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def is_missing(item: Any) -> bool:
-    """Whether a value is missing: None, NaN, NaT or pandas' NA."""
-    if item is None or type(item).__name__ == "NAType":
+    """Whether a value is missing: None, NaN, NaT, pandas' NA, or masked."""
+    if item is None or type(item).__name__ in ("NAType", "MaskedConstant"):
         return True
     differs = item != item  # an array compares element by element
     return isinstance(differs, (bool, np.bool_)) and bool(differs)
@@ -52,13 +52,21 @@ def describe(values: Any) -> str:
     return f"a {kind}" + (f" of shape {tuple(shape)}" if isinstance(shape, tuple) else "")
 
 
+def one_column(values: Any) -> Any:
+    """Return the column of a table that has one, or of an array of shape (n_rows, 1); anything else as it is."""
+    shape = getattr(values, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] != 1 or issparse(values):
+        return values
+    columns = columns_of(values)
+    if columns is not None:
+        return next(iter(columns.values()))
+    return (values if isinstance(values, np.ma.MaskedArray) else np.asarray(values))[:, 0]
+
+
 def as_list(values: Any, name: str) -> list[Any]:
     """Return the items of an ordered collection or of a one-column table."""
+    values = one_column(values)
     shape = getattr(values, "shape", None)
-    if isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1 and not issparse(values):
-        columns = columns_of(values)
-        values = np.asarray(values)[:, 0] if columns is None else next(iter(columns.values()))
-        shape = getattr(values, "shape", None)
     is_flat = not isinstance(shape, tuple) or len(shape) == 1
     if is_flat and not isinstance(values, (str, bytes, bytearray, Mapping, Set)) and columns_of(values) is None:
         try:

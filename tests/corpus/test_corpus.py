@@ -115,7 +115,7 @@ def test_many_batches():
         (np.array([0, 0, 0, 0, 0, np.nan]), ValueError, "no document id at row 5"),
         ([0, pd.NA, 1, 1, 1, 1], ValueError, "no document id at row 1"),
         ([np.zeros(2)] * 6, TypeError, "one plain document id"),
-        (np.zeros((6, 1)), ValueError, r"groups must be one-dimensional.*groups\[:, 0\]"),
+        (np.zeros((6, 2)), ValueError, r"groups must be one-dimensional.*groups\[:, 0\]"),
         ("abcdef", ValueError, "groups must be an iterable"),
     ],
 )

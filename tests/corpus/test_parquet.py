@@ -215,10 +215,12 @@ def test_paths(tmp_path):
 def test_rows_that_are_null(tmp_path, table):
     text = [*TEXT[:5], None, *TEXT[6:]]
     folder = written(tmp_path, table.set_column(0, "text", pa.array(text)), [3], row_group_size=2)
-    message = "part.1.parquet, row group 1, row 2: the column 'text' is null there. .* with an empty string in"
+    message = "part.1.parquet, row group 1, row 2: the column 'text' is null there. Set missing=.empty. "
     refused(folder, message, to=tmp_path / "to")
     assert not (tmp_path / "to").exists()
     refused(folder, r"analyzer must return", TypeError, analyzer=as_is)
+    expected = SentenceCorpus.from_sentences([sentence or "" for sentence in text])
+    assert SentenceCorpus.from_parquet(folder, column="text", missing="empty") == expected
     for ids in ([*GROUPS[:7], None], [*range(7), None]):
         pq.write_table(table.set_column(1, "doc", pa.array(ids)), tmp_path / "g.parquet")
         message = "g.parquet, row group 0, row 7: the column 'doc' is null there. .* with a document id in"

@@ -41,7 +41,7 @@ def test_pairs_of_one_row(row_of):
 
 def test_one_dense_row_is_refused_with_advice():
     for ask in (lambda: nearest(ROWS[0], ROWS), lambda: ApproximateIndex(ROWS).search(ROWS[0])):
-        with pytest.raises(ValueError, match=r"^queries must be .* got shape \(3,\)\. If it is one row, pass \[queries\]"):
+        with pytest.raises(ValueError, match=r"^queries must be .* shape \(3,\)\. If it is one row, pass \[queries\]"):
             ask()
     assert_array_equal(nearest([ROWS[0]], ROWS, 2)[0], [[0, 2]])
     with pytest.raises(ValueError, match="got a list. If it is one row, pass"):
