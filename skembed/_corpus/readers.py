@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Self
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .._text.files import iter_text
 from .._text.parquet import iter_parquet
@@ -106,8 +109,8 @@ class Readers:
         path : path-like, or list of path-like
             A text file, decompressed if its name ends in ``.gz``, ``.bz2`` or ``.xz``; or a folder, for all files
             ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it, its subfolders and folders that links in
-            it lead to, sorted, without hidden ones; or a list of both, read in that order. Each file begins a new
-            document.
+            it lead to, without hidden ones, in the order of their paths as strings; or a list of both, read in that
+            order. Each file begins a new document. Row i of the corpus is line i of the files that is not blank.
         encoding : str, default="utf-8"
             Encoding of the text. A byte order mark is skipped.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
@@ -130,6 +133,7 @@ class Readers:
         )
         return cls._of(build(iter_text(path, encoding, tokenizer), tokenizer, to, min_count, max_features, n_jobs))
 
+    @overload
     @classmethod
     def from_parquet(
         cls,
@@ -145,9 +149,49 @@ class Readers:
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",
+        return_ids: None = None,
         to: PathLike | None = None,
         n_jobs: int | None = None,
-    ) -> Self:
+    ) -> Self: ...
+    @overload
+    @classmethod
+    def from_parquet(
+        cls,
+        path: PathLike | Iterable[PathLike],
+        *,
+        column: str,
+        groups: str | None = None,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        missing: str = "error",
+        return_ids: str,
+        to: PathLike | None = None,
+        n_jobs: int | None = None,
+    ) -> tuple[Self, NDArray[Any]]: ...
+    @classmethod
+    def from_parquet(
+        cls,
+        path: PathLike | Iterable[PathLike],
+        *,
+        column: str,
+        groups: str | None = None,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        missing: str = "error",
+        return_ids: str | None = None,
+        to: PathLike | None = None,
+        n_jobs: int | None = None,
+    ) -> Any:
         """Build a corpus from a column of Parquet files, which are read a few thousand rows at a time.
 
         Parameters
@@ -156,8 +200,9 @@ class Readers:
             A Parquet file; or a folder, for all files ``*.parquet`` in it, its subfolders and folders that links in it
             lead to, without those whose name begins with "." or "_"; or a pattern of files or folders such as
             ``"text/2024-*.parquet"`` or ``"text/year=*"``. A URL such as ``"s3://bucket/text"`` is opened with fsspec.
-            The files of a folder or pattern are read in the order of their names, numbers in names by value:
-            ``part.2.parquet`` before ``part.10.parquet``, as Dask does.
+            The files of a folder or pattern are read in the order of their paths as strings, as pandas, pyarrow and
+            polars do: ``part.10.parquet`` before ``part.2.parquet``. Dask reads numbers in names by value; for that
+            order, pass a list of the files.
         column : str
             Name of the column with the sentences, in reading order.
         groups : str or None, default=None
@@ -165,11 +210,15 @@ class Readers:
             if that is in another file. None means one document. The key of a folder such as ``year=2024`` is no column.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, missing, to, n_jobs
             As in :meth:`from_sentences`. With a callable `analyzer`, the column may be of any type.
+        return_ids : str or None, default=None
+            Name of a column whose values are returned beside the corpus, to join its rows with other tables.
 
         Returns
         -------
         corpus : SentenceCorpus
             The same, bit for bit, as :meth:`from_sentences` returns for the values of the columns.
+        ids : ndarray of shape (n_sentences,)
+            Only with `return_ids`: the value of that column for each sentence.
 
         Raises
         ------
@@ -185,8 +234,10 @@ class Readers:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        batches = iter_parquet(path, column, groups, tokenizer, missing)
-        return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
+        ids: list[np.ndarray] = []
+        batches = iter_parquet(path, column, groups, tokenizer, missing, return_ids, ids)
+        corpus = cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
+        return corpus if return_ids is None else (corpus, np.concatenate(ids))
 
     @classmethod
     def from_dask(
