@@ -18,6 +18,7 @@ from .._compiled.norms import cosines_of_rows
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
+from .._validation.columns import one_column
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
 from .sharing import of_one_state
@@ -180,6 +181,7 @@ class WordVectorInspection(SentenceSimilarity):
             return []
         if _is_single(items):
             return [self._direction(items, name)]
+        items = one_column(items) if self.n_features_out_ > 1 else items  # of text: no vector has one number
         is_table = len(getattr(items, "shape", ())) == 2  # its rows are vectors
         if is_table:
             items = items.toarray() if issparse(items) else np.asarray(items)
