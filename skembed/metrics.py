@@ -45,10 +45,11 @@ def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     ... ).round(6)
     array([ 1., -1.,  0.])
     """
+    A, B = as_matrix(A, "A"), as_matrix(B, "B")
     both_sparse = issparse(A) and issparse(B)
     A, B = (
         check_array(
-            M.toarray() if issparse(M) and not both_sparse else as_matrix(M, name),
+            M.toarray() if issparse(M) and not both_sparse else M,
             accept_sparse="csr",
             dtype=np.float64,
             ensure_min_samples=0,

@@ -18,6 +18,7 @@ from .._compiled.norms import cosines_of_rows
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
+from .._validation.columns import one_column
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
 from .sharing import of_one_state
@@ -119,7 +120,8 @@ class WordVectorInspection(SentenceSimilarity):
         ----------
         words : str, array-like of shape (n_features_out,), or iterable of these
             A word, a sentence, or a vector such as a row of `transform`. Words are tokenized like the text of `fit`, so
-            "Cats" may match "cat". An array of shape (n_vectors, n_features_out) is a collection of vectors.
+            "Cats" may match "cat". An array of shape (n_vectors, n_features_out), dense or sparse, is a collection of
+            vectors.
         n_words : int, default=10
             How many to return for each.
         positive, negative : str, array-like of shape (n_features_out,), or iterable of these, default=None
@@ -179,14 +181,18 @@ class WordVectorInspection(SentenceSimilarity):
             return []
         if _is_single(items):
             return [self._direction(items, name)]
+        items = one_column(items) if self.n_features_out_ > 1 else items  # of text: no vector has one number
         is_table = len(getattr(items, "shape", ())) == 2  # its rows are vectors
-        items = np.asarray(items) if is_table else iter_sentences(items, name=name)
+        if is_table:
+            items = items.toarray() if issparse(items) else np.asarray(items)
+        else:
+            items = iter_sentences(items, name=name)
         return [self._direction(item, f"{name}[{i}]") for i, item in enumerate(items)]
 
     def _direction(self: Any, item: Any, name: str) -> _Direction:
         n_features = self.n_features_out_
         if not isinstance(item, str):
-            vector = _as_vector(item)
+            vector = _as_vector(item.toarray()[0] if issparse(item) and item.shape[:-1] == (1,) else item)
             if vector is None:
                 kind = type(item).__name__
                 raise TypeError(f"{name} must be a word, a sentence or a vector, got {brief(item)} of type {kind}.")
@@ -308,6 +314,8 @@ def _is_single(items: Any) -> bool:
 
 def _as_vector(item: Any) -> np.ndarray | None:
     """Return a non-empty vector of numbers as float64; None for anything else."""
+    if issparse(item) and item.ndim == 1:  # one row of a sparse array
+        item = item.toarray()
     if not hasattr(item, "__len__") or (isinstance(item, (list, tuple)) and any(isinstance(x, str) for x in item[:1])):
         return None
     try:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from inspect import isfunction, unwrap
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from scipy.sparse import csr_array, csr_matrix
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 
 if TYPE_CHECKING:
@@ -38,6 +40,11 @@ def hide_class_names(cls: type) -> None:
             for name, method in vars(base).items():
                 if isfunction(method) and not name.startswith("_"):
                     unwrap(method).__qualname__ = name
+
+
+def sparse_rows(rows: csr_array) -> csr_matrix | csr_array:
+    """Rows of the class that scikit-learn's vectorizers return: from version 1.9 on, `sparse_interface` can be set."""
+    return rows if get_config().get("sparse_interface") == "sparray" else csr_matrix(rows)
 
 
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

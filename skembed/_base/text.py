@@ -49,6 +49,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
         "lowercase": ["boolean"],
         "stop_words": [StrOptions({"english"}), WORDS, None],
         "stemmer": [callable, str, None],
+        "missing": [StrOptions({"error", "empty"})],
         "corpus": [CORPUS, None],
     }
 
@@ -61,6 +62,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
     lowercase: bool = True
     stop_words: Any = None
     stemmer: Any = None
+    missing: str = "error"
     min_count: Any = 1
     max_features: int | None = None
     corpus: SentenceCorpus | None = None
@@ -182,7 +184,8 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
 
     def _encoded_with(self, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
         """Sentences that are not encoded yet, as a corpus."""
-        return SentenceCorpus.from_sentences(X, groups, n_jobs=self.n_jobs, **tokenizer_options(tokenizer))
+        options = tokenizer_options(tokenizer)
+        return SentenceCorpus.from_sentences(X, groups, missing=self.missing, n_jobs=self.n_jobs, **options)
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         """Check that the corpus was made with each option that is not at its default."""
@@ -262,7 +265,7 @@ class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transf
                 yield encoded._replace(ids=X.tokens[ptr[0] : ptr[-1]], ptr=ptr - ptr[0]), chunk.start
             return
         n_rows = 0
-        for batch in iter_batches(X, self._tokenizer, name=name):
+        for batch in iter_batches(X, self._tokenizer, name=name, missing=self.missing):
             # A callable of the user is called in the user's thread.
             yield batch if self._tokenizer.is_compiled else self._encode_batch(batch, n_rows), n_rows
             n_rows += len(batch)

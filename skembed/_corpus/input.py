@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._text.sources import iter_sentences
+from .._text.sources import filled, iter_sentences
 from .._validation.columns import as_fields, as_list, check_same_length, columns_of, is_missing, label_of_column, listed
 from .._validation.messages import brief
 from .corpus import SentenceCorpus
@@ -18,12 +18,17 @@ _NO_HALF_PAIR = "Leave such pairs out."
 
 
 def as_sentences(
-    X: Any, name: str = "X", *, advice: str = "Leave it out, or replace it by an empty string."
+    X: Any, name: str = "X", *, advice: str = "Leave it out, or replace it by an empty string.", missing: str = "error"
 ) -> list[Any] | SentenceCorpus:
-    """Return a corpus as it is, and any other collection of sentences as a list, none of them missing."""
+    """Return a corpus as it is, and any other collection of sentences as a list, none of them missing.
+
+    With ``missing="empty"`` a missing one is an empty string.
+    """
     if isinstance(X, SentenceCorpus):
         return X
     sentences = list(iter_sentences(X, name=name))
+    if missing == "empty":
+        return filled(sentences)
     for row, item in enumerate(sentences):
         if not isinstance(item, str) and is_missing(item):
             raise TypeError(f"Row {row} of {name} is missing ({item!r}). {advice}")
@@ -32,9 +37,13 @@ def as_sentences(
 
 def takes_corpus(model: Any) -> bool:
     """Whether a model, or the first step of a pipeline, is an estimator of this package."""
+    return hasattr(_first_step(model), "corpus")
+
+
+def _first_step(model: Any) -> Any:
     while steps := getattr(model, "steps", None):
         model = steps[0][1]
-    return hasattr(model, "corpus")
+    return model
 
 
 def iter_texts(corpus: SentenceCorpus) -> Iterator[str]:
@@ -43,8 +52,8 @@ def iter_texts(corpus: SentenceCorpus) -> Iterator[str]:
 
 
 def sentences_for(model: Any, X: Any) -> list[Any] | SentenceCorpus:
-    """Return sentences for a model: a corpus as text, unless the model takes corpora."""
-    sentences = as_sentences(X)
+    """Return sentences for a model: a corpus as text, unless the model takes corpora; none missing, as it wants."""
+    sentences = as_sentences(X, missing=getattr(_first_step(model), "missing", "error"))
     if isinstance(sentences, SentenceCorpus) and not takes_corpus(model):
         return list(iter_texts(sentences))
     return sentences

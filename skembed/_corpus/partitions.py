@@ -50,7 +50,14 @@ class _Words(NamedTuple):
 
 
 def build_from_dask(
-    texts: Any, groups: Any, tokenizer: Tokenizer, to: PathLike, min_count: int, max_features: int | None, client: Any
+    texts: Any,
+    groups: Any,
+    tokenizer: Tokenizer,
+    to: PathLike,
+    min_count: int,
+    max_features: int | None,
+    missing: str,
+    client: Any,
 ) -> Built:
     """Encode the partitions of a Dask series or bag to the folder `to`."""
     try:
@@ -75,7 +82,7 @@ def build_from_dask(
         encode_partition, merge, order, map_ids = map(delayed, (_encode_partition, _merge, _order, _map_ids))
         encoded = compute(
             *(
-                encode_partition(i, partition, groups is not None, shared_tokenizer, str(shared))
+                encode_partition(i, partition, groups is not None, shared_tokenizer, missing, str(shared))
                 for i, partition in enumerate(partitions)
             ),
             **options,
@@ -183,13 +190,15 @@ def _pair(sentences: Any, ids: Any) -> dict[str, Any]:
 # A task may run twice, also at once. So each writes to a new folder, and returns its name.
 
 
-def _encode_partition(index: int, partition: Any, has_groups: bool, tokenizer: Tokenizer, shared: str) -> _Partition:
+def _encode_partition(
+    index: int, partition: Any, has_groups: bool, tokenizer: Tokenizer, missing: str, shared: str
+) -> _Partition:
     """Encode a partition with a vocabulary of its own."""
     if has_groups and "is_sentence" in partition:
         partition = partition[partition["is_sentence"].notna()]
     texts, ids = (partition["text"], list(partition["group"])) if has_groups else (partition, None)
     try:
-        batches = iter_grouped_batches(texts, ids, tokenizer)
+        batches = iter_grouped_batches(texts, ids, tokenizer, missing)
         with advising(texts):
             content = encode_batches(batches, tokenizer, None, 1, None, 1, may_be_empty=True)
     except (TypeError, ValueError) as error:

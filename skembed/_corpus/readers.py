@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Self
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .._text.files import iter_text
 from .._text.parquet import iter_parquet
@@ -34,6 +37,7 @@ class Readers:
         stemmer: str | Callable[[str], str] | None = None,
         min_count: int = 1,
         max_features: int | None = None,
+        missing: str = "error",
         to: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> Self:
@@ -42,7 +46,8 @@ class Readers:
         Parameters
         ----------
         sentences : iterable of str
-            A list, array, pandas or polars Series, generator, ..., read once. With a callable `analyzer`: of anything.
+            A list, array, pandas or polars Series, table of one column, generator, ..., read once. With a callable
+            `analyzer`: of anything.
         groups : iterable or None, default=None
             Document id of each sentence. A new document begins where the id changes. None means one document.
         analyzer, token_pattern, lowercase, stop_words, stemmer
@@ -51,6 +56,8 @@ class Readers:
             Drop words that occur less often.
         max_features : int or None, default=None
             Keep only this many of the most frequent words.
+        missing : {"error", "empty"}, default="error"
+            Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
         to : path-like or None, default=None
             Folder to write the corpus to while it is read, so that it may be larger than memory. The corpus returned is
             memory-mapped from there. An older corpus at this path is replaced.
@@ -75,7 +82,7 @@ class Readers:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        batches = iter_grouped_batches(sentences, groups, tokenizer)
+        batches = iter_grouped_batches(sentences, groups, tokenizer, missing)
         with advising(sentences):
             return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
 
@@ -102,8 +109,8 @@ class Readers:
         path : path-like, or list of path-like
             A text file, decompressed if its name ends in ``.gz``, ``.bz2`` or ``.xz``; or a folder, for all files
             ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it, its subfolders and folders that links in
-            it lead to, sorted, without hidden ones; or a list of both, read in that order. Each file begins a new
-            document.
+            it lead to, without hidden ones, in the order of their paths as strings; or a list of both, read in that
+            order. Each file begins a new document. Row i of the corpus is line i of the files that is not blank.
         encoding : str, default="utf-8"
             Encoding of the text. A byte order mark is skipped.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
@@ -126,6 +133,7 @@ class Readers:
         )
         return cls._of(build(iter_text(path, encoding, tokenizer), tokenizer, to, min_count, max_features, n_jobs))
 
+    @overload
     @classmethod
     def from_parquet(
         cls,
@@ -140,9 +148,50 @@ class Readers:
         stemmer: str | Callable[[str], str] | None = None,
         min_count: int = 1,
         max_features: int | None = None,
+        missing: str = "error",
+        return_ids: None = None,
         to: PathLike | None = None,
         n_jobs: int | None = None,
-    ) -> Self:
+    ) -> Self: ...
+    @overload
+    @classmethod
+    def from_parquet(
+        cls,
+        path: PathLike | Iterable[PathLike],
+        *,
+        column: str,
+        groups: str | None = None,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        missing: str = "error",
+        return_ids: str,
+        to: PathLike | None = None,
+        n_jobs: int | None = None,
+    ) -> tuple[Self, NDArray[Any]]: ...
+    @classmethod
+    def from_parquet(
+        cls,
+        path: PathLike | Iterable[PathLike],
+        *,
+        column: str,
+        groups: str | None = None,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        token_pattern: str = TOKEN_PATTERN,
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        stemmer: str | Callable[[str], str] | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        missing: str = "error",
+        return_ids: str | None = None,
+        to: PathLike | None = None,
+        n_jobs: int | None = None,
+    ) -> Any:
         """Build a corpus from a column of Parquet files, which are read a few thousand rows at a time.
 
         Parameters
@@ -151,20 +200,25 @@ class Readers:
             A Parquet file; or a folder, for all files ``*.parquet`` in it, its subfolders and folders that links in it
             lead to, without those whose name begins with "." or "_"; or a pattern of files or folders such as
             ``"text/2024-*.parquet"`` or ``"text/year=*"``. A URL such as ``"s3://bucket/text"`` is opened with fsspec.
-            The files of a folder or pattern are read in the order of their names, numbers in names by value:
-            ``part.2.parquet`` before ``part.10.parquet``, as Dask does.
+            The files of a folder or pattern are read in the order of their paths as strings, as pandas, pyarrow and
+            polars do: ``part.10.parquet`` before ``part.2.parquet``. Dask reads numbers in names by value; for that
+            order, pass a list of the files.
         column : str
             Name of the column with the sentences, in reading order.
         groups : str or None, default=None
             Name of the column with the document id of each sentence. A new document begins where the id changes, also
             if that is in another file. None means one document. The key of a folder such as ``year=2024`` is no column.
-        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
+        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, missing, to, n_jobs
             As in :meth:`from_sentences`. With a callable `analyzer`, the column may be of any type.
+        return_ids : str or None, default=None
+            Name of a column whose values are returned beside the corpus, to join its rows with other tables.
 
         Returns
         -------
         corpus : SentenceCorpus
             The same, bit for bit, as :meth:`from_sentences` returns for the values of the columns.
+        ids : ndarray of shape (n_sentences,)
+            Only with `return_ids`: the value of that column for each sentence.
 
         Raises
         ------
@@ -180,8 +234,10 @@ class Readers:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        batches = iter_parquet(path, column, groups, tokenizer)
-        return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
+        ids: list[np.ndarray] = []
+        batches = iter_parquet(path, column, groups, tokenizer, missing, return_ids, ids)
+        corpus = cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
+        return corpus if return_ids is None else (corpus, np.concatenate(ids))
 
     @classmethod
     def from_dask(
@@ -198,6 +254,7 @@ class Readers:
         stemmer: str | Callable[[str], str] | None = None,
         min_count: int = 1,
         max_features: int | None = None,
+        missing: str = "error",
     ) -> Self:
         """Build a corpus from a series or bag of Dask, each partition by a task of its own.
 
@@ -222,7 +279,7 @@ class Readers:
         client : dask.distributed.Client or None, default=None
             Where the tasks run; None means the scheduler that is set in Dask, which is the last client made, otherwise
             threads of this process.
-        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features
+        analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, missing
             As in :meth:`from_sentences`. Callables are pickled for the workers.
 
         Returns
@@ -247,4 +304,4 @@ class Readers:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        return cls._of(build_from_dask(sentences, groups, tokenizer, to, min_count, max_features, client))
+        return cls._of(build_from_dask(sentences, groups, tokenizer, to, min_count, max_features, missing, client))

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack, vstack
+from scipy.sparse import csr_array, csr_matrix, hstack, vstack
 from sklearn.base import clone
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.coverage import Tally
 from .._base.pooled import SIF_A, PooledVectorizer
 from .._base.queries import WordVectorInspection
-from .._base.scikit_learn import fit_context
+from .._base.scikit_learn import fit_context, sparse_rows
 from .._base.sharing import of_one_state, transforming
 from .._base.state import Shaped
 from .._base.text import TextVectorizer
@@ -25,7 +25,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
 from .._text.batches import Batch, offsets
 from .._text.known_words import EncodedSentences
-from .._text.sources import advising, iter_sentences
+from .._text.sources import advising
 from .._training.checkpoint import Checkpoint
 from .._validation.constraints import Described
 from .._validation.limits import INT64_MAX, integers
@@ -70,9 +70,10 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer, or a function from a word to its stem. A language needs the library
-        snowballstemmer (``pip install skembed[stem]``), and `fit` raises an ImportError without it; PyStemmer, where
-        installed, makes the same stems faster. With a `corpus` its stemmer is used.
+        Language of a Snowball stemmer (needs the library snowballstemmer, ``pip install skembed[stem]``), or a function
+        from a word to its stem. PyStemmer, where installed, is faster. With a `corpus` its stemmer is used.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
         Own text in reading order, to learn the vectors from. None learns them from `X`.
     n_jobs : int or None, default=None
@@ -167,6 +168,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,
+        missing: str = "error",
         corpus: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -181,6 +183,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.missing = missing
         self.corpus = corpus
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -295,7 +298,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         return {"word_weights_": weights, "_own_lengths": lengths, "learned_vectors_": learned}
 
     @transforming
-    def transform(self, X: Any) -> csr_array:
+    def transform(self, X: Any) -> csr_matrix | csr_array:
         """Embed sentences.
 
         Parameters
@@ -305,9 +308,9 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
 
         Returns
         -------
-        X_new : sparse array of shape (n_sentences, n_features_out), dtype float32
+        X_new : csr_matrix of shape (n_sentences, n_features_out), dtype float32
             Rows of length one, a column for each word and then `n_components` learned ones. A sentence without a known
-            word is a row of zeros.
+            word is a row of zeros. Under ``sklearn.set_config(sparse_interface="sparray")`` a csr_array.
 
         Warns
         -----
@@ -315,11 +318,9 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
             If the fraction of known words is far lower than in own text; not for fewer than 5 sentences or 30 words.
         """
         check_is_fitted(self)
-        return self._embed(X, "X")
+        return sparse_rows(self._embed(X, "X"))
 
     def _embed(self, X: Any, name: str) -> csr_array:
-        if not isinstance(X, SentenceCorpus):
-            iter_sentences(X, name=name)
         tally = Tally()
 
         def embed(batch: tuple[EncodedSentences | Batch, int]) -> csr_array:

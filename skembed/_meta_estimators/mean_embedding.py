@@ -100,6 +100,8 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
         Given vectors must then be vectors of stems.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
         Text to learn from, instead of the `X` given to `fit`.
     n_jobs : int or None, default=None
@@ -208,6 +210,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,
+        missing: str = "error",
         corpus: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -229,6 +232,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.missing = missing
         self.corpus = corpus
         self.n_jobs = n_jobs
         self.random_state = random_state

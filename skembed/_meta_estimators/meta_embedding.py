@@ -52,6 +52,8 @@ class MetaEmbeddingVectorizer(GivenVectors):
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
         Text to learn from, instead of the `X` given to `fit`.
     n_jobs : int or None, default=None
@@ -125,6 +127,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,
+        missing: str = "error",
         corpus: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -140,6 +143,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.missing = missing
         self.corpus = corpus
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -15,14 +15,14 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.coverage import Tally, check_kept
-from .._base.scikit_learn import fit_context
+from .._base.scikit_learn import fit_context, sparse_rows
 from .._base.sharing import of_one_state, transforming
 from .._base.state import Shaped
 from .._base.text import TextVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
-from .._text.sources import advising, iter_sentences
+from .._text.sources import advising
 from .._training.learned_arrays import FOR_INFERENCE
 from .._validation.limits import integers
 
@@ -63,6 +63,8 @@ class BOWPCA(TextVectorizer):
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
         Text to learn from, instead of the `X` given to `fit`.
     random_state : int, RandomState instance or None, default=None
@@ -147,6 +149,7 @@ class BOWPCA(TextVectorizer):
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,
+        missing: str = "error",
         corpus: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -159,6 +162,7 @@ class BOWPCA(TextVectorizer):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.missing = missing
         self.corpus = corpus
         self.random_state = random_state
 
@@ -295,8 +299,8 @@ class BOWPCA(TextVectorizer):
         Returns
         -------
         X_new : ndarray of shape (n_sentences, n_components), dtype float32
-            With `n_components=None` a sparse matrix of shape (n_sentences, n_words). A sentence without a known word
-            is a row of zeros.
+            With `n_components=None` a csr_matrix of shape (n_sentences, n_words), or a csr_array under
+            ``sklearn.set_config(sparse_interface="sparray")``. A sentence without a known word is a row of zeros.
 
         Warns
         -----
@@ -305,8 +309,6 @@ class BOWPCA(TextVectorizer):
             words.
         """
         check_is_fitted(self)
-        if not isinstance(X, SentenceCorpus):
-            iter_sentences(X)
         tables, tally = [], Tally()
         with advising(X):
             for batch in self._batches(X, "X"):
@@ -316,7 +318,7 @@ class BOWPCA(TextVectorizer):
         tally.warn(self)
         table = vstack(tables, format="csr") if tables else csr_array((0, len(self.vocabulary_)), dtype=np.float32)
         if self._pca is None:
-            return table
+            return sparse_rows(table)
         # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.
         rows = np.asarray(table @ self.components_.T.copy()) - (self.components_ * self.mean_).sum(axis=1)
         rows[np.diff(table.indptr) == 0] = 0.0  # without a known word, the row is that of the mean sentence

@@ -95,6 +95,8 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
         The paper stems.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
         Text to learn from, instead of the `X` given to `fit`: see Notes.
     early_stopping : bool, default=False
@@ -256,6 +258,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,
+        missing: str = "error",
         corpus: Any = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -292,6 +295,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.missing = missing
         self.corpus = corpus
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction

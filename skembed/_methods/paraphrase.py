@@ -82,6 +82,8 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
         Pairs to learn from, instead of the `X` given to `fit`: a pipeline may then get the sentences and labels of
         its next step. Sentences of one document of a SentenceCorpus are paraphrases.
@@ -215,6 +217,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,
+        missing: str = "error",
         corpus: Any = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -248,6 +251,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.missing = missing
         self.corpus = corpus
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction

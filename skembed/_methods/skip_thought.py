@@ -95,6 +95,8 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
         Text to learn from, whatever `X` is given to `fit`. Use it in cross-validation, which takes sentences out of
         their order.
@@ -220,6 +222,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,
+        missing: str = "error",
         corpus: Any = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -249,6 +252,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.missing = missing
         self.corpus = corpus
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction

@@ -74,8 +74,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     max_iter : int, default=8
         Passes over the text.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. "auto" is 1/64 of the sentences, but between 16 and
-        256.
+        Sentences in a block, all computed from the same weights. "auto" is 1/64 of the sentences, from 16 to 256.
     min_count : int, default=2
         Words that occur less often are not learned, except those of `init`.
     max_features : int or None, default=None
@@ -91,6 +90,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
         Text to learn from, instead of the `X` given to `fit`; `y` then holds the targets of its sentences.
     early_stopping : bool, default=False
@@ -228,6 +229,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,
+        missing: str = "error",
         corpus: Any = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -258,6 +260,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.missing = missing
         self.corpus = corpus
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -306,9 +309,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         Raises
         ------
         TypeError, ValueError, MemoryError
-            If a sentence is not a string or `y` does not hold numbers. If `y` is missing, lacks a vector for some
-            sentence, or has NaN, infinity or a row of zeros; names the row. Also in the cases of
-            :meth:`CBOSVectorizer.fit`; then the estimator is as it was before.
+            If a sentence is not a string, or `y` does not hold numbers, lacks a vector for some sentence, or has NaN,
+            infinity or a row of zeros; names the row. As :meth:`CBOSVectorizer.fit`, too: nothing changes then.
 
         Warns
         -----

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.utils._param_validation import StrOptions
 
+from .._compiled.simd import WIDTH
 from .._compiled.threads import Threads, count_threads
 from .._validation.columns import as_column
 from .._validation.constraints import check_values
 from .._validation.limits import integers
-from .rows import SearchRows, search_rows
-from .tiles import keep_best
+from .rows import FRACTION, Queries, SearchRows, search_rows
+from .tiles import ABSENT, MOST_ROWS, keep_best, list_all, split_keys
 
 __all__ = ["nearest"]
 
@@ -25,6 +27,7 @@ _CONSTRAINTS: dict[str, Any] = {
     "n_jobs": [Integral, None],
 }
 _LEAST_ROWS = 4096  # that are worth a thread
+_SORTED_PART = 64  # where more than one row in so many is wanted, it is faster to sort all
 
 
 def nearest(
@@ -109,24 +112,36 @@ def nearest(
     excluded = _as_excluded(exclude, n_queries, n_vectors)
     largest = np.float32(1.0 if is_cosine else np.inf)
     n_best = min(k, n_vectors)
+    if n_vectors > MOST_ROWS:
+        raise ValueError(f"vectors has {n_vectors:,} rows, more than {MOST_ROWS:,}. Search in parts of it.")
 
-    blocks = ranges(n_queries, searched.block_size)
+    # Queries whose keys fit into the memory of a thread; a panel has sixteen, and with fewer a part of it is wasted.
+    n_fitting = int(get_config()["working_memory"] * 2**20 * FRACTION) // (8 * max(1, n_vectors))
+    is_sorted = n_best * (_SORTED_PART if n_fitting >= min(WIDTH, n_queries) else 4) > n_vectors
+    blocks = ranges(n_queries, min(searched.block_size, max(1, n_fitting)) if is_sorted else searched.block_size)
     n_parts = min(-(-n_threads // max(1, len(blocks))), n_vectors // _LEAST_ROWS)
     parts = ranges(n_vectors, -(-n_vectors // max(1, n_parts)))
 
-    def best_of(work: tuple[range, range]) -> tuple[np.ndarray, np.ndarray]:
+    def best_of(work: tuple[range, range]) -> np.ndarray:
         block, part = work
-        return _best_rows(asked, searched, block, part, excluded[block.start : block.stop], largest, k)
+        list_best = _sorted_rows if is_sorted else _best_rows
+        return _first(list_best(asked, searched, block, part, excluded[block.start : block.stop], largest, k), k)
 
     found = Threads(n_threads).in_order(best_of, ((block, part) for block in blocks for part in parts))
     indices, scores = np.full((n_queries, k), -1), np.full((n_queries, k), np.nan, np.float32)
     for block in blocks if parts else ():
-        rows, best = (np.hstack(arrays) for arrays in zip(*(next(found) for _ in parts)))
-        order = np.lexsort((rows, -best))[:, :n_best]
-        indices[block.start : block.stop, :n_best] = np.take_along_axis(rows, order, 1)
-        scores[block.start : block.stop, :n_best] = np.take_along_axis(best, order, 1)
-    scores[:, :n_best][indices[:, :n_best] < 0] = np.nan
+        keys = next(found) if len(parts) == 1 else _first(np.hstack([next(found) for _ in parts]), k)
+        split_keys(keys, indices[block.start : block.stop], scores[block.start : block.stop])
     return indices, scores
+
+
+def _first(keys: np.ndarray, k: int) -> np.ndarray:
+    """The first `k` keys of each row, sorted. No two are equal, so they are the same however they are sorted."""
+    if k < keys.shape[1]:
+        keys.partition(k - 1, axis=1)
+        keys = keys[:, :k]
+    keys.sort(axis=1)
+    return keys
 
 
 def _best_rows(
@@ -137,16 +152,38 @@ def _best_rows(
     excluded: np.ndarray,
     largest: np.float32,
     k: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and scores of the k best rows of a part for each query of a block, in any order."""
+) -> np.ndarray:
+    """Keys of the k best rows of a part for each query of a block, in any order."""
+    queries, floors = _asked(asked, block)
+    keys = np.full((len(block), min(k, len(part))), ABSENT)
+    for first, tile in searched.tiles(queries, part):
+        keep_best(tile, first, excluded, largest, floors, keys)
+    return keys
+
+
+def _sorted_rows(
+    asked: SearchRows,
+    searched: SearchRows,
+    block: range,
+    part: range,
+    excluded: np.ndarray,
+    largest: np.float32,
+    k: int,
+) -> np.ndarray:
+    """Keys of all rows of a part for each query of a block, of which the first k are wanted."""
+    queries, floors = _asked(asked, block)
+    keys = np.empty((len(block), len(part)), np.uint64)
+    for first, tile in searched.tiles(queries, part):
+        list_all(tile, first, first - part.start, excluded, largest, floors, keys)
+    return keys
+
+
+def _asked(asked: SearchRows, block: range) -> tuple[Queries, np.ndarray]:
+    """A block of queries, and the score that a row must exceed for each column of a tile."""
     queries = asked.queries(block)
-    k = min(k, len(part))
     floors = np.full((1, queries.n_columns), np.inf, np.float32)  # no score exceeds it
     floors[0, : len(block)][~queries.is_zero] = -np.inf
-    rows, scores = np.full((len(block), k), -1), np.full((len(block), k), -np.inf, np.float32)
-    for first, tile in searched.tiles(queries, part):
-        keep_best(tile, first, excluded, largest, floors, scores, rows)
-    return rows, scores
+    return queries, floors
 
 
 def ranges(n: int, size: int) -> list[range]:

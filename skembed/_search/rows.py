@@ -7,19 +7,17 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn import get_config
-from sklearn.preprocessing import normalize
 
-from .._compiled.buffers import read_only
-from .._compiled.norms import rescaled
+from .._compiled.buffers import read_only, read_only_view
 from .._compiled.products import multiply, panels_of
 from .._compiled.simd import WIDTH
 from .._validation.columns import as_matrix
-from .tiles import SPARSE_COLUMNS, multiply_sparse, prepare_rows
+from .tiles import SPARSE_COLUMNS, multiply_sparse, prepare_rows, prepare_sparse
 
 _TILE_ROWS, _TILE_QUERIES = 512, 256  # a tile and its rows stay in the cache of a core
-_FRACTION = 1 / 16  # of the working memory, for the tile of a thread
+FRACTION = 1 / 16  # of the working memory, for the tile of a thread
 _LARGEST = 1e15  # products of numbers below it are within float32
 
 
@@ -34,7 +32,7 @@ class Queries(NamedTuple):
     def n_columns(self) -> int:
         """Columns of a tile, a multiple of sixteen."""
         n = len(self.is_zero)
-        return n + -n % WIDTH if self.positions is None else SPARSE_COLUMNS
+        return n + -n % WIDTH if self.positions is None else self.columns.shape[1]
 
 
 class Tile(NamedTuple):
@@ -101,27 +99,29 @@ class DenseRows:
 
 
 class SparseRows:
-    """Rows of a sparse matrix: a scaled copy of its numbers."""
+    """Rows of a sparse matrix in CSR format, whose columns ascend: a scaled copy of its numbers."""
 
     block_size = SPARSE_COLUMNS
 
-    def __init__(self, values: csr_array, name: str, scaled: bool) -> None:
+    def __init__(self, values: csr_array | csr_matrix, name: str, scaled: bool) -> None:
         self._values = values
         self.shape: tuple[int, int] = values.shape
-        self._ptr, self._columns = values.indptr.astype(np.int64), values.indices.astype(np.int32)
+        self._ptr, self._columns = (
+            values.indptr.astype(np.int64),
+            read_only_view(values.indices.astype(np.int32, copy=False)),
+        )
         self.n_terms = int(np.diff(self._ptr).max(initial=0))
-        odd = np.flatnonzero(~(np.abs(values.data) < (np.inf if scaled else _LARGEST)))
-        if len(odd):
-            row = np.searchsorted(self._ptr, odd[0], side="right") - 1
-            raise ValueError(f"{name} has {values.data[odd[0]]:g} in row {row}.")
-        unit = normalize(rescaled(values)) if scaled and values.nnz else values
-        self._data = unit.data.astype(np.float32)
-        self._is_zero = np.diff(self._ptr) == 0
+        self._data, self._is_zero = np.empty(len(values.data), np.float32), np.empty(self.shape[0], bool)
+        limit = np.inf if scaled else _LARGEST
+        odd = prepare_sparse(read_only_view(values.data), self._ptr, scaled, limit, self._data, self._is_zero)
+        if odd >= 0:
+            row = np.searchsorted(self._ptr, odd, side="right") - 1
+            raise ValueError(f"{name} has {values.data[odd]:g} in row {row}.")
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def take(self, rows: np.ndarray) -> csr_array:
+    def take(self, rows: np.ndarray) -> csr_array | csr_matrix:
         """Some rows as they were given."""
         return self._values[rows]
 
@@ -132,13 +132,13 @@ class SparseRows:
         features, inverse = np.unique(columns, return_inverse=True)
         positions = np.zeros(self.shape[1], np.int32)
         positions[features] = np.arange(1, len(features) + 1)
-        panel = np.zeros((len(features) + 1, SPARSE_COLUMNS), np.float32)
+        panel = np.zeros((len(features) + 1, WIDTH if len(rows) <= WIDTH else SPARSE_COLUMNS), np.float32)
         panel[inverse + 1, np.repeat(np.arange(len(rows)), np.diff(ptr))] = numbers
         return Queries(panel, positions, self._is_zero[rows.start : rows.stop])
 
     def tiles(self, queries: Queries, rows: range) -> Iterator[Tile]:
         """Scores of rows for a block of queries."""
-        buffer = np.empty((_tile_rows(SPARSE_COLUMNS), SPARSE_COLUMNS), np.float32)
+        buffer = np.empty((_tile_rows(queries.n_columns), queries.n_columns), np.float32)
         for first in range(rows.start, rows.stop, len(buffer)):
             ptr = self._ptr[first : min(first + len(buffer), rows.stop) + 1]
             scores = buffer[: len(ptr) - 1]
@@ -152,7 +152,7 @@ SearchRows = DenseRows | SparseRows
 
 def _tile_rows(n_columns: int) -> int:
     """Rows of a tile that have ``n_columns`` float32 each, within scikit-learn's `working_memory` (MiB)."""
-    n_bytes = get_config()["working_memory"] * 2**20 * _FRACTION
+    n_bytes = get_config()["working_memory"] * 2**20 * FRACTION
     return int(np.clip(n_bytes // (4 * n_columns), 1, _TILE_ROWS))
 
 
@@ -192,9 +192,10 @@ def _numbers(matrix: Any, name: str) -> Any:
     return matrix
 
 
-def _as_csr(matrix: Any) -> csr_array:
-    """Return a copy in the one form that a sparse matrix has: columns ascend, and no number is zero."""
-    rows = csr_array(matrix, dtype=np.float64, copy=True)
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
-    return rows
+def _as_csr(matrix: Any) -> csr_array | csr_matrix:
+    """Return a matrix of float32 or float64 whose columns ascend, each once in a row: as it is, if it is one."""
+    rows = matrix if issparse(matrix) and matrix.format == "csr" else csr_array(matrix)
+    if not rows.has_canonical_format:
+        rows = csr_array(rows, dtype=np.float64, copy=True)
+        rows.sum_duplicates()
+    return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)

@@ -14,6 +14,12 @@ from .._compiled.simd import WIDTH, any_larger, load, multiply_add, splat, store
 SPARSE_COLUMNS = 4 * WIDTH  # of a tile of sparse rows: four sums at a time stay in registers
 _LEAST, _MOST = np.float32(1e-24), np.float32(1e24)  # mean squares between them are accurate
 _ZERO, _ONE, _NAN = np.float32(0.0), np.float32(1.0), np.float32(np.nan)
+_SQUARABLE = 1e-140, 1e140  # float64 whose sums of squares are accurate
+# A key is the bits of a score, in falling order, and the index of a row.
+ABSENT = np.uint64(0xFFFF_FFFF_FFFF_FFFF)  # the last of all keys: no row
+MOST_ROWS = 2**32
+_HALF, _ROW = np.uint64(32), np.uint64(MOST_ROWS - 1)
+_SIGN, _OTHERS = np.uint32(0x8000_0000), np.uint32(0x7FFF_FFFF)  # bits of a float32
 
 
 @lean_kernel
@@ -43,22 +49,60 @@ def prepare_rows(rows, scaled, limit, out):
 
 
 @lean_kernel
+def prepare_sparse(given, ptr, scaled, limit, out, is_zero):
+    """Copy the numbers of sparse rows, each row scaled to length one if ``scaled``.
+
+    ``given`` (n_numbers,) float32 or float64, read-only; ``out`` (n_numbers,) float32 and ``is_zero`` (n,) bool are
+    written. Returns the index of the first number that is NaN or not below ``limit`` in absolute value, or -1.
+    """
+    for i in range(len(is_zero)):
+        largest = square = 0.0
+        for at in range(ptr[i], ptr[i + 1]):
+            if not abs(given[at]) < limit:
+                return at
+            largest = max(largest, abs(np.float64(given[at])))
+        is_zero[i] = largest == 0.0
+        # Divided by one after the other, since squares may leave the range of float64.
+        first = largest if scaled and largest > 0.0 and not _SQUARABLE[0] < largest < _SQUARABLE[1] else 1.0
+        divisor = 1.0
+        if scaled and largest > 0.0:
+            for at in range(ptr[i], ptr[i + 1]):
+                square += (np.float64(given[at]) / first) ** 2
+            divisor = np.sqrt(square)
+        for at in range(ptr[i], ptr[i + 1]):
+            out[at] = np.float64(given[at]) / first / divisor
+    return -1
+
+
+@lean_kernel
 def multiply_sparse(data, columns, ptr, positions, panel, out):
-    """``out = rows @ queries.T`` for sparse rows and up to 64 queries.
+    """``out = rows @ queries.T`` for sparse rows and up to 16 or 64 queries.
 
     ``data`` (n_numbers,) float32, ``columns`` (n_numbers,) int32 and ``ptr`` (n + 1,) int64 hold the rows
     ``positions`` (n_features,) int32: row of a feature in ``panel``, 0 if no query has it
-    ``panel`` (n_positions, 64) float32, the queries as columns; row 0 holds zeros
-    ``out`` (n, 64) float32 is written
+    ``panel`` (n_positions, 16 or 64) float32, the queries as columns
+    ``out`` (n, 16 or 64) float32 is written
     """
+    zero = splat(_ZERO)
+    if out.shape[1] == WIDTH:
+        for i in range(out.shape[0]):
+            total = zero
+            for at in range(ptr[i], ptr[i + 1]):
+                row = np.int64(positions[columns[at]])
+                if row:
+                    total = multiply_add(splat(data[at]), load(panel, row, 0), total)
+            store(out, i, 0, total)
+        return
     for i in range(out.shape[0]):
-        s0 = s1 = s2 = s3 = splat(_ZERO)
+        s0 = s1 = s2 = s3 = zero
         for at in range(ptr[i], ptr[i + 1]):
-            number, row = splat(data[at]), np.int64(positions[columns[at]])
-            s0 = multiply_add(number, load(panel, row, 0), s0)
-            s1 = multiply_add(number, load(panel, row, WIDTH), s1)
-            s2 = multiply_add(number, load(panel, row, 2 * WIDTH), s2)
-            s3 = multiply_add(number, load(panel, row, 3 * WIDTH), s3)
+            row = np.int64(positions[columns[at]])
+            if row:
+                number = splat(data[at])
+                s0 = multiply_add(number, load(panel, row, 0), s0)
+                s1 = multiply_add(number, load(panel, row, WIDTH), s1)
+                s2 = multiply_add(number, load(panel, row, 2 * WIDTH), s2)
+                s3 = multiply_add(number, load(panel, row, 3 * WIDTH), s3)
         store(out, i, 0, s0)
         store(out, i, WIDTH, s1)
         store(out, i, 2 * WIDTH, s2)
@@ -66,46 +110,73 @@ def multiply_sparse(data, columns, ptr, positions, panel, out):
 
 
 @njit(**INLINE)
-def _is_behind(score, row, other_score, other_row):
-    """Whether a row comes later in the order: by falling score, then by index."""
-    return score < other_score or (score == other_score and row > other_row)
+def _key(score, row):
+    """The place of a row in the order by falling score, then by index, as an integer: equal ones do not exist."""
+    bits = np.float32(score + _ZERO).view(np.uint32)  # -0.0 is 0.0, which has the same place
+    return np.uint64(bits if bits >= _SIGN else bits ^ _OTHERS) << _HALF | np.uint64(row)
+
+
+@njit(**INLINE)
+def _score_of(key):
+    bits = np.uint32(key >> _HALF)
+    return np.uint32(bits if bits >= _SIGN else bits ^ _OTHERS).view(np.float32)
 
 
 @njit(**LEAN)
-def _replace_last(scores, rows, query, score, row):
+def _replace_last(keys, query, key):
     """Replace the last of the k best, which is the root of a binary heap."""
-    k, at = scores.shape[1], 0
+    k, at = keys.shape[1], 0
     while 2 * at + 1 < k:
         child = 2 * at + 1
-        if child + 1 < k and _is_behind(
-            scores[query, child + 1], rows[query, child + 1], scores[query, child], rows[query, child]
-        ):
+        if child + 1 < k and keys[query, child + 1] > keys[query, child]:
             child += 1
-        if not _is_behind(scores[query, child], rows[query, child], score, row):
+        if keys[query, child] <= key:
             break
-        scores[query, at], rows[query, at] = scores[query, child], rows[query, child]
+        keys[query, at] = keys[query, child]
         at = child
-    scores[query, at], rows[query, at] = score, row
+    keys[query, at] = key
 
 
 @lean_kernel
-def keep_best(tile, first, excluded, largest, floors, scores, rows):
+def keep_best(tile, first, excluded, largest, floors, keys):
     """Add the rows of a tile to the k best of each query.
 
     ``tile`` (n, n_columns) float32, of the rows from ``first`` on; scores above ``largest`` count as that
     ``excluded`` (n_queries,) int64, the row that a query must not match
     ``floors`` (1, n_columns) float32: the score of the last of the k best, which a further one must exceed
-    ``scores`` (n_queries, k) float32 and ``rows`` (n_queries, k) int64: the k best, -inf and -1 where there are fewer
+    ``keys`` (n_queries, k) uint64: a heap of the k best, ABSENT where there are fewer
     """
     for i in range(tile.shape[0]):
         for c in range(0, tile.shape[1], WIDTH):
             if not any_larger(load(tile, i, c), load(floors, 0, c)):
                 continue
-            for query in range(c, min(c + WIDTH, scores.shape[0])):
+            for query in range(c, min(c + WIDTH, keys.shape[0])):
                 score = min(tile[i, query], largest)
                 if score > floors[0, query] and first + i != excluded[query]:
-                    _replace_last(scores, rows, query, score, first + i)
-                    floors[0, query] = scores[query, 0]
+                    _replace_last(keys, query, _key(score, first + i))
+                    if keys[query, 0] != ABSENT:
+                        floors[0, query] = _score_of(keys[query, 0])
+
+
+@lean_kernel
+def list_all(tile, first, at, excluded, largest, floors, keys):
+    """List the rows of a tile for each query, as `keep_best` takes them: in ``keys[:, at:]``, (n_queries, n) uint64."""
+    for c in range(0, keys.shape[0], WIDTH):
+        for i in range(tile.shape[0]):
+            for query in range(c, min(c + WIDTH, keys.shape[0])):
+                score = min(tile[i, query], largest)
+                is_match = score > floors[0, query] and first + i != excluded[query]
+                keys[query, at + i] = _key(score, first + i) if is_match else ABSENT
+
+
+@lean_kernel
+def split_keys(keys, rows, scores):
+    """Write the rows and scores of keys, (n_queries, k): -1 and NaN where a key is ABSENT."""
+    for query in range(keys.shape[0]):
+        for i in range(keys.shape[1]):
+            key = keys[query, i]
+            rows[query, i] = np.int64(key & _ROW) if key != ABSENT else np.int64(-1)
+            scores[query, i] = _score_of(key) if key != ABSENT else _NAN
 
 
 @lean_kernel

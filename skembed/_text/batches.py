@@ -127,10 +127,11 @@ def lowered_characters() -> np.ndarray:
     return lowered
 
 
-def iter_columns(X: Any, size: int) -> Iterator[Column | list[Any]] | None:
+def iter_columns(X: Any, size: int, fill: bool = False) -> Iterator[Column | list[Any]] | None:
     """Read a column of strings in Arrow's memory without making Python strings, up to `size` sentences at a time.
 
-    A batch with missing values is a list. Returns None if `X` is no column of strings, or pyarrow is missing.
+    A batch with missing values is a list, or, if `fill`, has empty strings in their place. Returns None if `X` is no
+    column of strings, or pyarrow is missing.
     """
     if not (hasattr(X, "to_pylist") or hasattr(X, "to_arrow") or hasattr(getattr(X, "array", None), "__arrow_array__")):
         return None
@@ -150,7 +151,7 @@ def iter_columns(X: Any, size: int) -> Iterator[Column | list[Any]] | None:
     text_types = string_types(pyarrow)
     if not all(hasattr(chunk, "type") and chunk.type in text_types for chunk in chunks):
         return None
-    return _iter_slices(pyarrow, chunks, size)
+    return _iter_slices(pyarrow, chunks, size, fill)
 
 
 def string_types(pyarrow: Any) -> list[Any]:
@@ -163,15 +164,17 @@ def _is_arrow_backed(X: Any) -> bool:
     return hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
 
 
-def _iter_slices(pyarrow: Any, chunks: list[Any], size: int) -> Iterator[Column | list[Any]]:
+def _iter_slices(pyarrow: Any, chunks: list[Any], size: int, fill: bool) -> Iterator[Column | list[Any]]:
     for chunk in chunks:
         for start in range(0, len(chunk), size):
             batch = chunk.slice(start, size)
-            if batch.null_count:
+            if batch.null_count and not fill:
                 yield batch.to_pylist()
                 continue
             if batch.type not in (pyarrow.string(), pyarrow.large_string()):
                 batch = batch.cast(pyarrow.large_string())
+            if batch.null_count:
+                batch = batch.fill_null("")
             _, offsets, data = batch.buffers()
             width = np.int32 if batch.type == pyarrow.string() else np.int64
             ptr = np.frombuffer(offsets, width, len(batch) + 1, batch.offset * np.dtype(width).itemsize)

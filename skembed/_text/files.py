@@ -108,7 +108,7 @@ def _files_at(path: Path) -> list[Path]:
     found = [file for file in files_below(path, (".",)) if file.name.lower().endswith(_NAMES)]
     if not found:
         raise ValueError(f"The folder {path} has no file *.txt, *.txt.gz, *.txt.bz2 or *.txt.xz.")
-    return sorted(found, key=lambda file: file.relative_to(path).parts)  # parts: the same order on every system
+    return sorted(found, key=Path.as_posix)  # as pandas and polars read a folder, and the same on every system
 
 
 # -- contents ----------------------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._validation.messages import brief
 from .._validation.paths import PathLike, describe_unreadable, files_below, listed_paths, user_path
 from .batches import Column, string_types
@@ -21,6 +23,7 @@ from .tokenizer import Tokenizer
 _BUFFER_SIZE = 1 << 22
 _WILDCARDS = re.compile(r"[*?\[]")
 _HIDDEN = (".", "_")  # beginnings of names
+_NO_SENTENCE = 'Set missing="empty" to take such rows as empty sentences, or write the file without them.'
 
 
 class _File(NamedTuple):
@@ -31,18 +34,29 @@ class _File(NamedTuple):
 
 
 def iter_parquet(
-    path: PathLike | Iterable[PathLike], column: str, groups: str | None, tokenizer: Tokenizer
+    path: PathLike | Iterable[PathLike],
+    column: str,
+    groups: str | None,
+    tokenizer: Tokenizer,
+    missing: str = "error",
+    ids: str | None = None,
+    ids_found: list[np.ndarray] | None = None,
 ) -> Iterator[tuple[list[Any] | Column, list[int]]]:
     """Yield batches of sentences, with the indices in them at which a new document begins.
 
-    See :meth:`skembed.SentenceCorpus.from_parquet` for what is read and what is refused.
+    The values of the column `ids` are appended to `ids_found`. See :meth:`skembed.SentenceCorpus.from_parquet` for what
+    is read and what is refused.
     """
     try:
         import pyarrow.parquet as parquet
     except ImportError as error:
         raise ImportError("Parquet files need the optional library pyarrow: pip install skembed[parquet]") from error
     needs_text = not callable(tokenizer.analyzer)
-    names = [column] if groups is None else [column, groups]
+    for name in (column, *(name for name in (groups, ids) if name is not None)):
+        if not isinstance(name, str):
+            raise TypeError(f"column, groups and return_ids are names of columns, strings; got {brief(name)}.")
+    others = {name: what for name, what in ((groups, "a document id"), (ids, "an id")) if name is not None}
+    names = list(dict.fromkeys([column, *others]))
     files = [file for each in listed_paths(path) for file in _files_of(each)]
     for file in files:  # all of them before the first one is encoded, which may take hours
         with file.open() as raw, _reading(file.name):
@@ -53,10 +67,12 @@ def iter_parquet(
     starts, n_rows = [0], 0
     previous: Any = object()  # equal to no document id
     for file in files:
-        for text, ids in _iter_columns(file, names, needs_text):
-            labels = iter([] if ids is None else ids.to_pylist())
-            for batch in iter_batches(text, tokenizer):
-                if ids is not None:
+        for columns in _iter_columns(file, names, others, needs_text, may_be_null=missing == "empty"):
+            if ids is not None and ids_found is not None:
+                ids_found.append(columns[ids].to_numpy(zero_copy_only=False))
+            labels = iter([] if groups is None else columns[groups].to_pylist())
+            for batch in iter_batches(columns[column], tokenizer, missing=missing):
+                if groups is not None:
                     labels_of_batch = list(islice(labels, len(batch)))
                     starts = document_starts(previous, labels_of_batch, n_rows)
                     previous = labels_of_batch[-1]
@@ -65,8 +81,10 @@ def iter_parquet(
                 n_rows += len(batch)
 
 
-def _iter_columns(file: _File, names: list[str], needs_text: bool) -> Iterator[tuple[Any, Any | None]]:
-    """Yield Arrow arrays of some sentences and of their document ids, which are None without a column for them."""
+def _iter_columns(
+    file: _File, names: list[str], others: dict[str, str], needs_text: bool, may_be_null: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield Arrow arrays of some rows by the names of their columns: of the sentences first, then of `others`."""
     import pyarrow.parquet as parquet
 
     with file.open() as raw:
@@ -79,13 +97,17 @@ def _iter_columns(file: _File, names: list[str], needs_text: bool) -> Iterator[t
                     batch = next(batches, None)
                 if batch is None:
                     break
-                columns = [_plain_column(batch.column(batch.schema.get_field_index(name))) for name in names]
-                for name, array in zip(names, columns):
-                    if needs_text or name != names[0]:
-                        substitute = "an empty string" if name == names[0] else "a document id"
-                        _check_rows(array, name, substitute, f"{file.name}, row group {row_group}, row", row)
+                columns = {name: _plain_column(batch.column(batch.schema.get_field_index(name))) for name in names}
+                for name, array in columns.items():
+                    where = f"{file.name}, row group {row_group}, row"
+                    if name in others:
+                        _check_not_null(array, name, where, row, f"Write the file with {others[name]} in each row.")
+                    elif needs_text and not may_be_null:
+                        _check_not_null(array, name, where, row, _NO_SENTENCE)
+                    if name in others or needs_text:
+                        _check_utf8(array, name, where, row)
                 row += len(batch)
-                yield columns[0], columns[1] if len(columns) > 1 else None
+                yield columns
 
 
 def _plain_column(array: Any) -> Any:
@@ -114,8 +136,6 @@ def _check_schema(file: str, schema: Any, names: list[str], needs_text: bool) ->
     import pyarrow
 
     for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"column and groups are names of columns, strings; got {brief(name)}.")
         n_columns = schema.names.count(name)
         if n_columns > 1:
             raise ValueError(
@@ -139,22 +159,23 @@ def _check_schema(file: str, schema: Any, names: list[str], needs_text: bool) ->
         raise ValueError(f"{file}: the column {brief(names[0])} is of type {kind}, not of strings. {advice}")
 
 
-def _check_rows(array: Any, name: str, substitute: str, where: str, first_row: int) -> None:
-    """Raise an error that names the first row that is missing or is not UTF-8."""
-    import pyarrow
-
+def _check_not_null(array: Any, name: str, where: str, first_row: int, advice: str) -> None:
+    """Raise an error that names the first row that is missing."""
     if array.null_count:
         row = first_row + array.is_valid().to_pylist().index(False)
-        raise ValueError(
-            f"{where} {row}: the column {brief(name)} is null there. Write the file without such rows, or with "
-            f"{substitute} in their place."
-        )
+        raise ValueError(f"{where} {row}: the column {brief(name)} is null there. {advice}")
+
+
+def _check_utf8(array: Any, name: str, where: str, first_row: int) -> None:
+    """Raise an error that names the first row that is not UTF-8."""
+    import pyarrow
+
     try:
         array.validate(full=True)
     except pyarrow.ArrowInvalid:
         for row, item in enumerate(array.cast(pyarrow.large_binary()).to_pylist(), first_row):
             try:
-                item.decode()
+                (item or b"").decode()
             except UnicodeDecodeError as error:
                 raise ValueError(f"{where} {row}: the column {brief(name)} is not UTF-8 there: {error}") from None
         raise
@@ -187,7 +208,7 @@ def _files_of(path: PathLike) -> list[_File]:
     for file in found:
         if kind := describe_unreadable(file):
             raise ValueError(f"{file} is {kind}, not a regular file.")
-    found.sort(key=lambda file: _natural(file.as_posix()))
+    found.sort(key=Path.as_posix)
     return [_File(str(file), lambda file=file: file.open("rb")) for file in found]  # type: ignore[misc]
 
 
@@ -221,17 +242,10 @@ def _files_at_url(url: str) -> list[_File]:
         found = [path]
     if not found:
         raise FileNotFoundError(f"There is no Parquet file at {url}.")
-    found.sort(key=_natural)
+    found.sort()
     return [_File(system.unstrip_protocol(name), lambda name=name: system.open(name, "rb")) for name in found]  # type: ignore[misc]
 
 
 def _is_shown(path: str) -> bool:
     """Whether a path below a folder has no hidden name and none of those that Spark gives to files of its own."""
     return not any(name.startswith(_HIDDEN) for name in path.split("/"))
-
-
-def _natural(path: str) -> list[Any]:
-    """Return a key that sorts part.2.parquet before part.10.parquet, as Dask does."""
-    pieces: list[Any] = re.split(r"([0-9]+)", path)
-    pieces[1::2] = map(int, pieces[1::2])
-    return pieces

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation.columns import is_missing
+from .._validation.columns import columns_of, is_missing, one_column
 from .._validation.messages import brief
 from .batches import Column, iter_columns
 from .tokenizer import Tokenizer
@@ -21,7 +21,7 @@ BATCH_LENGTH = 1 << 19
 
 
 def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iterable[Any]:
-    """Check that `X` is a one-dimensional collection of sentences and return something to iterate over.
+    """Check that `X` is a collection of sentences, or a table of one column, and return something to iterate over.
 
     An iterator is not consumed here. `name` and `items` are what messages call `X` and its items.
     """
@@ -35,6 +35,7 @@ def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iter
             f"{name} is a {type(X).__name__}, which has no reading order. Pass a list, for example "
             f"list({name}{'.values()' if isinstance(X, Mapping) else ''})."
         )
+    X = one_column(X)
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple) and len(shape) > 1:
         raise ValueError(
@@ -60,10 +61,13 @@ def _column_advice(X: Any, name: str) -> str:
     columns = getattr(X, "column_names", getattr(X, "columns", None))
     if columns is None or not len(columns):
         return f"Pass one column: {name}[:, 0]."
-    first = f'"{columns[0]:.40}"' if isinstance(columns[0], str) else brief(columns[0], 40)
-    if len(columns) == 1:
-        return f"Pass one column: {name}[{first}]. In a ColumnTransformer, name the column {first}, not [{first}]."
-    return f"Pass one column, for example {name}[{first}]. The columns are {brief(list(columns))}."
+    columns = columns.tolist() if hasattr(columns, "tolist") else list(columns)  # of pandas: not np.int64(0) but 0
+    return f"Pass one column, for example {name}[{_label(columns[0])}]. The columns are {brief(columns)}."
+
+
+def _label(column: Any) -> str:
+    """Format the name of a column as code."""
+    return f'"{column:.40}"' if isinstance(column, str) else brief(column, 40)
 
 
 def length_of(X: Any) -> int | None:
@@ -110,29 +114,55 @@ def advising(X: Any) -> Iterator[None]:
     try:
         yield
     except MissingSentence as error:
-        raise TypeError(f"{error} Replace missing sentences first: {_filling_code(X)}") from None
+        raise TypeError(
+            f'{error} Set missing="empty", or replace missing sentences first: {_filling_code(X)}'
+        ) from None
 
 
 def _filling_code(X: Any) -> str:
     """Return code that replaces missing sentences of `X` by empty strings."""
-    dtype = str(getattr(X, "dtype", getattr(X, "type", ""))).lower()
-    if hasattr(X, "fillna"):  # of pandas
-        return 'X.astype(object).fillna("")' if dtype == "category" else 'X.fillna("")'
-    if hasattr(X, "fill_null"):  # of polars or pyarrow
+    column, code = one_column(X), "X"
+    if column is not X:
+        columns = columns_of(X)
+        code = "X[:, 0]" if columns is None else f"X[{_label(next(iter(columns)))}]"
+    dtype = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if hasattr(column, "fillna"):  # of pandas
+        return f'{code}.astype(object).fillna("")' if dtype == "category" else f'{code}.fillna("")'
+    if hasattr(column, "fill_null"):  # of polars or pyarrow
         # Categorical, Enum, dictionary
         cast = {"c": ".cast(pl.String)", "e": ".cast(pl.String)", "d": '.cast("string")'}
-        return f'X{cast.get(dtype[:1], "")}.fill_null("")'
-    return '[s if isinstance(s, str) else "" for s in X]'
+        return f'{code}{cast.get(dtype[:1], "")}.fill_null("")'
+    return f'[s if isinstance(s, str) else "" for s in {code}]'
 
 
-def iter_batches(X: Any, tokenizer: Tokenizer, name: str = "X", multiple: int = 1) -> Iterator[list[Any] | Column]:
+def iter_batches(
+    X: Any, tokenizer: Tokenizer, name: str = "X", multiple: int = 1, missing: str = "error"
+) -> Iterator[list[Any] | Column]:
     """Yield batches of sentences: lists; or, if the tokenizer is compiled, slices of an Arrow column.
 
     Batches of a list or tuple are `multiple` times as long as others. Longer ones switch threads less often, but their
-    ids should fit in a core's cache.
+    ids should fit in a core's cache. Where `missing` is "empty", a missing sentence becomes an empty string.
     """
+    if not isinstance(missing, str) or missing not in ("error", "empty"):
+        raise ValueError(f"The 'missing' parameter must be 'error' or 'empty', got {brief(missing)}.")
+    if missing == "error":
+        return _read_batches(X, tokenizer, name, multiple)
+    return map(filled, _read_batches(X, tokenizer, name, multiple, fill=True))
+
+
+def filled(batch: Any) -> Any:
+    """Return a list with empty strings in place of missing sentences; a column has none."""
+    if isinstance(batch, Column) or set(map(type, batch)) <= {str}:
+        return batch
+    return ["" if not isinstance(item, str) and is_missing(item) else item for item in batch]
+
+
+def _read_batches(
+    X: Any, tokenizer: Tokenizer, name: str, multiple: int, fill: bool = False
+) -> Iterator[list[Any] | Column]:
     items = iter_sentences(X, name=name)
-    columns = iter_columns(X, BATCH_SIZE) if tokenizer.is_compiled else None
+    X = one_column(X)
+    columns = iter_columns(X, BATCH_SIZE, fill) if tokenizer.is_compiled else None
     if columns is not None:
         for column in columns:
             if isinstance(column, list):
@@ -186,10 +216,10 @@ def _take_batch(items: Iterator[Any]) -> list[Any]:
 
 
 def iter_grouped_batches(
-    sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer
+    sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer, missing: str = "error"
 ) -> Iterator[tuple[list[Any] | Column, list[int]]]:
     """Yield batches of sentences, with the indices in them at which a new document begins."""
-    batches = iter_batches(sentences, tokenizer, name="sentences", multiple=2)
+    batches = iter_batches(sentences, tokenizer, name="sentences", multiple=2, missing=missing)
     if groups is None:
         starts = [0]
         for batch in batches:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def is_missing(item: Any) -> bool:
-    """Whether a value is missing: None, NaN, NaT or pandas' NA."""
-    if item is None or type(item).__name__ == "NAType":
+    """Whether a value is missing: None, NaN, NaT, pandas' NA, or masked."""
+    if item is None or type(item).__name__ in ("NAType", "MaskedConstant"):
         return True
     differs = item != item  # an array compares element by element
     return isinstance(differs, (bool, np.bool_)) and bool(differs)
@@ -52,13 +52,21 @@ def describe(values: Any) -> str:
     return f"a {kind}" + (f" of shape {tuple(shape)}" if isinstance(shape, tuple) else "")
 
 
+def one_column(values: Any) -> Any:
+    """Return the column of a table that has one, or of an array of shape (n_rows, 1); anything else as it is."""
+    shape = getattr(values, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] != 1 or issparse(values):
+        return values
+    columns = columns_of(values)
+    if columns is not None:
+        return next(iter(columns.values()))
+    return (values if isinstance(values, np.ma.MaskedArray) else np.asarray(values))[:, 0]
+
+
 def as_list(values: Any, name: str) -> list[Any]:
     """Return the items of an ordered collection or of a one-column table."""
+    values = one_column(values)
     shape = getattr(values, "shape", None)
-    if isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1 and not issparse(values):
-        columns = columns_of(values)
-        values = np.asarray(values)[:, 0] if columns is None else next(iter(columns.values()))
-        shape = getattr(values, "shape", None)
     is_flat = not isinstance(shape, tuple) or len(shape) == 1
     if is_flat and not isinstance(values, (str, bytes, bytearray, Mapping, Set)) and columns_of(values) is None:
         try:
@@ -153,6 +161,8 @@ def as_scores(values: Any, name: str) -> np.ndarray:
 def as_matrix(values: Any, name: str) -> Any:
     """Return rows of numbers as an array of shape (n_rows, n_columns), of any dtype; a sparse matrix as it is.
 
+    One row of a sparse array is a one-dimensional sparse array, and counts as a table of one row.
+
     Raises
     ------
     TypeError
@@ -161,7 +171,7 @@ def as_matrix(values: Any, name: str) -> Any:
         If `values` has no rows of equal length, or a number is masked; names the row.
     """
     if issparse(values):
-        return values
+        return values.reshape(1, -1) if values.ndim == 1 else values
     if hasattr(values, "collect_schema") and not hasattr(values, "shape"):  # polars, lazy
         raise TypeError(f"{name} is a {type(values).__name__}, which has no rows yet. Pass {name}.collect().")
     if isinstance(values, np.ma.MaskedArray) and len(masked := np.argwhere(np.ma.getmaskarray(values))):
@@ -176,7 +186,11 @@ def as_matrix(values: Any, name: str) -> Any:
         array = np.empty(0)
     if array.ndim != 2:
         found = f"shape {array.shape}" if hasattr(values, "__array__") else describe(values)
-        raise ValueError(f"{name} must be a table of numbers, a row of equal length for each sentence; got {found}.")
+        is_row = array.ndim == 1 and len(array) and array.dtype.kind in "fiub"
+        advice = f" If it is one row, pass [{name}]." if is_row else ""
+        raise ValueError(
+            f"{name} must be a table of numbers, a row of equal length for each sentence; got {found}.{advice}"
+        )
     # C order, so that sums have the same bits for a data frame and an array.
     return array if isinstance(values, np.ndarray) else np.ascontiguousarray(array)
 

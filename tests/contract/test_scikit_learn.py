@@ -25,9 +25,11 @@ from estimators import (
     learned,
     make,
 )
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
@@ -104,6 +106,17 @@ def test_polars_output(name):
         assert isinstance(frame, pl.DataFrame)
         assert frame.columns == list(estimator.get_feature_names_out())
         assert bits(np.ascontiguousarray(frame.to_numpy())) == bits(fitted(name).transform(TEXT))
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_rows_are_of_the_class_that_scikit_learn_returns(name):
+    other = TfidfVectorizer()
+    for X in (TEXT, []):
+        assert type(fitted(name).transform(X)) is csr_matrix
+    assert type(make(name).fit_transform(TEXT)) is type(other.fit_transform(TEXT)) is csr_matrix
+    if "sparse_interface" in sklearn.get_config():  # scikit-learn 1.9 or later
+        with sklearn.config_context(sparse_interface="sparray"):
+            assert type(fitted(name).transform(TEXT)) is type(other.transform(TEXT)) is csr_array
 
 
 @pytest.mark.parametrize("name", SPARSE)

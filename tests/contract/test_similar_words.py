@@ -38,6 +38,8 @@ def test_words_in_any_container(model):
         pd.Series(words, index=[7, 3]),
         pl.Series(words),
         pa.array(words),
+        pd.DataFrame({"word": words}),
+        np.array(words)[:, None],
         iter(words),
         (word for word in words),
         dict.fromkeys(words).keys(),

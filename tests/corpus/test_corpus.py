@@ -115,7 +115,7 @@ def test_many_batches():
         (np.array([0, 0, 0, 0, 0, np.nan]), ValueError, "no document id at row 5"),
         ([0, pd.NA, 1, 1, 1, 1], ValueError, "no document id at row 1"),
         ([np.zeros(2)] * 6, TypeError, "one plain document id"),
-        (np.zeros((6, 1)), ValueError, r"groups must be one-dimensional.*groups\[:, 0\]"),
+        (np.zeros((6, 2)), ValueError, r"groups must be one-dimensional.*groups\[:, 0\]"),
         ("abcdef", ValueError, "groups must be an iterable"),
     ],
 )
@@ -230,7 +230,7 @@ def test_a_folder_in_sorted_order(tmp_path):
         text = Path(name).stem.encode() + b"\nx\n"
         file.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
     corpus = SentenceCorpus.from_file(tmp_path, token_pattern=r"\S+")
-    assert [document[0][0] for document in documents(corpus)] == ["b", "z.txt", "c", "a", "b"]
+    assert [document[0][0] for document in documents(corpus)] == ["c", "a", "b", "z.txt", "b"]
     assert all(len(document) == 2 for document in documents(corpus))
 
 

@@ -3,10 +3,13 @@
 import os
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from estimators import as_is
+from pyarrow.dataset import dataset
 
 import skembed._text.parquet as parquet_module
 from skembed import SentenceCorpus
@@ -118,15 +121,70 @@ def none_as_empty(tokens):
 # -- where files are ---------------------------------------------------------------------------------------------------
 
 
-def test_files_are_read_in_the_order_of_their_numbers(tmp_path):
+def test_files_are_read_in_the_order_of_other_programs(tmp_path):
     rows = pa.table({"text": [f"w{i}" for i in range(12)]})
     folder = written(tmp_path / "f", rows, range(1, 12))
-    expected = SentenceCorpus.from_sentences(rows["text"])
+    order = sorted(range(12), key=str)
+    assert pd.read_parquet(folder)["text"].tolist() == [f"w{i}" for i in order]
+    expected = SentenceCorpus.from_sentences([f"w{i}" for i in order])
     url = (tmp_path / "f").as_uri()
     for path in (folder, str(folder), folder / "*.parquet", tmp_path / "**" / "part*", url, f"{url}/part.*.parquet"):
         assert same_bits(SentenceCorpus.from_parquet(path, column="text"), expected), path
     reverse = [folder / f"part.{i}.parquet" for i in range(11, -1, -1)]
-    assert [*SentenceCorpus.from_parquet(reverse, column="text")] == [*expected][::-1]
+    assert [*SentenceCorpus.from_parquet(reverse, column="text")] == [[f"w{i}"] for i in range(11, -1, -1)]
+
+
+ODD_NAMES = [
+    "2",
+    "10",
+    "B/1",
+    "a/z",
+    "a-b/c",
+    "a.b/c",
+    "a/b/1",
+    "a1/q",
+    "b",
+    "day=10/p",
+    "day=2/p",
+    "x y",
+    "\ue000",
+    "\U0001f600",
+    "é",
+]
+
+
+def test_files_of_both_formats_are_read_in_one_order(tmp_path):
+    for name in ODD_NAMES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        pq.write_table(pa.table({"name": [name]}), tmp_path / f"{name}.parquet")
+        (tmp_path / f"{name}.txt").write_text(name, encoding="utf-8")
+    as_they_are = {"token_pattern": r".+", "lowercase": False}
+    found = [
+        SentenceCorpus.from_parquet(tmp_path, column="name", **as_they_are),
+        SentenceCorpus.from_file(tmp_path, **as_they_are),
+    ]
+    expected = {
+        "pyarrow": dataset(tmp_path, exclude_invalid_files=True).to_table(columns=["name"])["name"].to_pylist(),
+        "polars": pl.read_parquet(tmp_path / "**" / "*.parquet", hive_partitioning=False)["name"].to_list(),
+    }
+    for names in expected.values():
+        assert [[*corpus] for corpus in found] == [[[name] for name in names]] * 2
+
+
+@pytest.mark.parametrize("ids", ["n", "doc", "text", "category"])
+def test_ids_are_returned_beside_the_corpus(tmp_path, table, ids):
+    table = table.append_column("category", pa.array(GROUPS).dictionary_encode())
+    folder = written(tmp_path / "files", table, [1, 2, 5], row_group_size=2)
+    for groups in (None, "doc"):
+        for to in (None, tmp_path / "to"):
+            found, keys = SentenceCorpus.from_parquet(folder, column="text", groups=groups, return_ids=ids, to=to)
+            assert same_bits(found, SentenceCorpus.from_parquet(folder, column="text", groups=groups))
+            assert keys.tolist() == table[ids].to_pylist()
+    pq.write_table(table.set_column(2, "n", pa.array([*range(7), None])), tmp_path / "g.parquet")
+    message = "g.parquet, row group 0, row 7: the column 'n' is null there. Write the file with an id in each row"
+    refused(tmp_path / "g.parquet", message, return_ids="n")
+    refused(folder, "has no column 'key'. Its columns are text, doc", return_ids="key")
+    refused(folder, "column, groups and return_ids are names of columns", TypeError, return_ids=3)
 
 
 def test_folders_of_partitions_and_files_of_other_programs(tmp_path, table):
@@ -143,10 +201,10 @@ def test_folders_of_partitions_and_files_of_other_programs(tmp_path, table):
 
 def test_patterns_of_folders(tmp_path, table):
     """A folder that matches is read as its path is; what several patterns match, once."""
-    written(tmp_path / "year=2", table.slice(0, 3), [1])
-    written(tmp_path / "year=10" / "text.parquet", table.slice(3), [])  # Spark names a folder so
+    written(tmp_path / "year=2023", table.slice(0, 3), [1])
+    written(tmp_path / "year=2024" / "text.parquet", table.slice(3), [])  # Spark names a folder so
     written(tmp_path / "_temporary" / "deep", table, [])
-    (tmp_path / "year=10" / "_SUCCESS").write_text("")
+    (tmp_path / "year=2024" / "_SUCCESS").write_text("")
     expected = SentenceCorpus.from_sentences(TEXT)
     for pattern in ("year=*", "*", "year=*/**/*.parquet", ""):
         for path in (tmp_path / pattern, f"{tmp_path.as_uri()}/{pattern}"):
@@ -215,10 +273,12 @@ def test_paths(tmp_path):
 def test_rows_that_are_null(tmp_path, table):
     text = [*TEXT[:5], None, *TEXT[6:]]
     folder = written(tmp_path, table.set_column(0, "text", pa.array(text)), [3], row_group_size=2)
-    message = "part.1.parquet, row group 1, row 2: the column 'text' is null there. .* with an empty string in"
+    message = "part.1.parquet, row group 1, row 2: the column 'text' is null there. Set missing=.empty. "
     refused(folder, message, to=tmp_path / "to")
     assert not (tmp_path / "to").exists()
     refused(folder, r"analyzer must return", TypeError, analyzer=as_is)
+    expected = SentenceCorpus.from_sentences([sentence or "" for sentence in text])
+    assert SentenceCorpus.from_parquet(folder, column="text", missing="empty") == expected
     for ids in ([*GROUPS[:7], None], [*range(7), None]):
         pq.write_table(table.set_column(1, "doc", pa.array(ids)), tmp_path / "g.parquet")
         message = "g.parquet, row group 0, row 7: the column 'doc' is null there. .* with a document id in"

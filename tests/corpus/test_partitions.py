@@ -232,6 +232,8 @@ def test_rows_that_are_no_strings(folder):
     message = r'^Partition 1 \(index 20 to 39\): Row 5 is missing .* first: X.fillna\(""\)'
     refused(missing, None, message, TypeError, folder)
     refused(as_bag(TEXT, [20]), None, r"^Partition \d: Row 0: analyzer must", TypeError, folder, analyzer=as_is)
+    expected = SentenceCorpus.from_sentences([*TEXT[:25], "", *TEXT[26:]])
+    assert SentenceCorpus.from_dask(missing, to=folder, missing="empty") == expected
 
 
 def test_rows_that_are_not_utf8(folder):

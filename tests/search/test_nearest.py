@@ -61,14 +61,69 @@ def test_blocks_threads_and_neighbours_change_no_bit(form, monkeypatch):
     monkeypatch.setattr("skembed._search.nearest._LEAST_ROWS", 8)
     monkeypatch.setattr("skembed._search.nearest.count_threads", lambda n_jobs: n_jobs or 1)
     rows = some_rows(150)
-    indices, scores = nearest(form(rows), form(rows), 6, exclude="self")
-    for memory, n_jobs in ((1024, 2), (0.02, 1), (0.1, 3)):
-        with sklearn.config_context(working_memory=memory):
-            again = nearest(form(rows), form(rows), 6, exclude="self", n_jobs=n_jobs)
-        assert again[0].tobytes() == indices.tobytes() and again[1].tobytes() == scores.tobytes()
-    some = np.array([2, 9, 149])
-    again = nearest(form(rows[some]), form(rows), 6, exclude=some, n_jobs=2)
-    assert again[0].tobytes() == indices[some].tobytes() and again[1].tobytes() == scores[some].tobytes()
+    for k in (2, 6, 150):
+        indices, scores = nearest(form(rows), form(rows), k, exclude="self")
+        for memory, n_jobs in ((1024, 2), (0.02, 1), (0.1, 3)):
+            with sklearn.config_context(working_memory=memory):
+                again = nearest(form(rows), form(rows), k, exclude="self", n_jobs=n_jobs)
+            assert again[0].tobytes() == indices.tobytes() and again[1].tobytes() == scores.tobytes()
+        some = np.array([2, 9, 149])
+        again = nearest(form(rows[some]), form(rows), k, exclude=some, n_jobs=2)
+        assert again[0].tobytes() == indices[some].tobytes() and again[1].tobytes() == scores[some].tobytes()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_the_first_k_are_the_first_k_of_all(form):
+    """However many are wanted, and however few are asked for."""
+    queries, vectors = some_rows(20, seed=1), some_rows(150)
+    excluded = np.arange(20) - 1
+    expected, cosines = nearest(form(queries), form(vectors), 150, exclude=excluded)
+    assert_array_equal(expected, slow_search(queries, vectors, 150, excluded)[0])
+    for k in [*range(1, 9), 70, 149]:
+        for n_queries in (1, 16, 17):
+            some = form(queries[:n_queries]), form(vectors)
+            found = nearest(*some, k, exclude=excluded[:n_queries])
+            for array, of_all in zip(found, (expected, cosines)):
+                assert array.tobytes() == of_all[:n_queries, :k].tobytes()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_opposite_rows_and_zeros_of_either_sign_are_in_order(form):
+    vectors = np.float32([[-1, 0], [0, 1], [0, -1], [1, 0], [-1, -1], [1, 1], [-0.0, 2], [0, 0]])
+    for k in (1, 8):
+        indices, scores = nearest(form(vectors[3:4]), form(vectors), k, metric="dot")
+        assert_array_equal(indices[0], [3, 5, 1, 2, 6, 0, 4, -1][:k])
+        assert_array_equal(scores[0], np.float32([1, 1, 0, 0, 0, -1, -1, np.nan])[:k])
+
+
+@pytest.mark.parametrize("change", ["unsorted", "copies", "zeros", "float32", "int", "read-only"])
+def test_any_form_of_a_sparse_matrix_is_searched_and_stays_as_it_is(change):
+    rows = (4 * some_rows(60)).round()
+    table = csr_array(rows.astype(np.float64))
+    if change == "unsorted":
+        table.indices[: table.indptr[1]] = table.indices[: table.indptr[1]][::-1].copy()
+        table.data[: table.indptr[1]] = table.data[: table.indptr[1]][::-1].copy()
+        table.has_sorted_indices = table.has_canonical_format = False
+    elif change == "copies":  # each number in two halves
+        columns, numbers = np.repeat(table.indices, 2), np.repeat(table.data / 2, 2)
+        table = csr_array((numbers, columns, 2 * table.indptr), shape=table.shape)
+    elif change == "zeros":
+        given = np.ones_like(rows), np.tile(np.arange(21), 60), np.arange(61) * 21
+        table = csr_array((given[0].ravel(), *given[1:]), shape=rows.shape)
+        table.data[:] = rows.ravel()
+    elif change == "read-only":
+        for array in (table.data, table.indices, table.indptr):
+            array.flags.writeable = False
+    else:
+        table = table.astype(np.float32 if change == "float32" else np.int64)
+    before = [array.copy() for array in (table.data, table.indices, table.indptr)]
+    for metric in ("cosine", "dot"):
+        for found, expected in zip(nearest(table, table, 5, metric=metric), nearest(rows, rows, 5, metric=metric)):
+            assert_allclose(found, expected, rtol=1e-6)
+    for array, as_before in zip((table.data, table.indices, table.indptr), before):
+        assert_array_equal(array, as_before)
 
 
 @pytest.mark.kernel

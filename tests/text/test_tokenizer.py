@@ -364,8 +364,9 @@ def test_guard_does_not_consume():
         (3, TypeError, "X must be an iterable of sentences, got 3 of type int"),
         (None, TypeError, "got None"),
         (np.array("text"), TypeError, "iterable of sentences"),
-        (np.array([["a"], ["b"]]), ValueError, r"shape \(2, 1\). Pass one column: X\[:, 0\]"),
-        (pd.DataFrame({"text": ["a"]}), ValueError, r'DataFrame of shape \(1, 1\). Pass one column: X\["text"\]'),
+        (np.array([["a", "b"]]), ValueError, r"shape \(1, 2\). Pass one column: X\[:, 0\]"),
+        (pd.DataFrame([["a", "b"]]), ValueError, r"of shape \(1, 2\). Pass one column, for example X\[0\]\. "),
+        (pd.DataFrame([["a", "b"]]), ValueError, r"The columns are \[0, 1\]\.$"),
         (sparse.csr_matrix(np.eye(2)), ValueError, "Pass one column"),
         (sparse.csr_array(np.eye(2)), ValueError, "Pass one column"),
     ],
@@ -377,8 +378,9 @@ def test_what_is_not_a_column_of_sentences(X, error, message):
 
 def test_tables_of_other_libraries():
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    for table in (polars.DataFrame({"text": ["a"]}), pyarrow.table({"text": ["a"]})):
-        with pytest.raises(ValueError, match=r'Pass one column: X\["text"\]'):
+    columns = {"text": ["a"], "more": ["b"]}
+    for table in (polars.DataFrame(columns), pyarrow.table(columns)):
+        with pytest.raises(ValueError, match=r'Pass one column, for example X\["text"\]. The columns are .*more'):
             iter_sentences(table)
     with pytest.raises(TypeError, match=r'^X is a LazyFrame, .* Pass a column: X\.collect\(\)\["column"\]'):
         iter_sentences(polars.LazyFrame({"text": ["a"]}))

@@ -1,0 +1,58 @@
+"""One row of a sparse array, which is one-dimensional: every door that takes rows takes it as a table of one row."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from skembed import ApproximateIndex, HybridVectorizer, communities, near_duplicates, nearest
+from skembed.evaluation import pair_features
+from skembed.metrics import paired_cosine_similarity
+
+ROWS = np.float32([[1, 0, 2], [0, 3, 0], [2, 0, 4], [0, 0, 0]])
+TABLE = sparse.csr_array(ROWS)
+FORMS = {
+    "a row of csr_array": lambda row: TABLE[row],
+    "one-dimensional csr_array": lambda row: TABLE[row].tocsr(),
+    "one-dimensional coo_array": lambda row: sparse.coo_array(ROWS[row]),
+    "a row of csr_matrix": lambda row: sparse.csr_matrix(ROWS)[row],
+}
+every_form = pytest.mark.parametrize("row_of", list(FORMS.values()), ids=list(FORMS))
+
+
+@every_form
+def test_searches_take_one_row(row_of):
+    for vectors in (TABLE, sparse.csr_matrix(ROWS), ROWS):
+        for found, expected in zip(nearest(row_of(0), vectors, 2), nearest(ROWS[:1], vectors, 2)):
+            assert_array_equal(found, expected)
+    assert_array_equal(nearest(TABLE, row_of(0), 1)[0].ravel(), [0, 0, 0, -1])
+    assert near_duplicates(row_of(0))[0].shape == (0, 2)
+    assert_array_equal(communities(row_of(0))[0], [-1])
+
+
+@every_form
+def test_pairs_of_one_row(row_of):
+    expected = paired_cosine_similarity(ROWS[:1], ROWS[2:3])
+    for second in (row_of(2), ROWS[2:3]):
+        assert paired_cosine_similarity(row_of(0), second) == pytest.approx(expected)
+        features = pair_features(row_of(0), second)
+        assert_array_equal(features.toarray() if sparse.issparse(features) else features, [[2, 0, 8, 1, 0, 2]])
+
+
+def test_one_dense_row_is_refused_with_advice():
+    for ask in (lambda: nearest(ROWS[0], ROWS), lambda: ApproximateIndex(ROWS).search(ROWS[0])):
+        with pytest.raises(ValueError, match=r"^queries must be .* shape \(3,\)\. If it is one row, pass \[queries\]"):
+            ask()
+    assert_array_equal(nearest([ROWS[0]], ROWS, 2)[0], [[0, 2]])
+    with pytest.raises(ValueError, match="got a list. If it is one row, pass"):
+        near_duplicates([1.0, 2.0])
+
+
+def test_sparse_vectors_have_similar_words():
+    model = HybridVectorizer(5, random_state=0).fit(["the cat drinks milk", "the bank lends money"] * 20)
+    rows = model.transform(["cat milk", "money"])
+    expected = model.most_similar(rows.toarray(), 1)
+    assert model.most_similar(rows, 1) == model.most_similar(sparse.csr_array(rows), 1) == expected
+    assert model.most_similar([rows[0], rows[1]], 1) == expected
+    assert model.most_similar(sparse.csr_array(rows)[0], 1) == expected[0]
+    assert model.most_similar(positive=rows[1], n_words=1) == model.most_similar(positive=rows[1].toarray(), n_words=1)
