@@ -70,14 +70,14 @@ class CrossFitted(TransformerMixin, BaseEstimator):
         return self.full_.transform(X)
 
     def fit_transform(self, X, y):
-        full, (classes, index) = self.fit(X, y).full_, np.unique(y, return_inverse=True)
+        full, index = self.fit(X, y).full_, np.unique(y, return_inverse=True)[1]
         words, rows = list(full.vocabulary_), np.empty((len(X), full.n_features_out_), np.float32)
+        start = clone(self.vectorizer).set_params(interpolation=0.0).fit(X, y)
         folds = StratifiedKFold(self.cv, shuffle=True, random_state=full.random_state)
         for learned, held in folds.split(rows, index):
-            indicators = np.eye(len(classes), dtype=int)[index]
-            indicators[held] = 0  # without a class a sentence gives its words, but nothing is learned from it
-            vectors = clone(self.vectorizer).fit(X, indicators).word_vectors_
-            seen = SentenceCorpus.from_sentences([X[i] for i in learned]).vocabulary.index
+            texts = [X[i] for i in learned]
+            vectors = clone(self.vectorizer).set_params(init=start).fit(texts, index[learned]).word_vectors_
+            seen = SentenceCorpus.from_sentences(texts).vocabulary.index
             kept = [row for row, word in enumerate(words) if word in seen]
             if self.align:
                 weights = np.sqrt(full.word_counts_[kept])[:, None]
