@@ -20,6 +20,7 @@ from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
+from .._training.passes import AutoPasses, passes_of
 from .._training.progress import PassTasks, Progress
 from .._training.stopping import EarlyStopping, hold_out
 from .._training.trainer import HELD_OUT_PASS, BlockLoop, Objective, Trainer
@@ -52,7 +53,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         "n_components": [integers(1)],
         "solver": [StrOptions({"adagrad", "sgd"})],
         "learning_rate": [Interval(Real, 1e-12, 1e12, closed="both")],
-        "max_iter": [integers(1, INT64_MAX)],
+        "max_iter": [integers(1, INT64_MAX), StrOptions({"auto"})],
         "batch_size": [integers(1), StrOptions({"auto"})],
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -68,7 +69,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
     n_components: int = 100
     solver: str = "adagrad"
     learning_rate: float = 0.1
-    max_iter: int = 5
+    max_iter: int | str = "auto"
+    _auto_passes = AutoPasses()
     batch_size: int | str = "auto"
     max_sentence_length: int | None = None
     early_stopping: bool = False
@@ -185,8 +187,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             if saved.path is not None:
                 saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
             options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
-            skipped = without_classes(classes)
-            self._train(corpus, fitted, X=X, n_passes=0 if skipped else self.max_iter, partial=skipped, **options)
+            n_passes = passes_of(self, corpus.n_tokens, classes)
+            self._train(corpus, fitted, X=X, n_passes=n_passes, partial=n_passes == 0, **options)
         return self
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
@@ -255,8 +257,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
             raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
         self._check_layout()
         fitted = {name: value for name, value in vars(self).items() if name in self._fitted_names()}
-        arrays = self._learned_arrays(fitted)
-        copies = copies_of(arrays, self.solver, fitted)
+        copies = copies_of(self._learned_arrays(fitted), self.solver, fitted)
         check_to_learn_on(fitted, len(self._weights_in_training(fitted)))
         return fitted | copies
 
@@ -353,9 +354,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, EmbeddingVectoriz
         while epoch < n_passes and not is_finished:
             tasks.begin_pass()
             progress.begin(epoch)
-            rates: tuple[float, ...] = (self.learning_rate, self.learning_rate)
-            if self.solver != "adagrad" and not partial:  # the papers' linear decay to zero
-                rates = tuple(self.learning_rate * (1 - done / n_passes) for done in (epoch, epoch + 1))
+            falls = self.solver != "adagrad" and not partial  # the papers' linear decay to zero
+            rates = tuple(self.learning_rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
             losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
             check_finite(self, weights, losses[-1], epoch)
             fitted["n_iter_"] += 1

@@ -13,6 +13,7 @@ from .._base.state import Shaped
 from .._encoders.gru import start_gru
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.over_words import IndexedSentences
+from .._training.passes import AutoPasses
 from .._validation.limits import integers
 from .._word_vectors.gated_averages import GatedAverages, LearnedGates, embed_gated
 from .._word_vectors.paired_sequences import PairedSequences
@@ -71,8 +72,9 @@ class GRANVectorizer(PairedSequences):
     learning_rate : float, default=0.001
         Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
         linearly to zero over all passes, `max_iter` for each set of pairs.
-    max_iter : int, default=5
-        Passes over the pairs; over each set of them, where there are several.
+    max_iter : int or "auto", default="auto"
+        Passes over the pairs; over each set of them, where there are several. "auto" reads a million words in all, but
+        makes 5 passes at least and 20 at most.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
     min_count : int, default=1
@@ -182,6 +184,7 @@ class GRANVectorizer(PairedSequences):
         "gate_alpha": [Interval(Real, 0.0, 1e6, closed="both")],
         "shuffled": [Interval(Real, 0.0, 1.0, closed="both")],
     }
+    _auto_passes = AutoPasses(1_000_000)  # a word takes several times as long as in a bag of words
     _paper_settings = {
         "GRAN": {
             "n_components": 300,
@@ -221,7 +224,7 @@ class GRANVectorizer(PairedSequences):
         shuffled: float = 0.0,
         unknown: str = "hash",
         learning_rate: float = 0.001,
-        max_iter: int = 5,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         min_count: int = 1,
         max_features: int | None = None,

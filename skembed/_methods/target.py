@@ -17,6 +17,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.passes import AutoPasses
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .._validation.targets import checked_targets
@@ -71,8 +72,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         linearly to zero over `max_iter` passes.
     learning_rate : float, default=0.002
         Size of the steps, above 0.
-    max_iter : int, default=8
-        Passes over the text.
+    max_iter : int or "auto", default="auto"
+        Passes over the text. "auto" reads 20 million words in all, but makes 8 passes at least and 50 at most.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. "auto" is 1/64 of the sentences, but between 16 and
         256.
@@ -179,6 +180,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
     coef_: NDArray[np.float32]
     _learns_from = "targets"
+    _auto_passes = AutoPasses(20_000_000, least=8, most=50)
     _parameter_constraints: dict[str, Any] = {
         "freeze_init": ["boolean"],
         "loss": [StrOptions(set(LOSSES)), tuple, list],
@@ -219,7 +221,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         unknown: str = "hash",
         solver: str = "adam",
         learning_rate: float = 0.002,
-        max_iter: int = 8,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         min_count: int = 2,
         max_features: int | None = None,
