@@ -21,6 +21,7 @@ import skembed
 from skembed._shards import rounds
 from skembed._shards.engines import Inline
 from skembed._shards.merging import take_changes
+from skembed._training.passes import passes_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -89,7 +90,7 @@ def rows_of(runs, n_words):
         row |= dict.fromkeys(["rounds of a fit", "thousand words a shard and round", "MB a shard and round"], "")
         if how == IN_ROUNDS:
             one = next(iter(found.values()))
-            n_passes = make(method).get_params()["max_iter"]
+            n_passes = passes_of(make(method), n_words, None)
             row["rounds of a fit"] = one["rounds"]
             row["thousand words a shard and round"] = round(n_words * n_passes / n_shards / one["rounds"] / 1000)
             row["MB a shard and round"] = round(one["megabytes"], 1)

@@ -13,7 +13,6 @@ from .._base.state import Shaped
 from .._encoders.gru import start_gru
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.over_words import IndexedSentences
-from .._training.passes import AutoPasses
 from .._validation.limits import integers
 from .._word_vectors.gated_averages import GatedAverages, LearnedGates, embed_gated
 from .._word_vectors.paired_sequences import PairedSequences
@@ -184,7 +183,6 @@ class GRANVectorizer(PairedSequences):
         "gate_alpha": [Interval(Real, 0.0, 1e6, closed="both")],
         "shuffled": [Interval(Real, 0.0, 1.0, closed="both")],
     }
-    _auto_passes = AutoPasses(1_000_000)  # a word takes several times as long as in a bag of words
     _paper_settings = {
         "GRAN": {
             "n_components": 300,
