@@ -18,8 +18,11 @@ import gzip
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from functools import cache
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.decomposition import TruncatedSVD
@@ -43,7 +46,7 @@ N_TEACHER, N_COMPARED = 40_000, 1_500
 PAIRS = {"captions": "flickr30k_captions", "aligned": "altlex_wiki"}
 CLASSES = {"three sets": ["TREC", "CR", "searchsnippets"], "two sets": ["csabstruct", "github_issues"]}
 BAGS = ["Sent2Vec", "SiameseCBOW", "FastSent", "Word2Vec", "CPhrase", "Paragraph", "CBOS"]
-SLOW = ["SkipThought", "RecursiveAutoencoder"]
+SLOW = ["SkipThought", "SequentialDenoisingAutoencoder", "RecursiveAutoencoder"]
 
 
 def make(name, passes):
@@ -118,15 +121,29 @@ def score_classes(model, data, name, size):
     return 100 * np.mean(scores)
 
 
-# Kind of evidence -> how to score, methods, sources (the second is kept aside), sizes.
+class Kind(NamedTuple):
+    """How to score, of which methods, learned from what and how much; the second source is kept aside."""
+
+    score: Callable[..., float]
+    methods: list[str]
+    sources: list[str]
+    sizes: list[int]
+
+
 KINDS = {
-    "targets": (score_student, ["Target"], list(TEXTS), SIZES),
-    "text": (score_text, BAGS, list(TEXTS), SIZES),
-    "pairs": (score_pairs, ["Paraphrase", "CSE"], list(PAIRS), [500, 2_000, 5_000]),
-    "classes": (score_classes, ["CBOS", "SiameseCBOW"], list(CLASSES), [10, 50, 1_000]),
-    "slow": (score_text, [*SLOW, "SequentialDenoisingAutoencoder"], ["simplewiki"], FEW_SIZES),
-    "pairs, slow": (score_pairs, ["GRAN"], ["captions"], FEW_SIZES),
+    "targets": Kind(score_student, ["Target"], list(TEXTS), SIZES),
+    "text": Kind(score_text, BAGS, list(TEXTS), SIZES),
+    "pairs": Kind(score_pairs, ["Paraphrase", "CSE"], list(PAIRS), [500, 2_000, 5_000]),
+    "classes": Kind(score_classes, ["CBOS", "SiameseCBOW"], list(CLASSES), [10, 50, 1_000]),
+    "slow": Kind(score_text, SLOW, ["simplewiki"], FEW_SIZES),
+    "pairs, slow": Kind(score_pairs, ["GRAN"], ["captions"], FEW_SIZES),
 }
+
+
+def cells():
+    """Kind, method, source and size of all that is measured."""
+    for kind, (_, methods, sources, sizes) in KINDS.items():
+        yield from product([kind], methods, sources, sizes)
 
 
 def measure_all(options):
@@ -138,31 +155,31 @@ def measure_all(options):
             rows = {tuple(row[:5]): tuple(map(float, row[5:])) for row in list(csv.reader(file))[1:]}
     else:
         options.csv.write_text(",".join([*keys, "made", "score", "seconds"]) + "\n", encoding="utf8")
-    for kind, (score, methods, sources, sizes) in KINDS.items():
-        for method in (name for name in methods if name in options.only):
-            for source, size, passes in ((a, b, c) for a in sources for b in sizes for c in COLUMNS):
-                key = (kind, method, source, str(size), str(passes))
-                if key in rows or "slow" in kind and passes == PASSES[-1]:
-                    continue
-                model, start = make(method, passes), time.process_time()
-                found = score(model, options.data, source, size)
-                rows[key] = model.n_iter_, found, time.process_time() - start
-                print(*key, f"{model.n_iter_} passes {found:.2f}", flush=True)
-                with open(options.csv, "a", encoding="utf8", newline="") as file:
-                    csv.writer(file, lineterminator="\n").writerow([*key, *map("{:.2f}".format, rows[key])])
+    for kind, method, source, size in cells():
+        for passes in COLUMNS if method in options.only else []:
+            key = (kind, method, source, str(size), str(passes))
+            if key in rows or "slow" in kind and passes == PASSES[-1]:
+                continue
+            model, start = make(method, passes), time.process_time()
+            found = KINDS[kind].score(model, options.data, source, size)
+            rows[key] = model.n_iter_, found, time.process_time() - start
+            print(*key, f"{model.n_iter_} passes {found:.2f}", flush=True)
+            with open(options.csv, "a", encoding="utf8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerow([*key, *map("{:.2f}".format, rows[key])])
     return rows
 
 
 def as_rst(rows):
     """A line a method, source and size: the score by passes, and what "auto" gains on the passes over a long text."""
     lines = []
-    for kind, method, source, size in dict.fromkeys(key[:4] for key in rows):
-        of = {passes: rows.get((kind, method, source, size, str(passes))) for passes in COLUMNS}
+    for kind, method, source, size in cells():
+        of = {passes: rows.get((kind, method, source, str(size), str(passes))) for passes in COLUMNS}
+        if not any(of.values()):
+            continue
         scores = ["" if found is None else f"{found[1]:.1f}" for found in of.values()]
         gain = f"{of[AUTO][1] - of[LEAST][1]:+.1f}" if of[AUTO] and of[LEAST] else ""
         made = [f"{of[name][0]:.0f}" if of[name] else "" for name in (LEAST, AUTO)]
-        examples = f"{int(size):,}"
-        lines.append([method, TEXTS.get(source, source), examples, made[0], *scores[:-1], made[1], scores[-1], gain])
+        lines.append([method, TEXTS.get(source, source), f"{size:,}", made[0], *scores[:-1], made[1], scores[-1], gain])
     header = [
         "method",
         "evidence",
@@ -184,7 +201,7 @@ def as_rst(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    methods = list(dict.fromkeys(name for _, names, _, _ in KINDS.values() for name in names))
+    methods = list(dict.fromkeys(name for kind in KINDS.values() for name in kind.methods))
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", nargs="*", choices=methods, default=methods)
     parser.add_argument("--csv", type=Path, default=Path("passes.csv"))

@@ -69,7 +69,10 @@ def learn(method, n_shards, seed, corpus):
 def join(method, n_shards, seed, corpus):
     """The baseline: models of every n-th run of documents, that never saw each other's text."""
     shard = corpus.doc_of() * 64 * n_shards // corpus.n_documents % n_shards
-    models = [make(method, random_state=seed).fit(corpus[shard == index]) for index in range(n_shards)]
+    n_passes = passes_of(make(method), corpus.n_tokens, None)  # not those of a shorter text
+    models = [
+        make(method, max_iter=n_passes, random_state=seed).fit(corpus[shard == index]) for index in range(n_shards)
+    ]
     return skembed.MetaEmbeddingVectorizer(models, models[0].n_components).fit(corpus), {}
 
 
