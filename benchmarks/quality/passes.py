@@ -134,7 +134,7 @@ KINDS = {
     "targets": Kind(score_student, ["Target"], list(TEXTS), SIZES),
     "text": Kind(score_text, BAGS, list(TEXTS), SIZES),
     "pairs": Kind(score_pairs, ["Paraphrase", "CSE"], list(PAIRS), [500, 2_000, 5_000]),
-    "classes": Kind(score_classes, ["CBOS", "SiameseCBOW"], list(CLASSES), [10, 50, 1_000]),
+    "classes": Kind(score_classes, ["CBOS", "SiameseCBOW"], list(CLASSES), [50, 1_000]),
     "slow": Kind(score_text, SLOW, ["simplewiki"], FEW_SIZES),
     "pairs, slow": Kind(score_pairs, ["GRAN"], ["captions"], FEW_SIZES),
 }

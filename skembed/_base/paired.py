@@ -56,7 +56,7 @@ class PairedVectorizer(TrainedVectorizer):
 
     solver = "adam"
     _learns_from = "pairs"
-    _auto_passes = AutoPasses(1_000_000)
+    _auto_passes = AutoPasses(2_000_000)
     loss: str = "softmax"
 
     def fit(

@@ -72,7 +72,7 @@ class GRANVectorizer(PairedSequences):
         Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
         linearly to zero over all passes, `max_iter` for each set of pairs.
     max_iter : int or "auto", default="auto"
-        Passes over the pairs; over each set of them, where there are several. "auto" reads a million words in all, but
+        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, but
         makes 5 passes at least and 20 at most.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
