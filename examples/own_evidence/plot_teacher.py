@@ -62,7 +62,7 @@ def cosines(rows):
 kept_aside = [sentences[i] for i in held_out]
 of_teacher = cosines(targets[held_out])
 sizes, agreement = [500, 1000, 2000, len(known)], []
-student = TargetVectorizer(100, max_iter=15, random_state=0)
+student = TargetVectorizer(100, random_state=0)
 for size in sizes:
     student.fit([sentences[i] for i in known[:size]], targets[known[:size]])
     agreement.append(

@@ -12,6 +12,7 @@ from .._corpus.pairs import PairCorpus, check_not_empty, holds_sets, is_pair, jo
 from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences, length_of
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_of_sets
+from .._training.passes import AutoPasses
 from .._training.trainer import BlockLoop
 from .._validation.constraints import Described
 from .._validation.paths import PathLike
@@ -54,6 +55,7 @@ class PairedVectorizer(TrainedVectorizer):
 
     solver = "adam"
     _learns_from = "pairs"
+    _auto_passes = AutoPasses(2_000_000)
     loss: str = "softmax"
 
     def fit(

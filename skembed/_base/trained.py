@@ -19,6 +19,7 @@ from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
+from .._training.passes import AutoPasses, passes_of
 from .._training.progress import PassTasks, Progress
 from .._training.spare_arrays import SpareArrays
 from .._training.stopping import EarlyStopping, hold_out
@@ -54,7 +55,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         "n_components": [integers(1)],
         "solver": [StrOptions({"adagrad", "sgd"})],
         "learning_rate": [Interval(Real, 1e-12, 1e12, closed="both")],
-        "max_iter": [integers(1, INT64_MAX)],
+        "max_iter": [integers(1, INT64_MAX), StrOptions({"auto"})],
         "batch_size": [integers(1), StrOptions({"auto"})],
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -70,7 +71,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
     n_components: int = 100
     solver: str = "adagrad"
     learning_rate: float = 0.1
-    max_iter: int = 5
+    max_iter: int | str = "auto"
+    _auto_passes = AutoPasses()
     batch_size: int | str = "auto"
     max_sentence_length: int | None = None
     early_stopping: bool = False
@@ -188,8 +190,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
             if saved.path is not None:
                 saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
             options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
-            skipped = without_classes(classes)
-            self._train(corpus, fitted, X=X, n_passes=0 if skipped else self.max_iter, partial=skipped, **options)
+            n_passes = passes_of(self, corpus.n_tokens, classes)
+            self._train(corpus, fitted, X=X, n_passes=n_passes, partial=n_passes == 0, **options)
         return self
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
@@ -262,9 +264,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         self._check_layout()
         names = self._fitted_names()
         fitted = {name: value for name, value in vars(self).items() if name in names}
-        arrays = self._learned_arrays(fitted)
         spares = side_state(self).spares = side_state(self).spares or SpareArrays()
-        copies = copies_of(arrays, self.solver, fitted, spares.copy)
+        copies = copies_of(self._learned_arrays(fitted), self.solver, fitted, spares.copy)
         check_to_learn_on(fitted, len(self._weights_in_training(fitted)))
         return fitted | copies
 
@@ -342,9 +343,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         while epoch < n_passes and not is_finished:
             tasks.begin_pass()
             progress.begin(epoch)
-            rates: tuple[float, ...] = (self.learning_rate, self.learning_rate)
-            if self.solver != "adagrad" and not partial:  # the papers' linear decay to zero
-                rates = tuple(self.learning_rate * (1 - done / n_passes) for done in (epoch, epoch + 1))
+            falls = self.solver != "adagrad" and not partial  # the papers' linear decay to zero
+            rates = tuple(self.learning_rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
             if spares is not None:
                 spares.watch(arrays, fitted)
             losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))

@@ -72,7 +72,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     learning_rate : float, default=0.1
         Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.01.
     max_iter : int, default=5
-        Passes over the text. The paper makes 10.
+        Passes over the text, also a short one, where more gained nothing. The paper makes 10.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The paper uses 10. "auto" is 1/64 of the sentences,
         but between 16 and 512.
@@ -203,6 +203,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        "max_iter": [integers(1, INT64_MAX)],
         "max_sentence_length": [integers(2, INT64_MAX), None],
         "window": [integers(1)],
         "negative": [integers(1)],

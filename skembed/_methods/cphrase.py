@@ -68,8 +68,8 @@ class CPhraseVectorizer(TakesParses, PooledVectorizer, TrainedVectorizer):
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
     learning_rate : float, default=0.3
         Size of the steps, above 0. The two solvers need different values; for "sgd" begin with 0.025.
-    max_iter : int, default=5
-        Passes over the text.
+    max_iter : int or "auto", default="auto"
+        Passes over the text. "auto" reads 3 million words in all, but makes 5 passes at least and 20 at most.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64 (112 if
         they are very short).
@@ -216,7 +216,7 @@ class CPhraseVectorizer(TakesParses, PooledVectorizer, TrainedVectorizer):
         unknown: str = "hash",
         solver: str = "adagrad",
         learning_rate: float = 0.3,
-        max_iter: int = 5,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         min_count: int = 5,
         max_features: int | None = None,

@@ -93,8 +93,9 @@ class CSEVectorizer(PairedSequences):
     learning_rate : float, default=0.001
         Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
         linearly to zero over all passes, `max_iter` for each set of pairs.
-    max_iter : int, default=5
-        Passes over the pairs; over each set of them, where there are several.
+    max_iter : int or "auto", default="auto"
+        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, but
+        makes 5 passes at least and 20 at most.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
     min_count : int, default=1
@@ -248,7 +249,7 @@ class CSEVectorizer(PairedSequences):
         word_dropout: float = 0.0,
         unknown: str = "hash",
         learning_rate: float = 0.001,
-        max_iter: int = 5,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         min_count: int = 1,
         max_features: int | None = None,

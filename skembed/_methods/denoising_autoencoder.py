@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._training.dense import Chunk
+from .._training.passes import AutoPasses
 from .._word_vectors.recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
@@ -63,8 +64,8 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         Length above which the gradient of a block is scaled down to it.
     learning_rate : float, default=0.002
         Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
-    max_iter : int, default=5
-        Passes over the text.
+    max_iter : int or "auto", default="auto"
+        Passes over the text. "auto" reads a million words in all, but makes 5 passes at least and 20 at most.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, 16 to 128.
     max_sentence_length : int or None, default=32
@@ -178,6 +179,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     encoder_weights_: NDArray[np.float32]
     decoder_weights_: NDArray[np.float32]
     target_vectors_: NDArray[np.float32]
+    _auto_passes = AutoPasses(1_000_000)  # a word takes several times as long as in a bag of words
     _paper_settings = PAPER_SETTINGS
 
     def __init__(
@@ -192,7 +194,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         negative: int = 512,
         max_gradient_norm: float | None = 5.0,
         learning_rate: float = 0.002,
-        max_iter: int = 5,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         max_sentence_length: int | None = 32,
         min_count: int = 5,

@@ -68,8 +68,9 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
     learning_rate : float, default=0.15
         Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.1.
-    max_iter : int, default=5
-        Passes over the text. The published program makes 1.
+    max_iter : int or "auto", default="auto"
+        Passes over the text. The published program makes 1. "auto" reads 3 million words in all, but makes 5 passes at
+        least and 20 at most.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The published program goes sentence by sentence.
         "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
@@ -222,7 +223,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         unknown: str = "hash",
         solver: str = "adagrad",
         learning_rate: float = 0.15,
-        max_iter: int = 5,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         max_sentence_length: int | None = 16,
         min_count: int = 5,

@@ -19,6 +19,7 @@ from .._shards.plan import Pace
 from .._text.known_words import EncodedSentences
 from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.passes import AutoPasses
 from .._validation.limits import integers
 
 # What `transform` reads, so that they stay as in the fit; PV-DM reads two more.
@@ -63,8 +64,9 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
     learning_rate : float, default=0.1
         Size of the steps, above 0. The two solvers need different values; for "sgd" begin with 0.05.
-    max_iter : int, default=10
-        Passes over the text. A sentence takes one step a pass, so short texts need more.
+    max_iter : int or "auto", default="auto"
+        Passes over the text. A sentence takes one step a pass, so short texts need more. "auto" reads 6 million words
+        in all, but makes 10 passes at least and 50 at most.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64 (112 if
         they are very short).
@@ -200,6 +202,7 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     }
     _paper_settings = PAPER_SETTINGS
     word_weights_: NDArray[np.float32]
+    _auto_passes = AutoPasses(6_000_000, least=10, most=50)
     _pace = Pace(64, most_tokens=125_000, least_of_shard=250_000)
     word_vectors_: NDArray[np.float32]
     target_vectors_: NDArray[np.float32]
@@ -216,7 +219,7 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
         subsample: float = 1e-3,
         solver: str = "adagrad",
         learning_rate: float = 0.1,
-        max_iter: int = 10,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         store_training_vectors: bool = False,
         min_count: int = 5,

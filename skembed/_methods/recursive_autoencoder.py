@@ -17,6 +17,7 @@ from .._encoders.tree import start_pairs
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
+from .._validation.limits import INT64_MAX, integers
 from .._word_vectors.recursive import TreeSource, Unfolding, fold_rows
 from .._word_vectors.start import StartsFromInit
 
@@ -60,7 +61,7 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
     learning_rate : float, default=0.002
         Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
     max_iter : int, default=5
-        Passes over the text.
+        Passes over the text, also a short one, where more of them made the vectors worse.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, 16 to 128.
     min_count : int, default=5
@@ -156,6 +157,7 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
     """
 
     _parameter_constraints: dict[str, Any] = {
+        "max_iter": [integers(1, INT64_MAX)],
         "trees": [StrOptions({"balanced", "greedy", "bracketed"})],
         "learn_words": ["boolean"],
         "alpha": [Interval(Real, 0.0, 1e12, closed="right")],

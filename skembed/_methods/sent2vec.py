@@ -91,8 +91,9 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
     learning_rate : float, default=0.5
         Size of the steps, above 0. The two solvers need different values. The paper uses 0.2 for "sgd".
-    max_iter : int, default=5
-        Passes over the text. The paper makes 3 to 13.
+    max_iter : int or "auto", default="auto"
+        Passes over the text. The paper makes 3 to 13. "auto" reads 3 million words in all, but makes 5 passes at least
+        and 20 at most.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The published program goes word by word; 1 comes
         nearest. "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
@@ -242,7 +243,7 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
         unknown: str = "hash",
         solver: str = "adagrad",
         learning_rate: float = 0.5,
-        max_iter: int = 5,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         max_sentence_length: int | None = 32,
         min_count: int = 5,

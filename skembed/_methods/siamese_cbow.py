@@ -72,8 +72,9 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
     learning_rate : float, default=0.1
         Size of the steps, above 0. The two solvers need different values. The paper uses 0.0001 for "sgd".
-    max_iter : int, default=5
-        Passes over the text. The paper makes 1.
+    max_iter : int or "auto", default="auto"
+        Passes over the text. The paper makes 1. "auto" reads 3 million words in all, but makes 5 passes at least and 20
+        at most; 5 where it learns from classes `y`.
     batch_size : int or "auto", default="auto"
         Sentences in a block, computed from the same weights; the paper has 100. "auto" is 1/64 of them, 16 to 512.
     max_sentence_length : int or None, default=32
@@ -232,7 +233,7 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         unknown: str = "auto",
         solver: str = "adagrad",
         learning_rate: float = 0.1,
-        max_iter: int = 5,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         max_sentence_length: int | None = 32,
         min_count: int | str = "auto",

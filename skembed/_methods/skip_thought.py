@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from .._base.coverage import known_fraction
 from .._corpus.corpus import SentenceCorpus
 from .._training.dense import ONE_BLAS_THREAD, Chunk
+from .._training.passes import AutoPasses
 from .._word_vectors.join import counts_of
 from .._word_vectors.read import read_parameter
 from .._word_vectors.recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
@@ -73,8 +74,8 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         this one of a word's.
     learning_rate : float, default=0.002
         Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
-    max_iter : int, default=5
-        Passes over the text.
+    max_iter : int or "auto", default="auto"
+        Passes over the text. "auto" reads a million words in all, but makes 5 passes at least and 20 at most.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, 16 to 128.
     max_sentence_length : int or None, default=32
@@ -194,6 +195,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     encoder_weights_: NDArray[np.float32]
     forward_weights_: NDArray[np.float32]
     backward_weights_: NDArray[np.float32]
+    _auto_passes = AutoPasses(1_000_000)  # a word takes several times as long as in a bag of words
     _paper_settings = PAPER_SETTINGS
     decoder_weights_: NDArray[np.float32]
     target_vectors_: NDArray[np.float32]
@@ -212,7 +214,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         negative: int = 512,
         max_gradient_norm: float | None = 5.0,
         learning_rate: float = 0.002,
-        max_iter: int = 5,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         max_sentence_length: int | None = 32,
         min_count: int = 5,

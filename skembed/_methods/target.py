@@ -17,6 +17,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.passes import AutoPasses
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .._validation.targets import checked_targets
@@ -32,8 +33,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
     - the embeddings of your sentences by a large model, the teacher: the student needs no such model, and embeds about
       half a million sentences a second;
-    - for definitions, the vectors of the defined words: DictRep [1]_;
-    - for captions, features of the images: CaptionRep [2]_.
+    - for definitions, the vectors of the defined words: DictRep [1]_; for captions, features of images: CaptionRep [2]_.
 
     Read more in the :ref:`User Guide <target>`.
 
@@ -44,9 +44,9 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
         or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
-        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
-        start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a fitted
-        model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+        `init` are kept and come first in `vocabulary_`. Other words start at a direction that depends on their text
+        alone. Clones share `init`; in a grid of parameters put a fitted model into a
+        :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     loss : str or tuple of str, default=("cosine", "similarity")
@@ -67,12 +67,11 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
         depends on its text alone, so that it still matches itself.
     solver : {"adam", "adagrad", "sgd"}, default="adam"
-        "adam" and "adagrad" adapt the steps to each number that is learned. The rate of "adam" and "sgd" falls
-        linearly to zero over `max_iter` passes.
+        "adam" and "adagrad" adapt the steps to each number. The rate of "adam" and "sgd" falls linearly to zero.
     learning_rate : float, default=0.002
         Size of the steps, above 0.
-    max_iter : int, default=8
-        Passes over the text.
+    max_iter : int or "auto", default="auto"
+        Passes over the text. "auto" reads 20 million words in all, but makes 8 passes at least and 50 at most.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. "auto" is 1/64 of the sentences, from 16 to 256.
     min_count : int, default=2
@@ -180,6 +179,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
     coef_: NDArray[np.float32]
     _learns_from = "targets"
+    _auto_passes = AutoPasses(20_000_000, least=8, most=50)
     _parameter_constraints: dict[str, Any] = {
         "freeze_init": ["boolean"],
         "loss": [StrOptions(set(LOSSES)), tuple, list],
@@ -220,7 +220,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         unknown: str = "hash",
         solver: str = "adam",
         learning_rate: float = 0.002,
-        max_iter: int = 8,
+        max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         min_count: int = 2,
         max_features: int | None = None,

@@ -15,6 +15,7 @@ __all__ = [
     "ngram_features",
     "over_words",
     "pairs",
+    "passes",
     "plan",
     "progress",
     "sentence_blocks",
