@@ -33,7 +33,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
     - the embeddings of your sentences by a large model, the teacher: the student needs no such model, and embeds about
       half a million sentences a second;
-    - for definitions, the vectors of the defined words: DictRep [1]_; for captions, features of images: CaptionRep [2]_.
+    - for definitions, the vectors of the defined words: DictRep [1]_; for captions, image features: CaptionRep [2]_.
 
     Read more in the :ref:`User Guide <target>`.
 
