@@ -14,7 +14,7 @@ from .._validation.messages import brief
 from .batches import Batch, Column, Text, encode_words, offsets
 from .piece_tokenizer import PieceTokenizer
 from .sources import wrong_row
-from .splitting import warn_of_unsplit_text, warn_of_unused_options
+from .splitting import warn_of_unsplit_text, warn_of_useless_stop_words
 from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
 
@@ -105,7 +105,7 @@ class Encoder:
     def __init__(self, tokenizer: Tokenizer, threads: Threads) -> None:
         self.n_rows = 0  # sentences encoded so far
         self._tokenizer, self._threads = tokenizer, threads
-        warn_of_unused_options(tokenizer)
+        warn_of_useless_stop_words(tokenizer)
         self._word_ids = WordIds(tokenizer)
         self._scanners: list[Scanner] = []
         self._counts = np.zeros(0, np.int64)

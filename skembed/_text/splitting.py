@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from .._validation.messages import brief, warn_at_user
-from .tokenizer import TOKEN_PATTERN, Tokenizer
+from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
 
 # Thai, Lao, Burmese, Khmer, kana and Chinese characters: scripts that are written without spaces between words.
@@ -17,13 +17,11 @@ _MANY, _LONG = 1 / 3, 3.0
 _SAMPLE, _LEAST = 1000, 10  # words, the most frequent ones; how often they occur together
 
 
-def warn_of_unused_options(tokenizer: Tokenizer) -> None:
-    """Warn of options that are not used, and of stop words that the words of a text never equal."""
+def warn_of_useless_stop_words(tokenizer: Tokenizer) -> None:
+    """Warn of stop words that are not used, or that the words of a text never equal."""
     if callable(tokenizer.analyzer):
-        defaults = {"token_pattern": TOKEN_PATTERN, "stop_words": None}
-        unused = [name for name, default in defaults.items() if getattr(tokenizer, name) != default]
-        if unused:
-            warn_at_user(f"Not used, since analyzer is a callable, which splits the text: {', '.join(unused)}.")
+        if tokenizer.stop_words is not None:
+            warn_at_user("stop_words is not used, since analyzer is a callable, which returns the words that count.")
         return
     stop_words = tokenizer.stop_word_set
     for stop_word in sorted(stop_words):

@@ -52,7 +52,7 @@ def inserted(path, line, before):
 def with_schema():
     """The table of fitted attributes, with those of the method."""
     path, schema = "skembed/_saving/schema.py", "_OF_TRAINED | _OF_POOLED | {'word_vectors_': _WORDS}"
-    line = f"    {NAME}: Schema({schema}, {{}}, _accumulators('word_vectors')),\n"
+    line = f"    {NAME}: Schema({schema}, {{}}, _for_training('word_vectors')),\n"
     imported = f"from .._methods.{FILE} import {NAME}\n"
     before = "from .._methods.paragraph import"
     return inserted(path, line, "    ParagraphVectorizer: Schema(\n").replace(before, imported + before)

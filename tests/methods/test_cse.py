@@ -208,7 +208,7 @@ def test_it_starts_where_a_model_stands():
     source = CBOSVectorizer(12, min_count=1, random_state=0).fit([side for pair in PAIRS for side in pair])
     text = ["a dog bites", "rome and bread", "never heard of", "bank"]
     expected = cosines(source.transform(text))
-    options = FAST | {"init": source, "learning_rate": 1e-12}
+    options = FAST | {"n_components": 12, "init": source, "learning_rate": 1e-12}
     linear = CSEVectorizer(activation="identity", **options).fit(PAIRS)
     np.testing.assert_allclose(cosines(linear.transform(text)), expected, atol=1e-5)
     curved = CSEVectorizer(**options).fit(PAIRS)
@@ -256,7 +256,7 @@ def test_threads_change_no_bit(form):
 
 
 def test_the_linear_form_with_one_filter_is_the_paraphrase_method_with_a_map():
-    words = ParaphraseVectorizer(8, init=GIVEN, random_state=0, learning_rate=1e-12).fit(PAIRS)
+    words = ParaphraseVectorizer(10, init=GIVEN, random_state=0, learning_rate=1e-12).fit(PAIRS)
     linear = CSEVectorizer(init=GIVEN, filter_widths=(1,), n_filters=10, activation="identity", random_state=0)
     linear.set_params(learning_rate=1e-12).fit(PAIRS)
     np.testing.assert_allclose(linear.loss_curve_, words.loss_curve_, rtol=1e-4)
@@ -278,7 +278,8 @@ def test_learning_goes_on():
 
 
 def test_part_of_the_way():
-    start, half, end = (CSEVectorizer(init=GIVEN, interpolation=x, **FAST).fit(PAIRS) for x in (0.0, 0.5, 1.0))
+    options = FAST | {"n_components": 10, "init": GIVEN}
+    start, half, end = (CSEVectorizer(interpolation=x, **options).fit(PAIRS) for x in (0.0, 0.5, 1.0))
     assert not start.intercept_.any() and end.intercept_.any()
     assert (start.filters_ == start._start_filters).all()
     np.testing.assert_allclose(half.filters_, (start.filters_ + end.filters_) / 2, atol=1e-6)

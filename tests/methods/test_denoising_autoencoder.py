@@ -207,7 +207,7 @@ def test_the_order_of_words_counts():
 
 
 def test_given_words_may_stay_as_they_are():
-    options = FAST | {"init": GIVEN, "max_iter": 2}
+    options = FAST | {"init": GIVEN, "word_components": 10, "max_iter": 2}
     fixed = SequentialDenoisingAutoencoder(**options, learn_words=False).fit(TEXT)
     words = list(GIVEN)
     np.testing.assert_array_equal(

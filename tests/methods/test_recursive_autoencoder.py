@@ -169,11 +169,12 @@ def test_the_tree_counts():
 def test_a_frozen_start_and_a_corpus():
     words = "the dog bites man dogs".split()
     given = dict(zip(words, np.random.default_rng(0).normal(size=(5, 4))))
-    model = RecursiveAutoencoderVectorizer(**FAST, trees="bracketed", init=given).fit(TEXT)
+    options = FAST | {"n_components": 4, "trees": "bracketed", "init": given}
+    model = RecursiveAutoencoderVectorizer(**options).fit(TEXT)
     np.testing.assert_array_equal(model.word_vectors_[:5], np.array(list(given.values()), np.float32))
     assert model.loss_curve_[-1] < model.loss_curve_[0]
     corpus = SentenceCorpus.from_sentences(TEXT, token_pattern=model._tokenizer.token_pattern)
-    again = RecursiveAutoencoderVectorizer(**FAST, trees="bracketed", init=given).fit(corpus)
+    again = RecursiveAutoencoderVectorizer(**options).fit(corpus)
     assert again.transform(corpus).tobytes() == model.transform(TEXT).tobytes()
     with pytest.raises(ValueError, match="token_pattern=.* contradicts X"):
         again.fit(SentenceCorpus.from_sentences(TEXT))

@@ -141,7 +141,7 @@ def test_predict_of_a_sentence_depends_on_it_alone():
 
 
 def test_init_is_scaled_to_the_rate():
-    start = TargetVectorizer(init=GIVEN, **LEARNING | {"learning_rate": 1e-12}).fit(TEXT, Y)
+    start = TargetVectorizer(init=GIVEN, **LEARNING | {"n_components": 10, "learning_rate": 1e-12}).fit(TEXT, Y)
     median = np.median(np.linalg.norm(list(GIVEN.values()), axis=1))
     np.testing.assert_allclose(start.word_vectors_[: len(GIVEN)], np.array(list(GIVEN.values())) / median, rtol=1e-5)
 

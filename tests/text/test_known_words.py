@@ -72,7 +72,7 @@ def test_bags_of_words_stem_once_too():
     assert bags.transform([]).shape == (0, len(bags.vocabulary_))
 
 
-@pytest.mark.filterwarnings("ignore:Not used, since analyzer is a callable")
+@pytest.mark.filterwarnings("ignore:stop_words is not used, since analyzer is a callable")
 @pytest.mark.parametrize("name", ["CBOSVectorizer-stem", "BOWPCA-plain-idf", "MeanEmbeddingVectorizer-once"])
 @pytest.mark.parametrize("way", WAYS)
 def test_rows_do_not_depend_on_what_was_transformed_before(monkeypatch, name, way):

@@ -305,7 +305,7 @@ import resource, sys
 import skembed
 
 def fit(path, limit=None):
-    text = [f"the cat sleeps on mat {i % 50}" for i in range(2000)]
+    text = [f"the cat sleeps on mat {i // 40}" for i in range(2000)]
     if limit is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     model = skembed.CBOSVectorizer(50, max_iter=100, min_count=1, n_jobs=1, random_state=0)
