@@ -204,8 +204,14 @@ VARIANTS = {
     },
     "MeanEmbeddingVectorizer": {
         "removed": {"n_removed_components": 1, "weighting": "sif", "unknown": "zero"},
-        "given": {"word_vectors": GIVEN, "unknown": "zero"},
-        "given-hash": {"word_vectors": GIVEN, "n_removed_components": 1, "unknown": "hash", "weighting": "idf"},
+        "given": {"word_vectors": GIVEN, "n_components": 10, "unknown": "zero"},
+        "given-hash": {
+            "word_vectors": GIVEN,
+            "n_components": 10,
+            "n_removed_components": 1,
+            "unknown": "hash",
+            "weighting": "idf",
+        },
         "once": {"binary": True, "hash_numbers": True, "weighting": "sif"},
         "spelled": {"hash_numbers": True, "spelling_weight": 0.4, "n_removed_components": 1},
         "joined": {

@@ -99,7 +99,7 @@ class ContextVectorizer(NgramVectorizer):
                 raise ValueError(f"{who} learns from X and y. Leave corpus=None, or use context='order'.")
         elif self.context == "order" or y is None or groups is not None or self.corpus is not None:
             return None
-        classes = _classes_in(y, who)
+        classes = _classes_in(y, who, keep)
         if classes is not None:
             classes = self._checked_classes(classes, keep)
         if classes is not None and keep and not who:
@@ -182,8 +182,11 @@ class ContextVectorizer(NgramVectorizer):
         return by_class if fitted.get("_from_labels") else in_order
 
 
-def _classes_in(y: Any, who: str) -> np.ndarray | None:
-    """The classes of each sentence; None if `y` holds none, unless `who`, as an error calls it, asks for them."""
+def _classes_in(y: Any, who: str, keep: bool) -> np.ndarray | None:
+    """The classes of each sentence; None if `y` holds none, unless `who`, as an error calls it, asks for them.
+
+    With ``keep`` it is a later text, which may lack classes of an earlier one.
+    """
     is_table = _has_rows(y)
     if is_table:
         _check_table(y)
@@ -204,6 +207,8 @@ def _classes_in(y: Any, who: str) -> np.ndarray | None:
             labels, has_label = split_labels(np.asarray(y).ravel())
         if not who:
             _warn_of_quantities(labels)
+        elif keep and np.array_equal(np.unique(labels), (-1, 1)):
+            warn_at_user("y holds -1 and 1 alone, so -1 is a class. Where it means that there is no label, pass None.")
         classes = np.full((len(has_label), 1), NO_CLASS)
         classes[has_label, 0] = np.unique(labels, return_inverse=True)[1]
         return classes

@@ -97,11 +97,8 @@ class Coverage:
 
 def known_fraction(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float:
     """Fraction of the tokens of a corpus that are in a vocabulary."""
-    if isinstance(vocabulary, dict) and len(corpus.vocabulary) < len(vocabulary):
-        ids = np.array([i for i, word in enumerate(corpus.vocabulary.words) if word in vocabulary], np.int64)
-    else:
-        ids = corpus.vocabulary.ids_of(vocabulary)
-    return float(corpus.vocabulary.counts[ids[ids >= 0]].sum() / max(1, corpus.n_tokens))
+    known = corpus.vocabulary.look_up(corpus.vocabulary.counts, vocabulary)
+    return float(known.sum() / max(1, corpus.n_tokens))
 
 
 def check_given(corpus: SentenceCorpus, words: Collection[str], name: str = "word_vectors") -> float:
@@ -181,15 +178,21 @@ class Tally:
         self.sampled.append((int(has_words.sum()), int((has_words & (n_known == 0)).sum())))
 
     def warn(self, estimator: Any) -> None:
-        """Warn if the fraction of known words is far lower than in the text of the first fit, or most rows are zero."""
+        """Warn if far fewer words are known than of the text of the first fit, or most sentences have no known word."""
         if not self.batches or getattr(estimator, "unknown", None) == "ngrams":  # which knows unknown words too
             return
         n_sentences, n_tokens, n_known = (sum(column) for column in zip((0, 0, 0), *self.batches))
         if n_sentences < LEAST_SENTENCES or n_tokens < _LEAST_TOKENS:
             return
         n_sampled, n_without = (sum(column) for column in zip((0, 0), *self.sampled))
-        if n_known < n_tokens * _least_fraction(estimator) or 2 * n_without > n_sampled:
-            _warn_of_unknown_words("X", n_known / n_tokens, estimator, self.unknown, _OTHERWISE)
+        unknown = dict.fromkeys(self.unknown)
+        if n_known < n_tokens * _least_fraction(estimator):
+            _warn_of_unknown_words("X", n_known / n_tokens, estimator, unknown, _OTHERWISE)
+        elif 2 * n_without > n_sampled:
+            warn_at_user(
+                f"{n_without / n_sampled:.0%} of the sentences of X have no word of the vocabulary of "
+                f"{type(estimator).__name__}. Unknown words: {_examples(unknown)}. {_OTHERWISE}"
+            )
 
 
 def _reason(keys: Collection[str], words: Sequence[str], counts: np.ndarray, tokenizer: Tokenizer) -> str:

@@ -51,8 +51,8 @@ class EmbeddingVectorizer(TextVectorizer):
         Warns
         -----
         UserWarning
-            If the fraction of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
-            words.
+            If the fraction of known words is far lower than in the text of `fit`, or more than half of the sentences
+            have no known word. Not for fewer than 5 sentences or 30 words.
         """
         self._check_is_fitted()
         return self._embed(X, "X")

@@ -24,7 +24,7 @@ class Growth(NamedTuple):
 
     vocabulary: dict[str, int]
     counts: np.ndarray  # (n_words,) int64: in all texts
-    earlier: np.ndarray  # (n_words,) int64: in the texts before this one, those of a word that has waited included
+    earlier: np.ndarray  # (n_words,) int64: before this text; of a new word, how often it was met while it waited
     rows: np.ndarray  # rows of the new words, ascending
     words: list[str]  # the new words, by row
     waiting: dict[str, int]  # words that are not learned yet, see `waiting_on`
@@ -46,7 +46,7 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], 
         check_kept(estimator, corpus)
         return {}
     state, n_frozen = side_state(estimator), fitted.get("_n_frozen", 0)
-    if state.in_order is not fitted["vocabulary_"]:  # a look at each word, once for each vocabulary
+    if state.in_order is not fitted["vocabulary_"]:  # a look at each word, once for each dict: no edit in place is seen
         check_order(fitted["vocabulary_"])
     growth = grow(corpus, fitted, estimator._option("min_count", fitted), estimator.max_features, n_frozen)
     state.in_order = growth.vocabulary
@@ -76,7 +76,7 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], 
 
 
 def _weights_before(growth: Growth, fitted: dict[str, Any]) -> np.ndarray:
-    """The word weights that the texts before this one give; one that waited counts once a sentence."""
+    """The word weights before this text. Each time that a waiting word was met counts as a sentence of its own."""
     n_old = len(fitted["word_weights_"])
     weights = np.full(len(growth.counts), fitted["_unknown_weight"], np.float32)
     weights[:n_old] = fitted["word_weights_"]

@@ -1,4 +1,4 @@
-"""The parameters that set the shapes of what a fit has learned, and must stay as they were."""
+"""The parameters that set the shapes of learned arrays, which must not change between fits that go on."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class PairedVectorizer(TrainedVectorizer):
             the parameter `corpus` is given, `fit` learns from that, not from `X`.
         y : array-like of shape (n_sentences,), default=None
             Sentences with equal `y` are paraphrases. Each pass pairs them at random. A sentence of None or NaN
-            is in no pair, nor is one of -1, unless another number is negative or 1 is the only other one.
+            is in no pair, nor is one of -1, unless another number is negative.
         groups : array-like of shape (n_sentences,), default=None
             Instead of `y`, if that is for another step of a pipeline; but a new group begins wherever the value changes
             from one sentence to the next, as in all estimators.
@@ -210,7 +210,7 @@ class PairedVectorizer(TrainedVectorizer):
         if groups is not None or y is None:
             group, name = sentences.doc_of(), "groups" if groups is not None else f"the documents of {name}"
         else:
-            (labels, has_label), name = split_labels(y), "y"
+            (labels, has_label), name = split_labels(y, signs=False), "y"
             check_length(has_label, sentences.n_sentences, "X")
             group = np.arange(len(has_label)) + len(has_label)  # a sentence without a label is in no pair
             group[has_label] = np.unique(labels, return_inverse=True)[1]

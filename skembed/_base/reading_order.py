@@ -12,14 +12,14 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._validation.messages import warn_at_user
 
-# Of 100 samples of 500 consecutive sentences of books, two have a lower score than this; of 100 samples of an
-# encyclopedia none has. One of a hundred samples of shuffled sentences has a higher one. Shorter text says too little.
+# Of 100 samples of 500 consecutive sentences, two are below it from books and none from an encyclopedia; of 100 samples
+# of shuffled sentences, 99 are. Shorter text says too little.
 _LEAST_SCORE, _LEAST_SENTENCES = 2.5, 500
 _MOST_PAIRS = 2000  # that are compared
 
 
 def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarray | None) -> None:
-    """Warn an estimator that learns from order if sentences are alone in their document, or in no order without one.
+    """Warn if a method that learns from order gets sentences alone in their documents, or a text in no order.
 
     A sentence of more than `max_sentence_length` words is split, and what it is split into are neighbours.
     """
@@ -39,14 +39,15 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
     elif corpus.n_documents == 1 and corpus.n_sentences >= _LEAST_SENTENCES and order_score(corpus) < _LEAST_SCORE:
         warn_at_user(
             f"Without groups all {corpus.n_sentences} sentences are one document in reading order, but consecutive "
-            f"ones have no more words in common than random ones. {name} would learn from strangers, as in a column of "
-            "titles, or in shuffled rows. Use Sent2VecVectorizer, which needs no order (for another estimator to learn "
-            "with: embedding=Sent2VecVectorizer(...)). Or pass text in reading order, and its documents as groups."
+            f"ones have no more words in common than random ones. {name} would learn from unrelated sentences, as in "
+            "a column of titles, or in shuffled rows. Use Sent2VecVectorizer, which needs no order (where another "
+            "estimator learns with it: embedding=Sent2VecVectorizer(...)). Or pass text in reading order, and its "
+            "documents as groups."
         )
 
 
 def order_score(corpus: SentenceCorpus) -> float:
-    """How many standard errors the cosine of consecutive sentences is above that of random ones; by a sample of both.
+    """How many standard errors consecutive sentences are more alike than random ones, by the cosines of a sample.
 
     Infinite where no two of them have a word in common.
     """

@@ -34,12 +34,12 @@ def fit_context(method: AnyMethod) -> AnyMethod:
 
 
 def hide_class_names(cls: type) -> None:
-    """Take private base classes out of what Python says of a wrong argument: "fit() got an unexpected keyword ..."."""
+    """Let Python's errors about arguments say "fit()", not "ShardedVectorizer.fit()"."""
     for base in cls.__mro__:
         if base.__module__.startswith("skembed.") and "__init__" not in vars(base):
             for name, method in vars(base).items():
-                if isfunction(method) and not name.startswith("_"):
-                    unwrap(method).__qualname__ = name
+                if isfunction(method) and not name.startswith("_") and unwrap(method) is not method:
+                    unwrap(method).__qualname__ = name  # that of what wraps it stays, by which pickle finds it
 
 
 def sparse_rows(rows: csr_array) -> csr_matrix | csr_array:

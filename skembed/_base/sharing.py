@@ -89,10 +89,7 @@ def transforming(method: _Method) -> _Method:
 
 @contextmanager
 def plain_parameters(estimator: Any) -> Iterator[None]:
-    """Give parameters that are scalars of numpy as Python has them, and then as they were.
-
-    What is learned from them, and what is saved of it, is then the same.
-    """
+    """Replace numpy scalars among the parameters by Python's for a while, so that no result depends on them."""
     given = {name: value for name, value in estimator.get_params(deep=False).items() if plain(value) is not value}
     now = {name: plain(value) for name, value in given.items()}
     vars(estimator).update(now)

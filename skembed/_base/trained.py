@@ -169,7 +169,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
             if keep:
-                fitted |= learn_words(self, corpus, fitted, new_words)
+                fitted |= learn_words(self, corpus, fitted, "ignore" if without_classes(classes) else new_words)
             fitted["_from_labels"] = classes is not None
             n_passes = 0 if without_classes(classes) else 1
             self._train(corpus, fitted, X=X, n_passes=n_passes, annotations=annotations, partial=True)

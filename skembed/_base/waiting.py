@@ -1,9 +1,8 @@
 """Words that a model has met too seldom to learn them: their counts go on in the next text.
 
 A dict from word to count, in the order in which the words were met last. It is bounded: where there would be more than
-`MOST_WAITING` words, the rarer half is forgotten, of words of equal count those that were met longest ago. So a word
-that was forgotten lacks at most what the words of that half had, mostly once or twice; and at least
-``MOST_WAITING / 2`` other rare words came between two times of forgetting.
+`MOST_WAITING` words, the rarer half is forgotten, of words of equal count those that were met longest ago. A word that
+was forgotten begins again at 0; what it lost is rarely more than one or two.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ MOST_WAITING = 100_000
 def waiting_after(corpus: SentenceCorpus, n_learned: int, vocabulary: Collection[str]) -> dict[str, int]:
     """Count the words of a first text that its model leaves out; the first `n_learned` of the text are learned."""
     # Most words of a large text are rare: no more of them are made strings than may be needed.
-    last = n_learned + MOST_WAITING + max(0, len(vocabulary) - n_learned)
+    last = MOST_WAITING + max(n_learned, len(vocabulary))
     words, counts = corpus.vocabulary.words_of(slice(n_learned, last)), corpus.vocabulary.counts[n_learned:last]
     found = {word: count for word, count in zip(words, counts.tolist()) if word not in vocabulary}
     return _bounded(found)

@@ -52,7 +52,7 @@ def iter_texts(corpus: SentenceCorpus) -> Iterator[str]:
 
 
 def sentences_for(model: Any, X: Any) -> list[Any] | SentenceCorpus:
-    """Return sentences for a model: a corpus as text, unless the model takes corpora; none missing, as it wants."""
+    """Return sentences for a model: a corpus as text, unless the model takes corpora; missing ones by its parameter."""
     sentences = as_sentences(X, missing=getattr(_first_step(model), "missing", "error"))
     if isinstance(sentences, SentenceCorpus) and not takes_corpus(model):
         return list(iter_texts(sentences))

@@ -110,7 +110,8 @@ class Readers:
             A text file, decompressed if its name ends in ``.gz``, ``.bz2`` or ``.xz``; or a folder, for all files
             ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it, its subfolders and folders that links in
             it lead to, without hidden ones, in the order of their paths as strings; or a list of both, read in that
-            order. Each file begins a new document. Row i of the corpus is line i of the files that is not blank.
+            order. Each file begins a new document. Row i of the corpus is the i-th line that is not
+            blank, through all files.
         encoding : str, default="utf-8"
             Encoding of the text. A byte order mark is skipped.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
@@ -237,7 +238,10 @@ class Readers:
         ids: list[np.ndarray] = []
         batches = iter_parquet(path, column, groups, tokenizer, missing, return_ids, ids)
         corpus = cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
-        return corpus if return_ids is None else (corpus, np.concatenate(ids))
+        if return_ids is None:
+            return corpus
+        one_kind = len({part.dtype for part in ids}) == 1  # numbers of two kinds would lose digits
+        return corpus, np.concatenate(ids if one_kind else [part.astype(object) for part in ids])
 
     @classmethod
     def from_dask(

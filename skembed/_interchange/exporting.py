@@ -69,7 +69,7 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     Warns
     -----
     UserWarning
-        If a word in capitals has a sigma at its end: of a text in capitals, the other programs make another word.
+        If a word ends in a sigma: in capitals, the other programs read another word.
 
     See Also
     --------
@@ -141,8 +141,8 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
         raise ValueError("No word of the vocabulary comes out of the tokenizer, so no text would have a vector.")
     if other := next((word for word in words if not _is_lowered_alike(estimator, word)), None):
         warnings.warn(
-            f"Words such as {other!r} end in a sigma. In a text in capitals, {type(estimator).__name__} lowers it to ς "
-            "there and the other programs to σ, so they read another word.",
+            f"Words such as {other!r} end in a sigma. Of a text in capitals, {type(estimator).__name__} makes ς at the "
+            "end and the other programs σ, so they do not find the word there.",
             UserWarning,
             stacklevel=3,
         )

@@ -315,7 +315,7 @@ class HybridVectorizer(WordVectorInspection, TextVectorizer):
         Warns
         -----
         UserWarning
-            If the fraction of known words is far lower than in own text; not for fewer than 5 sentences or 30 words.
+            If far fewer words are known than of own text, or none in half of 5 sentences or more and 30 words or more.
         """
         check_is_fitted(self)
         return sparse_rows(self._embed(X, "X"))

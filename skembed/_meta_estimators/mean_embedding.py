@@ -30,7 +30,7 @@ from .._word_vectors.common_components import find_components, remove_components
 from .._word_vectors.given import GivenVectors
 from .._word_vectors.processed import ProcessedVectors
 from .._word_vectors.read import read_source
-from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors
+from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors, warn_of_another_length
 from .deprecated import DeprecatedLearning, accepting_deprecated
 from .meta_embedding import MetaEmbeddingVectorizer
 
@@ -357,6 +357,8 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
             checkpoint.refuse("word_vectors")
             words, vectors, _ = read_source(source)
             check_given(corpus, words)
+        if self.word_vectors is not None and not is_list(self.word_vectors):
+            warn_of_another_length(self, "n_components", vectors.shape[1], "word_vectors")
         self._take(corpus, words, vectors)
         self._take_ngrams(source)
         self.word2vec_ = source if isinstance(source, Word2VecVectorizer) and source is not self.word_vectors else None

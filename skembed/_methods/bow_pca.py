@@ -305,8 +305,8 @@ class BOWPCA(TextVectorizer):
         Warns
         -----
         UserWarning
-            If the fraction of known words is far lower than in the text of `fit`. Not for fewer than 5 sentences or 30
-            words.
+            If the fraction of known words is far lower than in the text of `fit`, or more than half of the sentences
+            have no known word. Not for fewer than 5 sentences or 30 words.
         """
         check_is_fitted(self)
         tables, tally = [], Tally()

@@ -84,7 +84,8 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
-        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one. A
+        pair that lacks a sentence is always an error.
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
         Pairs to learn from, instead of the `X` given to `fit`: a pipeline may then get the sentences and labels of
         its next step. Sentences of one document of a SentenceCorpus are paraphrases.

@@ -310,7 +310,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         ------
         TypeError, ValueError, MemoryError
             If a sentence is not a string, or `y` does not hold numbers, lacks a vector for some sentence, or has NaN,
-            infinity or a row of zeros; names the row. As :meth:`CBOSVectorizer.fit`, too: nothing changes then.
+            infinity or a row of zeros; names the row. Also as :meth:`CBOSVectorizer.fit`. The estimator stays.
 
         Warns
         -----

@@ -105,7 +105,7 @@ def nearest(
     """
     values = {"k": k, "metric": metric, "exclude": exclude, "n_jobs": n_jobs}
     check_values(_CONSTRAINTS, values, "nearest")
-    n_threads = count_threads(n_jobs)
+    k, n_threads = int(k), count_threads(n_jobs)  # a small integer of numpy would overflow
     is_cosine = metric == "cosine"
     asked, searched = search_rows({"queries": queries, "vectors": vectors}, is_cosine)
     (n_queries, _), (n_vectors, _) = asked.shape, searched.shape
@@ -115,7 +115,7 @@ def nearest(
     if n_vectors > MOST_ROWS:
         raise ValueError(f"vectors has {n_vectors:,} rows, more than {MOST_ROWS:,}. Search in parts of it.")
 
-    # Queries whose keys fit into the memory of a thread; a panel has sixteen, and with fewer a part of it is wasted.
+    # How many queries have room for all keys in a thread's memory. A panel computes sixteen: fewer waste a part of it.
     n_fitting = int(get_config()["working_memory"] * 2**20 * FRACTION) // (8 * max(1, n_vectors))
     is_sorted = n_best * (_SORTED_PART if n_fitting >= min(WIDTH, n_queries) else 4) > n_vectors
     blocks = ranges(n_queries, min(searched.block_size, max(1, n_fitting)) if is_sorted else searched.block_size)
@@ -170,7 +170,7 @@ def _sorted_rows(
     largest: np.float32,
     k: int,
 ) -> np.ndarray:
-    """Keys of all rows of a part for each query of a block, of which the first k are wanted."""
+    """Keys of all rows of a part for each query of a block; the caller sorts them."""
     queries, floors = _asked(asked, block)
     keys = np.empty((len(block), len(part)), np.uint64)
     for first, tile in searched.tiles(queries, part):

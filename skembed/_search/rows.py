@@ -99,7 +99,7 @@ class DenseRows:
 
 
 class SparseRows:
-    """Rows of a sparse matrix in CSR format, whose columns ascend: a scaled copy of its numbers."""
+    """Rows of a sparse matrix in CSR format, whose columns ascend: scaled copies of its numbers, its own columns."""
 
     block_size = SPARSE_COLUMNS
 

@@ -111,7 +111,7 @@ def multiply_sparse(data, columns, ptr, positions, panel, out):
 
 @njit(**INLINE)
 def _key(score, row):
-    """The place of a row in the order by falling score, then by index, as an integer: equal ones do not exist."""
+    """An integer that sorts a row by falling score, then by index; no two rows have an equal one."""
     bits = np.float32(score + _ZERO).view(np.uint32)  # -0.0 is 0.0, which has the same place
     return np.uint64(bits if bits >= _SIGN else bits ^ _OTHERS) << _HALF | np.uint64(row)
 

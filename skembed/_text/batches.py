@@ -111,8 +111,8 @@ def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
 def lowered_characters() -> np.ndarray:
     r"""Return what becomes of each character, as this version of Python knows Unicode, (n_characters,) uint32.
 
-    It is the code point of the lowered character if that is of a word (``\w``), else 0; 0xFFFFFFFF where it depends on
-    the characters around or is more than one. 0x7F stands for "_", as in a table of words.
+    It is the code point of the lowered character if that is of a word (``\w``), else 0; 0xFFFFFFFF for the capital
+    sigma, which depends on the characters around. 0x7F stands for "_", as in a table of words.
     """
     points = np.arange(_N_CHARACTERS, dtype="<u4")
     points[ord(_SIGMA)] = 0

@@ -34,6 +34,8 @@ _HARMLESS_PATTERNS = {
     r"\b\w\w+\b",
     r"(?u)\w+",
     r"\w+",
+    r"(?u)\w",
+    r"\w",
     r"\S+",
 }
 
@@ -50,8 +52,8 @@ class Tokenizer:
     Parameters
     ----------
     analyzer : "word" or callable, default="word"
-        "word" splits with `token_pattern` exactly as
-        :class:`~sklearn.feature_extraction.text.CountVectorizer` does. A callable receives each raw item
+        "word" splits with `token_pattern` as :class:`~sklearn.feature_extraction.text.CountVectorizer` does, but for a
+        capital I with a dot, which becomes i and does not end its word. A callable receives each raw item
         (a sentence, or anything else) and returns its tokens, an iterable of strings; `token_pattern`,
         `lowercase` and `stop_words` are then not used.
     token_pattern : str, default=r"(?u)\\b\\w+\\b"

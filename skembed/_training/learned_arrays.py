@@ -107,7 +107,7 @@ def copies_of(
 ) -> dict[str, np.ndarray]:
     """Copies of all that training will change, and of read-only arrays, since kernels take writable ones.
 
-    ``copy`` is for arrays of rows, with rows as their first dimension.
+    ``copy`` copies an array whose first dimension is the rows, given its name; the others are copied whole.
 
     Raises
     ------

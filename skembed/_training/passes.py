@@ -10,7 +10,10 @@ from .examples import without_classes
 
 
 class AutoPasses(NamedTuple):
-    """As many as read `n_words` words together, `least` over a long text and `most` over a short one. Measured."""
+    """The passes of `max_iter="auto"`: as many as read `n_words` words in all, within `least` and `most`.
+
+    The numbers were chosen by benchmarks/quality/passes.py.
+    """
 
     n_words: int = 3_000_000
     least: int = 5

@@ -1,4 +1,4 @@
-"""Memory in which a model learns on, so that a small text costs by the rows that it changes, not by all rows.
+"""Memory in which a model learns on, so that vectors that a small text does not change are not copied.
 
 `partial_fit` never writes to the arrays of a fitted model: it may fail, and others may read them. It learns in copies.
 The arrays of the model before differ from those of the present one only in the rows that the last text changed. So when

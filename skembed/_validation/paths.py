@@ -16,13 +16,13 @@ PathLike = str | os.PathLike[str]
 
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 # s3://bucket, dbfs:/folder, simplecache::s3://bucket; not C:/folder. pathlib makes one slash of two.
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(:.*:)?/")
+_URL = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]+):(:.*:)?/")
 
 
 def user_path(path: PathLike) -> Path:
     """Return the path with a leading ``~`` expanded to the home folder, or refuse a URL.
 
-    All paths that users give come through here: as a path, a URL would be a new folder on this machine.
+    As a path, a URL would be a new folder on this machine. Only Parquet files are read from URLs, elsewhere.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"A path must be a string or a pathlib.Path, got {brief(path)}.")
@@ -32,10 +32,9 @@ def user_path(path: PathLike) -> Path:
         if url[1].lower() == "file":
             raise ValueError(f"{brief(path)} is a URL. Pass the path alone, without file://.")
         raise ValueError(
-            f"{brief(path)} is a URL, but only files of this machine are read and written here. Pass a local path. To "
-            "keep what is written, copy it to the URL afterwards, for example with fsspec: "
-            "fs, target = fsspec.url_to_fs(url); fs.put(folder, target, recursive=True). To read what is at the URL, "
-            "copy it here first: fs.get(target, folder, recursive=True)."
+            f"{brief(path)} is a URL. Only local files are read and written here: save to a local folder and copy it, "
+            "fs, target = fsspec.url_to_fs(url); fs.put(folder, target, recursive=True); or copy what is there first, "
+            "fs.get(target, folder, recursive=True)."
         )
     return Path(os.path.expanduser(path))
 

@@ -31,11 +31,11 @@ def check_length(y: Any, n_sentences: int | None, text: str) -> None:
         raise ValueError(f"y has {shape[0]} values, but {text} has {n_sentences} sentences. Pass one for each.")
 
 
-def split_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
+def split_labels(y: Any, name: str = "y", *, signs: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of the rows that have one, and which rows these are, (n_rows,) bool.
 
     None, NaN and NA mean that a row has no label, and so does -1 as in :mod:`sklearn.semi_supervised`, where it is the
-    only negative number. The labels -1 and 1 alone are two classes.
+    only negative number, or stands beside strings. With ``signs``, the values -1 and 1 alone are two classes.
 
     Warns
     -----
@@ -53,12 +53,14 @@ def split_labels(y: Any, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     column = as_column(y, name)
     has_label = np.ones(len(column), bool)
     if column.dtype.kind in "fcOmM":
-        has_label[:] = [not is_missing(label) for label in column.tolist()]
+        items = column.tolist()
+        missing = (-1, -1.0) if any(isinstance(label, str) for label in items) else ()  # beside names of classes
+        has_label[:] = [not (is_missing(label) or type(label) in (int, float) and label in missing) for label in items]
         column = as_labels(column[has_label].tolist() if column.dtype == object else column[has_label], name)
     if column.dtype.kind in "if" and column.min(initial=0) == -1:
         values = np.unique(column)
-        if not np.isin(values, (-1, 1)).all():
-            if len(values) == 3 and values[-1] == 1:
+        if not (signs and np.array_equal(values, (-1, 1))):
+            if signs and np.array_equal(values, (-1, 0, 1)):
                 warn_at_user(
                     f"{name} holds -1, 0 and 1. Its {np.count_nonzero(column == -1)} rows of -1 count as rows without "
                     "a label, as in sklearn.semi_supervised. If -1 is a class, pass strings: np.asarray(y).astype(str)."

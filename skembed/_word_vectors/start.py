@@ -22,7 +22,7 @@ from .._training.learned_arrays import Start, moving
 from .._validation.messages import warn_at_user
 from .join import counts_of
 from .read import is_table, read_parameter
-from .sources import is_unfitted
+from .sources import is_unfitted, warn_of_another_length
 
 
 class InitVectors(NamedTuple):
@@ -95,7 +95,7 @@ class StartsFromInit(TrainedVectorizer):
             return fitted
         start = read_start(self.init)
         check_given(corpus, start.words, "init")
-        self._warn_of_another_length(start.vectors.shape[1])
+        warn_of_another_length(self, self._option_of_length, start.vectors.shape[1], "init")
         known = set(start.words)
         words = start.words + [word for word in fitted["vocabulary_"] if word not in known]
         return (
@@ -110,15 +110,6 @@ class StartsFromInit(TrainedVectorizer):
             }
             | ({"_n_frozen": len(start.words)} if self.freeze_init else {})
         )
-
-    def _warn_of_another_length(self, length: int) -> None:
-        """Warn if word vectors of another length are asked for; a choice that equals the default cannot be seen."""
-        name = self._option_of_length
-        if getattr(self, name) not in (length, self._default_of(name)):
-            warn_at_user(
-                f"{name}={getattr(self, name)} is not used: init has vectors of length {length}, and so has the model. "
-                f"Pass {name}={length}, or give init vectors of the length that you want."
-            )
 
     def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
         if self.freeze_init and self.init is None:

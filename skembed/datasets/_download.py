@@ -140,6 +140,8 @@ def fetch_files(
     """
     check_scalar(n_retries, "n_retries", int, min_val=0)
     check_scalar(delay, "delay", Real, min_val=0)
+    if data_home is None and (chosen := os.environ.get("SCIKIT_LEARN_DATA")):
+        data_home = chosen
     folder = Path(get_data_home(None if data_home is None else user_path(data_home))) / "skembed"
     states = {source: _state(folder / source.file, source) for source in (sources()[file] for file in files)}
     wanted = {source: state for source, state in states.items() if state}

@@ -33,7 +33,7 @@ DEFAULT_BASELINE = "CBOW mean, as published"
 
 
 def local_path(text: str) -> Path:
-    """Return a path for an option; argparse shows no message of another error."""
+    """Return the path of an option. argparse hides the message of a ValueError, so it becomes its own error."""
     try:
         return user_path(text)
     except ValueError as error:

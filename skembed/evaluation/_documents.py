@@ -70,7 +70,8 @@ def document_scores(
     Raises
     ------
     ValueError
-        If there are no documents, or the other documents have too few sentences; or `X` and `groups` differ in length.
+        If there are no documents, no text can be cut in two where each is a document, or the other documents have too
+        few sentences; or `X` and `groups` differ in length, or `groups` goes back to earlier values at every sentence.
 
     Examples
     --------
@@ -84,7 +85,9 @@ def document_scores(
     >>> scores.n_questions, scores.next_sentence, scores.same_document
     (3, 1.0, 1.0)
     """
-    sentences, documents = _in_halves(*_read_documents(X, groups))
+    sentences, documents = _read_documents(X, groups)
+    if _are_single(documents):
+        sentences, documents = _in_halves(sentences)
     questions = _draw(documents, n_questions, n_candidates, random_state)
     return _score(model, sentences, questions)
 
@@ -162,7 +165,9 @@ def document_comparison(
     random = check_random_state(random_state)
     split = GroupShuffleSplit(1, test_size=test_size, random_state=random)
     train, test = next(split.split(documents, groups=documents))
-    kept_aside, its_documents = _in_halves(take_rows(sentences, test), documents[test])
+    kept_aside, its_documents = take_rows(sentences, test), documents[test]
+    if _are_single(documents):
+        kept_aside, its_documents = _in_halves(kept_aside)
     questions = _draw(its_documents, n_questions, n_candidates, random)
     text = take_rows(sentences, train)
     rows = []
@@ -183,6 +188,8 @@ def _read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, ND
         labels = as_labels(groups, "groups")
         check_same_length({"X": sentences, "groups": labels})
         documents = np.cumsum(np.append(False, labels[1:] != labels[:-1])[: len(labels)])
+        if len(labels) > len(np.unique(labels)) and _are_single(documents):
+            raise ValueError("groups changes at every sentence, and repeats values. Sort X and groups by document.")
     else:
         blank = np.array([isinstance(sentence, str) and not sentence.strip() for sentence in sentences], bool)
         documents = np.cumsum(blank)[~blank]
@@ -196,10 +203,13 @@ def _read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, ND
     return sentences, documents
 
 
-def _in_halves(sentences: Any, documents: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64]]:
-    """Cut each text in two where every document is a single text; those of one word are left out."""
-    if (documents[1:] == documents[:-1]).any():
-        return sentences, documents
+def _are_single(documents: NDArray[np.int64]) -> bool:
+    """Whether each document is one text."""
+    return not (documents[1:] == documents[:-1]).any()
+
+
+def _in_halves(sentences: Any) -> tuple[Any, NDArray[np.int64]]:
+    """Cut each text in two, which are a document then; texts of one word are left out."""
     if isinstance(sentences, SentenceCorpus):
         some = sentences[np.diff(sentences.sent_ptr) > 1]
         ptr = np.append(
@@ -208,18 +218,16 @@ def _in_halves(sentences: Any, documents: NDArray[np.int64]) -> tuple[Any, NDArr
         pairs = np.arange(0, len(ptr), 2)
         halves: Any = SentenceCorpus(some.tokens, ptr, pairs, some.vocabulary, tokenizer=some.tokenizer)
     else:
-        cut = ((text, _middle_of(text)) for text in sentences)
-        halves = [half for text, middle in cut if middle for half in (text[:middle], text[middle:])]
+        halves = [half for pair in map(_halves_of, sentences) if all(pair) for half in pair]
     return halves, np.repeat(np.arange(len(halves) // 2), 2)
 
 
-def _middle_of(text: Any) -> int:
-    """Where to cut a text, or a list of words: at the space nearest to its middle, if its script has any; else 0."""
-    middle = len(text) // 2
-    if not isinstance(text, str) or WITHOUT_SPACES.search(text):
-        return middle
-    found = text.rfind(" ", 0, middle), text.find(" ", middle)
-    return min((space for space in found if space > 0), key=lambda space: abs(space - middle), default=0)
+def _halves_of(text: Any) -> tuple[Any, Any]:
+    """The first and the second half of a text, by its words; or by its characters, if its script has no spaces."""
+    if isinstance(text, str) and not WITHOUT_SPACES.search(text):
+        words = text.split()
+        return " ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])
+    return text[: len(text) // 2], text[len(text) // 2 :]
 
 
 def _draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_state: Any) -> NDArray[np.int64]:
@@ -230,7 +238,7 @@ def _draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_sta
     n_sentences = len(documents)
     have_next = np.flatnonzero(documents[1:] == documents[:-1])
     if not len(have_next):
-        raise ValueError("No sentence has a next one in its document, and none has two words. Give sentences in order.")
+        raise ValueError("No sentence has a next one in its document. Give sentences in order, or texts of two words.")
     sizes = np.bincount(documents)
     n_others = n_sentences - int(sizes.max())
     if n_others < n_candidates - 1:

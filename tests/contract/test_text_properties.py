@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 every = pytest.mark.parametrize("name", NAMES)
 # Texts of a few words have no neighbours, nothing to predict, or no word that a model knows: saying so is right.
 LEARNS_LITTLE = pytest.mark.filterwarnings(
-    "ignore:.*are alone in their document", "ignore:.*found nothing to predict", "ignore:Only .* of the words"
+    "ignore:.*are alone in their document",
+    "ignore:.*found nothing to predict",
+    "ignore:Only .* of the words",
+    "ignore:.* of the sentences of X have no word",
 )
 quick = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 

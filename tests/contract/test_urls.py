@@ -119,7 +119,7 @@ def call_of(name, parameter):
 def test_a_url_is_refused_and_nothing_is_written(name, parameter, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for url in URLS:
-        with pytest.raises(ValueError, match=r"is a URL.*(local path|Pass the path alone)"):
+        with pytest.raises(ValueError, match=r"is a URL.*(local folder|Pass the path alone)"):
             call_of(name, parameter)(url)
         assert not list(tmp_path.iterdir())
 

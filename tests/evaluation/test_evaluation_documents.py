@@ -15,7 +15,7 @@ from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 from skembed.evaluation import document_comparison, document_scores
 from skembed.evaluation._baselines import TFIDF
 from skembed.evaluation._compared import FittedOnCompared, tfidf_of_compared
-from skembed.evaluation._documents import _draw, _middle_of
+from skembed.evaluation._documents import _draw, _halves_of
 
 RNG = np.random.default_rng(0)
 SIZES = [1, 5, 2, 9, 3, 1, 6, 4]
@@ -193,13 +193,14 @@ def test_estimator_fitted_on_the_compared_sentences_leaves_its_estimator_alone()
         (TEXT, None, {}, "two documents or more, got 1. Pass groups"),
         ([], None, {}, "two documents or more, got 0"),
         (TEXT, GROUPS[1:], {}, "X and groups must have the same length, got 31 and 30"),
-        (["a", "b", "c"], range(3), {}, "No sentence has a next one in its document, and none has two words"),
+        (["a", "b", "c"], range(3), {}, "No sentence has a next one in its document. Give sentences"),
         (
             TEXT,
             GROUPS,
             {"n_candidates": 30},
             "31 sentences, 9 of them in the largest document. That leaves 22 of other",
         ),
+        (TEXT, [*"ab" * 15, "a"], {}, "groups changes at every sentence, and repeats values. Sort X"),
         (TEXT, GROUPS, {"n_candidates": 1}, "n_candidates == 1, must be >= 2"),
         (TEXT, GROUPS, {"n_questions": 0}, "n_questions == 0, must be >= 1"),
         (TEXT, [None, *GROUPS[1:]], {}, "groups has no label in row 0"),
@@ -245,8 +246,8 @@ TICKETS = ["the printer is on fire", "word", "login fails again", "", "where is 
 def test_texts_that_are_documents_each_are_cut_in_two(seen):
     scores = document_scores(Recorder(), TICKETS, groups=range(6), n_candidates=4)
     assert seen["tested"] == [
-        *("the printer", " is on fire"), *("login", " fails again"), *("where is my", " parcel now"),
-        *("refund,", " please help"),
+        *("the printer", "is on fire"), *("login", "fails again"), *("where is", "my parcel now"),
+        *("refund,", "please help"),
     ]  # fmt: skip
     assert scores.n_questions == 4
 
@@ -268,14 +269,11 @@ def test_methods_are_compared_on_texts_that_are_documents_each(seen):
 
 def test_where_a_text_is_cut():
     text = {
-        "": 0,
-        "a": 0,
-        "ab": 0,
-        "\u6211\u4eec\u4eca\u5929": 2,
-        "aaaaaa b": 6,
-        " ab": 0,
-        "a b c d": 3,
-        "a bbbbbbb": 1,
+        "": ("", ""),
+        "ab ": ("", "ab"),
+        "a\tb\nc  d": ("a b", "c d"),
+        "a bbbbbbb c": ("a", "bbbbbbb c"),
+        "\u6211\u4eec\u4eca\u5929": ("\u6211\u4eec", "\u4eca\u5929"),
     }
-    assert {sentence: _middle_of(sentence) for sentence in text} == text
-    assert _middle_of(["a", "b", "c"]) == 1
+    assert {sentence: _halves_of(sentence) for sentence in text} == text
+    assert _halves_of(["a", "b", "c"]) == (["a"], ["b", "c"])

@@ -13,7 +13,9 @@ from sklearn.pipeline import make_pipeline
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer, Word2VecVectorizer
 
-pytestmark = pytest.mark.filterwarnings("ignore:Only .* of the words of the text have a vector")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Only .* of the words of the text have a vector", "ignore:n_components=6 is not used"
+)
 SMALL = {"n_components": 6, "min_count": 1, "random_state": 0}
 
 

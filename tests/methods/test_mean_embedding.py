@@ -211,3 +211,10 @@ def test_learned_vectors_are_freed_of_their_components():
     rows = plain.transform(text).astype(float)
     component = np.linalg.svd(rows)[2][0]
     np.testing.assert_allclose(freed.transform(text), rows - np.outer(rows @ component, component), atol=1e-6)
+
+
+def test_a_length_that_is_not_that_of_the_vectors_is_named():
+    vectors = {"cat": [1.0, 2.0], "dog": [2.0, 1.0]}
+    with pytest.warns(UserWarning, match="n_components=7 is not used: word_vectors has vectors of length 2"):
+        MeanEmbeddingVectorizer(7, word_vectors=vectors).fit(["a cat", "a dog"])
+    MeanEmbeddingVectorizer(2, word_vectors=vectors).fit(["a cat", "a dog"])

@@ -21,7 +21,7 @@ from skembed._text.tokenizer import TOKEN_PATTERN, Tokenizer
 # Without JIT, NumPy says so where integers wrap.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning"),
-    pytest.mark.filterwarnings("ignore:.*whole phrases, since their script has no spaces"),
+    pytest.mark.filterwarnings("ignore:.*their script has no spaces between"),
 ]
 
 split = CountVectorizer(token_pattern=TOKEN_PATTERN).build_analyzer()

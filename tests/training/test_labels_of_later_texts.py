@@ -92,15 +92,14 @@ def test_the_order_of_later_texts_if_it_is_said(cls, method):
 @pytest.mark.parametrize("new_words", ["append", "ignore"])
 def test_a_later_text_without_classes_to_compare_is_skipped(cls, y, fault, context, new_words):
     model = cls(context=context, **SMALL).fit(TEXT, TOPIC)
-    before, words, counts = model.word_vectors_.copy(), list(model.vocabulary_), model.word_counts_.copy()
+    before, words, counts = model.word_vectors_.copy(), list(model.vocabulary_), model.word_counts_.tolist()
     curve, n_iter = list(model.loss_curve_), model.n_iter_
     with pytest.warns(UserWarning, match=f"skips this text and learns nothing from it, since {fault}. Pass larger"):
         model.partial_fit(CHUNK, y, new_words=new_words)
-    np.testing.assert_array_equal(model.word_vectors_[: len(words)], before)
+    np.testing.assert_array_equal(model.word_vectors_, before)
     assert model.n_iter_ == n_iter and model.loss_curve_ == curve and model._from_labels
-    appends = new_words == "append"
-    assert list(model.vocabulary_)[: len(words)] == words and ("zebra" in model.vocabulary_) == appends
-    assert model.word_counts_[model.vocabulary_["cat"]] == counts[words.index("cat")] + appends
+    # New words would stay at a random start, which is noise for a classifier.
+    assert list(model.vocabulary_) == words and model.word_counts_.tolist() == counts
     model.partial_fit(TEXT, TOPIC)
     assert model.n_iter_ == n_iter + 1 and (model.word_vectors_[: len(words)] != before).any()
 

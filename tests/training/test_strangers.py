@@ -27,7 +27,7 @@ def in_silence(fit):
 @pytest.mark.parametrize("cls", ORDERED)
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_strangers_are_named(cls, method):
-    with pytest.warns(UserWarning, match=f"{STRANGERS}.* {cls.__name__} would learn from strangers"):
+    with pytest.warns(UserWarning, match=f"{STRANGERS}.* {cls.__name__} would learn from unrelated sentences"):
         getattr(cls(2, **FAST), method)(SHUFFLED)
     in_silence(lambda: getattr(cls(2, **FAST), method)(TEXT))
 

@@ -24,6 +24,7 @@ WAYS = {
     "float -1": MINUS.astype(float),
     "None beside numbers": [None if hidden else int(topic) for hidden, topic in zip(HIDDEN, TOPIC)],
     "None beside strings": [None if hidden else str(name) for hidden, name in zip(HIDDEN, NAMES)],
+    "-1 beside strings": [-1 if hidden else str(name) for hidden, name in zip(HIDDEN, NAMES)],
     "NaN": np.where(HIDDEN, np.nan, TOPIC),
     "NA of pandas": pd.Series(TOPIC, dtype="Int64").mask(HIDDEN),
     "a missing category": pd.Series(pd.Categorical(NAMES)).mask(HIDDEN),
@@ -109,5 +110,10 @@ def test_quantities_are_named(cls, kind):
 def test_labels_of_one_type_beside_missing_ones():
     labels, has_label = split_labels(["a", None, "b", float("nan")])
     assert labels.tolist() == ["a", "b"] and has_label.tolist() == [True, False, True, False]
+    labels, has_label = split_labels(np.array([-1, "a", -1.0, "b"], object))
+    assert labels.tolist() == ["a", "b"] and has_label.tolist() == [False, True, False, True]
+    assert split_labels([-1, -1])[1].tolist() == [False, False]
+    assert split_labels([-1, 1])[1].tolist() == [True, True]
+    assert split_labels([-1, 1], signs=False)[1].tolist() == [False, True]
     with pytest.raises(TypeError, match="mixes labels of the types number and text"):
         split_labels([1, None, "b"])
