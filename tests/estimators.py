@@ -79,6 +79,7 @@ def _given_vectors():
 
 
 GIVEN = _given_vectors()
+START, VECTORS = {"init": GIVEN, "n_components": 10}, {"word_vectors": GIVEN, "n_components": 10}
 FAST = {"n_components": 8, "min_count": 1, "max_iter": 2, "subsample": 1e-2, "n_buckets": 200, "random_state": 0}
 VARIANTS = {
     "CBOSVectorizer": {
@@ -86,12 +87,12 @@ VARIANTS = {
         "sif": {"weighting": "sif", "window": 2, "unknown": "zero"},
         "hash": {"unknown": "hash", "min_count": 5},
         "stem": {"stemmer": stem, "pooling": "mean"},
-        "given": {"init": GIVEN, "n_components": 10, "interpolation": 0.3, "ngram_range": (1, 2)},
+        "given": {**START, "interpolation": 0.3, "ngram_range": (1, 2)},
     },
     "SiameseCBOWVectorizer": {
         "sgd": {"solver": "sgd", "learning_rate": 0.5, "temperature": 1.0, "pooling": "sum", "unknown": "zero"},
         "idf-hash": {"weighting": "idf", "unknown": "hash", "min_count": 5},
-        "given": {"init": GIVEN, "n_components": 10, "unknown": "zero"},
+        "given": {**START, "unknown": "zero"},
     },
     "CPhraseVectorizer": {
         "sgd": {
@@ -107,14 +108,7 @@ VARIANTS = {
     "ParaphraseVectorizer": {
         "": {"learning_rate": 0.03},
         "hinge": {"loss": "hinge", "learn": "vectors", "alpha": 1e-3, "unknown": "zero"},
-        "given": {
-            "init": GIVEN,
-            "n_components": 10,
-            "word_dropout": 0.3,
-            "interpolation": 0.7,
-            "binary": True,
-            "batch_size": 7,
-        },
+        "given": {**START, "word_dropout": 0.3, "interpolation": 0.7, "binary": True, "batch_size": 7},
         "weights": {"learn": "weights", "pooling": "sum", "min_count": 5},
     },
     "CSEVectorizer": {
@@ -128,14 +122,7 @@ VARIANTS = {
             "alpha": 1e-3,
         },
         "narrow": {"n_filters": 5, "padding": "narrow", "filter_widths": (4, 1), "unknown": "zero", "batch_size": 7},
-        "given": {
-            "n_filters": 5,
-            "init": GIVEN,
-            "n_components": 10,
-            "word_dropout": 0.3,
-            "interpolation": 0.7,
-            "filter_alpha": 1e-3,
-        },
+        "given": {"n_filters": 5, **START, "word_dropout": 0.3, "interpolation": 0.7, "filter_alpha": 1e-3},
     },
     "GRANVectorizer": {
         "": {"n_units": 5, "learning_rate": 0.03},
@@ -149,8 +136,7 @@ VARIANTS = {
         },
         "given": {
             "n_units": 5,
-            "init": GIVEN,
-            "n_components": 10,
+            **START,
             "word_dropout": 0.3,
             "shuffled": 0.5,
             "interpolation": 0.7,
@@ -173,16 +159,9 @@ VARIANTS = {
     },
     "RecursiveAutoencoderVectorizer": {
         "": {"learning_rate": 0.01},
-        "given": {"init": GIVEN, "n_components": 10, "min_count": 2},
+        "given": {**START, "min_count": 2},
         "greedy": {"trees": "greedy"},
-        "learned words": {
-            "init": GIVEN,
-            "n_components": 10,
-            "min_count": 2,
-            "learn_words": True,
-            "alpha": 0.1,
-            "learning_rate": 0.01,
-        },
+        "learned words": {**START, "min_count": 2, "learn_words": True, "alpha": 0.1, "learning_rate": 0.01},
     },
     "SequentialDenoisingAutoencoder": {
         "": {"word_components": 6, "learning_rate": 0.01},
@@ -194,7 +173,7 @@ VARIANTS = {
     },
     "TargetVectorizer": {
         "": {"learning_rate": 0.05},
-        "given": {"init": GIVEN, "n_components": 10, "loss": "softmax", "weighting": "idf", "batch_size": 7},
+        "given": {**START, "loss": "softmax", "weighting": "idf", "batch_size": 7},
         "hinge": {"loss": ["hinge", "cosine"], "solver": "adagrad", "learning_rate": 0.05, "unknown": "zero"},
         "similarity": {"loss": "similarity", "solver": "sgd", "learning_rate": 0.1, "pooling": "sum", "min_count": 5},
     },
@@ -204,14 +183,8 @@ VARIANTS = {
     },
     "MeanEmbeddingVectorizer": {
         "removed": {"n_removed_components": 1, "weighting": "sif", "unknown": "zero"},
-        "given": {"word_vectors": GIVEN, "n_components": 10, "unknown": "zero"},
-        "given-hash": {
-            "word_vectors": GIVEN,
-            "n_components": 10,
-            "n_removed_components": 1,
-            "unknown": "hash",
-            "weighting": "idf",
-        },
+        "given": {**VECTORS, "unknown": "zero"},
+        "given-hash": {**VECTORS, "n_removed_components": 1, "unknown": "hash", "weighting": "idf"},
         "once": {"binary": True, "hash_numbers": True, "weighting": "sif"},
         "spelled": {"hash_numbers": True, "spelling_weight": 0.4, "n_removed_components": 1},
         "joined": {
