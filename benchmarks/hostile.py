@@ -28,6 +28,7 @@ import numpy as np
 from reporting import report
 
 import skembed
+from skembed._base.text import TextEstimator
 
 PLAIN = ["The cat sat on the mat.", "A dog sleeps in the sun.", "Rain falls on the town.", "The train is late."] * 10
 QUICK = {"n_components": 10, "word_components": 10, "n_filters": 10, "n_buckets": 1000, "max_iter": 1, "min_count": 1}
@@ -48,7 +49,7 @@ def estimators():
     found = {}
     for name in skembed.__all__:
         cls = getattr(skembed, name)
-        if isinstance(cls, type) and hasattr(cls, "fit"):
+        if isinstance(cls, type) and issubclass(cls, TextEstimator):
             required = {"word_vectors": [GIVEN]} if name == "MetaEmbeddingVectorizer" else {}
             model = cls(**required)
             found[name] = model.set_params(**{key: QUICK[key] for key in QUICK if key in model.get_params()})

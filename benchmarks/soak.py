@@ -25,6 +25,7 @@ from reporting import report
 from sklearn.utils._param_validation import Interval, StrOptions
 
 import skembed
+from skembed._base.text import TextEstimator
 
 WORDS = "cat dog mouse purr rain snow storm wind bread butter oven train station ticket the a and in".split()
 ODD = ["", "...", "zebra", "ÄRGER naïve 北京", "x" * 500, "cat " * 300, "\x00 cat \x7f", "\ud800 dog", "1 2 3", "cat"]
@@ -68,7 +69,7 @@ OF_VECTORS = {
 
 def classes():
     found = (getattr(skembed, name) for name in skembed.__all__)
-    return [cls for cls in found if isinstance(cls, type) and hasattr(cls, "fit") and hasattr(cls, "transform")]
+    return [cls for cls in found if isinstance(cls, type) and issubclass(cls, TextEstimator)]
 
 
 def drawn(name, constraints, random):

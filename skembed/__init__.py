@@ -28,6 +28,7 @@ _HOMES = {
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
     "SkipThoughtVectorizer": "_methods.skip_thought",
     "TargetVectorizer": "_methods.target",
+    "TextVectorizer": "_meta_estimators.text_vectorizer",
     "Word2VecVectorizer": "_methods.word2vec",
     "communities": "_search.communities",
     "export_model": "_interchange.exporting",
@@ -64,6 +65,7 @@ __all__ = [
     "SiameseCBOWVectorizer",
     "SkipThoughtVectorizer",
     "TargetVectorizer",
+    "TextVectorizer",
     "Word2VecVectorizer",
     "__version__",
     "communities",
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
     from ._meta_estimators.hybrid import HybridVectorizer as HybridVectorizer
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
+    from ._meta_estimators.text_vectorizer import TextVectorizer as TextVectorizer
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
     from ._methods.cphrase import CPhraseVectorizer as CPhraseVectorizer

@@ -14,6 +14,7 @@ from text_alone import LettersAsTargets, TwoByTwo, targets_of
 
 import skembed
 from skembed import SentenceCorpus
+from skembed._base.text import TextEstimator
 
 
 def stem(word):
@@ -251,8 +252,9 @@ def evidence(name):
 CLASSES = [
     value
     for value in (getattr(skembed, name) for name in skembed.__all__)
-    if isinstance(value, type) and issubclass(value, BaseEstimator)
+    if isinstance(value, type) and issubclass(value, TextEstimator)
 ]
+COMPOSED = [skembed.TextVectorizer]  # made of others, without their common options: only scikit-learn's checks
 REQUIRED = {"MetaEmbeddingVectorizer": {"word_vectors": [GIVEN]}}
 
 

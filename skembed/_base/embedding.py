@@ -14,10 +14,10 @@ from .._text.sources import advising, iter_sentences, length_of
 from .._validation.constraints import check_values
 from .coverage import LEAST_SENTENCES, Tally
 from .sharing import transforming
-from .text import TextVectorizer
+from .text import TextEstimator
 
 
-class EmbeddingVectorizer(TextVectorizer):
+class EmbeddingVectorizer(TextEstimator):
     """Base of the estimators with a dense row for each sentence. A subclass adds `_vectors_of`."""
 
     if TYPE_CHECKING:

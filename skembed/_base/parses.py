@@ -10,7 +10,7 @@ import numpy as np
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.tokenizer import BRACKETED, Tokenizer
-from .text import TextVectorizer, tokenizer_options
+from .text import TextEstimator, tokenizer_options
 
 OPENING, CLOSING = "(", ")"
 _CHUNK = 65_536  # sentences that are checked at once
@@ -38,7 +38,7 @@ def check_parses(corpus: SentenceCorpus) -> None:
             )
 
 
-class TakesParses(TextVectorizer):
+class TakesParses(TextEstimator):
     """Base of the estimators with the parameter `trees`, whose value "bracketed" reads trees from the text."""
 
     trees: str = "balanced"

@@ -38,7 +38,7 @@ _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "s
 Hasher.dispatch[SentenceCorpus] = lambda hasher, corpus: hasher.save(("skembed.SentenceCorpus", corpus.digest))
 
 
-class TextVectorizer(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transformer):
+class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transformer):
     """Base of all estimators: from text, or a corpus, to word ids."""
 
     _parameter_constraints: dict[str, Any] = {

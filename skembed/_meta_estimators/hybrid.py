@@ -19,7 +19,7 @@ from .._base.queries import WordVectorInspection
 from .._base.scikit_learn import fit_context, sparse_rows
 from .._base.sharing import of_one_state, transforming
 from .._base.state import Shaped
-from .._base.text import TextVectorizer
+from .._base.text import TextEstimator
 from .._compiled.buffers import read_only
 from .._corpus.corpus import SentenceCorpus
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
@@ -33,7 +33,7 @@ from .._word_vectors.join import unit_rows
 from .._word_vectors.sources import fit_with, is_unfitted, learned_vectors, needs_order_for, unwrapped
 
 
-class HybridVectorizer(WordVectorInspection, TextVectorizer):
+class HybridVectorizer(WordVectorInspection, TextEstimator):
     r"""Tf-idf of the words of a sentence beside word vectors learned from your own text.
 
     Use it to compare, search and cluster sentences, with own text of any size. Each word has a column, as in tf-idf,

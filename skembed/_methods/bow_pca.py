@@ -18,7 +18,7 @@ from .._base.coverage import Tally, check_kept
 from .._base.scikit_learn import fit_context, sparse_rows
 from .._base.sharing import of_one_state, transforming
 from .._base.state import Shaped
-from .._base.text import TextVectorizer
+from .._base.text import TextEstimator
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
@@ -31,7 +31,7 @@ from .._validation.limits import integers
 _EXACT_SIZE = 1_000_000
 
 
-class BOWPCA(TextVectorizer):
+class BOWPCA(TextEstimator):
     r"""Bags of words, plain or reduced by principal component analysis.
 
     Counts the words of a sentence and projects the counts on their principal components [1]_. Use it as the baseline

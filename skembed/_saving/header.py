@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from .._base.text import TextVectorizer, tokenizer_options
+from .._base.text import TextEstimator, tokenizer_options
 from .._text.batches import decode_words, encode_words
 from .._text.piece_tokenizer import PieceTokenizer
 from .._text.tokenizer import Tokenizer, check_pattern
@@ -91,7 +91,7 @@ def _as_saved(estimator: Any, *, inference_only: bool) -> Any:
     return model
 
 
-def _drop_what_a_fit_reads(model: TextVectorizer) -> None:
+def _drop_what_a_fit_reads(model: TextEstimator) -> None:
     params = model.get_params(deep=False)
     dropped = [name for name in _NOT_NEEDED if params.get(name) is not None]
     for name in dropped:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from .._base.text import TextVectorizer
+from .._base.text import TextEstimator
 from .._meta_estimators.hybrid import HybridVectorizer
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
@@ -92,7 +92,7 @@ def _recurrent_unit(name: str) -> Array:
 _UNIT, _GATES = Array(("gates", "states", "inputs")), Array(("columns", "inputs"))
 _PAIRED = {"word_vectors_": _WORDS, "_length_of_new_words": float}
 
-SCHEMAS: dict[type[TextVectorizer], Schema] = {
+SCHEMAS: dict[type[TextEstimator], Schema] = {
     BOWPCA: Schema(
         _OF_TEXT | {"_tfidf": TfidfTransformer, "_pca": (PCA, IncrementalPCA)},
         {"components_": Array(("components", "words")), "mean_": Array(("words",)), "explained_variance_ratio_": None},

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from .._base.text import TextVectorizer
+from .._base.text import TextEstimator
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
 from .folder import load_with_digest, read_digest, save
@@ -32,7 +32,7 @@ class SavedModel(NamedTuple):
         """Return the model at a path, or save an estimator to a folder: None means one that goes with this process."""
         if isinstance(model, (str, os.PathLike)):
             path = user_path(model)
-        elif not isinstance(model, TextVectorizer):
+        elif not isinstance(model, TextEstimator):
             raise TypeError(
                 f"model must be an estimator of skembed, or the path of a folder that skembed.save wrote, got "
                 f"{brief(model)}."

@@ -10,6 +10,7 @@ import sklearn
 from estimators import (
     CHECKS,
     CLASSES,
+    COMPOSED,
     GROUPS,
     NAMES,
     OF_BOTH,
@@ -45,7 +46,7 @@ TOPICS = np.array([int(group.split()[1]) % 4 for group in GROUPS])
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", [*CLASSES, *COMPOSED])
 def test_scikit_learn_check(cls, check):
     run = getattr(estimator_checks, check, None)
     if run is None:
@@ -53,7 +54,7 @@ def test_scikit_learn_check(cls, check):
     run(cls.__name__, default(cls))
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", [*CLASSES, *COMPOSED])
 def test_the_checks_can_fail(cls):
     class Wrong(cls):
         def __init__(self, extra=0):

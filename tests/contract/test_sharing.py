@@ -18,7 +18,7 @@ from sklearn.base import clone
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
 from skembed._base.pooled import PooledVectorizer
 from skembed._base.sharing import side_state
-from skembed._base.text import TextVectorizer
+from skembed._base.text import TextEstimator
 from skembed._methods.bow_pca import BOWPCA as Bags
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,7 +140,7 @@ def test_a_fit_takes_effect_all_at_once(monkeypatch, name):
 def test_fits_of_one_estimator_wait_for_each_other(monkeypatch, name, method):
     together, most = [], []
     begun = threading.Barrier(2, timeout=0.3)  # broken where the second one has to wait
-    original = TextVectorizer._corpus_to_learn_from
+    original = TextEstimator._corpus_to_learn_from
 
     def count(self, *args):
         together.append(1)
@@ -152,7 +152,7 @@ def test_fits_of_one_estimator_wait_for_each_other(monkeypatch, name, method):
         together.pop()
         return original(self, *args)
 
-    monkeypatch.setattr(TextVectorizer, "_corpus_to_learn_from", count)
+    monkeypatch.setattr(TextEstimator, "_corpus_to_learn_from", count)
     estimator = make(name)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda text: getattr(estimator, method)(text), [TEXT, TEXT]))
@@ -183,13 +183,13 @@ def test_a_fit_within_a_fit():
 
 def test_fits_of_different_estimators_do_not_wait(monkeypatch):
     both = threading.Barrier(2, timeout=HANGS_AFTER)
-    original = TextVectorizer._corpus_to_learn_from
+    original = TextEstimator._corpus_to_learn_from
 
     def meet(self, *args):
         both.wait()
         return original(self, *args)
 
-    monkeypatch.setattr(TextVectorizer, "_corpus_to_learn_from", meet)
+    monkeypatch.setattr(TextEstimator, "_corpus_to_learn_from", meet)
     first = make("CBOSVectorizer")
     with ThreadPoolExecutor(2) as pool:  # a copy and a clone have locks of their own
         assert len(list(pool.map(lambda e: e.fit(TEXT), [first, copy.copy(first)]))) == 2
@@ -202,22 +202,22 @@ import os, sys, threading, warnings
 sys.path[:0] = {[str(ROOT / "tests"), str(ROOT)]}
 warnings.simplefilter("ignore")  # Python warns of forks with threads
 from estimators import TEXT, make
-from skembed._base.text import TextVectorizer
+from skembed._base.text import TextEstimator
 estimator = make("CBOSVectorizer-stem").fit(TEXT)
 rows = estimator.transform(TEXT).tobytes()
 inside, go_on = threading.Event(), threading.Event()
-original = TextVectorizer._corpus_to_learn_from
+original = TextEstimator._corpus_to_learn_from
 def wait(self, *args):
     inside.set()
     go_on.wait()
     return original(self, *args)
-TextVectorizer._corpus_to_learn_from = wait
+TextEstimator._corpus_to_learn_from = wait
 thread = threading.Thread(target=estimator.fit, args=(TEXT,))
 thread.start()
 inside.wait()
 child = os.fork()
 if child == 0:
-    TextVectorizer._corpus_to_learn_from = original
+    TextEstimator._corpus_to_learn_from = original
     os._exit(0 if estimator.transform(TEXT).tobytes() == rows and estimator.partial_fit(TEXT).n_iter_ == 3 else 1)
 status = os.waitpid(child, 0)[1]
 go_on.set()
@@ -350,13 +350,13 @@ def test_estimators_that_are_equal_are_not_mixed_up():
 
 def test_an_attribute_that_is_set_while_it_fits_stays(monkeypatch):
     estimator = make("CBOSVectorizer")
-    original = TextVectorizer._corpus_to_learn_from
+    original = TextEstimator._corpus_to_learn_from
 
     def note(self, *args):
         self.remark = "set meanwhile"
         return original(self, *args)
 
-    monkeypatch.setattr(TextVectorizer, "_corpus_to_learn_from", note)
+    monkeypatch.setattr(TextEstimator, "_corpus_to_learn_from", note)
     assert estimator.fit(TEXT).remark == "set meanwhile"
 
 

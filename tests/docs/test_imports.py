@@ -133,7 +133,7 @@ def test_file_imports_only_from_lines_above(path):
         ("_methods/cbos.py", "from numba import njit\nimport numpy.random", 0),
         ("_compiled/rows.py", "from .._text.batches import offsets", 1),
         ("_text/sources.py", "from .._corpus.corpus import SentenceCorpus", 1),
-        ("_corpus/corpus.py", "from .._base.text import TextVectorizer", 1),
+        ("_corpus/corpus.py", "from .._base.text import TextEstimator", 1),
         ("_training/trainer.py", "from .._objectives.cbos import CBOSObjective", 1),
         ("_word_vectors/join.py", "from .._methods.cbos import CBOSVectorizer", 1),
         ("evaluation/_sts.py", "from .._methods.cbos import CBOSVectorizer\nfrom ..metrics import pearson", 0),

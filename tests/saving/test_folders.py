@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import estimators
 import numpy as np
 import pytest
 from estimators import NAMES, OTHER_TEXT, TEXT, bits, changed, dense, fitted, learned, make
@@ -33,7 +34,14 @@ def without_steps(model):
 
 
 def test_every_estimator_has_a_schema():
-    assert set(CLASSES) == {name for name in skembed.__all__ if hasattr(getattr(skembed, name), "fit")}
+    assert set(CLASSES) == {cls.__name__ for cls in estimators.CLASSES}
+
+
+@pytest.mark.parametrize("cls", estimators.COMPOSED)
+def test_what_has_no_schema_is_refused_with_advice(cls, tmp_path):
+    with pytest.raises(TypeError, match=f"not {cls.__name__}.*joblib"):
+        skembed.save(cls(), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 @pytest.mark.parametrize("mmap", [False, True])

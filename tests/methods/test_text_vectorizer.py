@@ -1,0 +1,239 @@
+"""TextVectorizer: its blocks, the weights that the labels find, what it reads, and its place inside scikit-learn."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from estimators import bits
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import normalize
+from sklearn.svm import LinearSVC
+
+from skembed import SentenceCorpus, TextVectorizer
+from skembed._meta_estimators.block_weights import _ALPHA, find_weights
+
+S = ["the cat drinks milk", "the bank lends money", "a dog eats meat", "the river is wide and cold"] * 10
+Y = np.array([0, 1, 0, 1] * 10)
+BLOCKS = ["words", "characters", "words_lsa", "characters_lsa", "halves"]
+OWN = ["cats and kittens purr", "shares and stocks fell", "kittens drink milk", "the bank sold stocks"] * 10
+
+
+def make(**params):
+    return TextVectorizer(**{"n_components": 5, "random_state": 0, **params})
+
+
+def squared_lengths(emb, rows):
+    """Squared lengths of the rows in each block."""
+    of_column = np.array([name.split("__")[0] for name in emb.get_feature_names_out()])
+    return {name: np.asarray(rows[:, of_column == name].power(2).sum(axis=1)).ravel() for name in emb.blocks_}
+
+
+# -- rows ------------------------------------------------------------------------------------------------------------
+
+
+def test_each_block_has_its_weight_in_every_row():
+    emb = make().fit(S, Y)
+    assert list(emb.block_weights_) == list(emb.blocks_) == BLOCKS
+    assert sum(emb.block_weights_.values()) == pytest.approx(1)
+    for name, found in squared_lengths(emb, emb.transform(S)).items():
+        np.testing.assert_allclose(found, emb.block_weights_[name], rtol=1e-4)
+
+
+def test_the_first_block_is_tf_idf():
+    emb = make().fit(S)
+    expected = TfidfVectorizer(sublinear_tf=True, token_pattern=r"\w+").fit(S)
+    n_words = len(expected.vocabulary_)
+    rows = emb.transform(S)[:, :n_words] / emb.block_weights_["words"] ** 0.5
+    np.testing.assert_allclose(rows.toarray(), expected.transform(S).toarray(), rtol=1e-5)
+    assert list(emb.get_feature_names_out()[:n_words]) == [f"words__{w}" for w in expected.get_feature_names_out()]
+
+
+def test_rows_are_a_sparse_matrix_of_named_columns():
+    emb = make()
+    rows = emb.fit_transform(S, Y)
+    assert type(rows) is type(emb.transform([])) is csr_matrix
+    assert rows.dtype == np.float32
+    names = emb.get_feature_names_out()
+    assert len(set(names)) == len(names) == emb.n_features_out_ == rows.shape[1] == emb.transform([]).shape[1]
+    assert bits(rows) == bits(emb.transform(S))
+
+
+def test_seed_and_threads():
+    rows = make().fit_transform(S, Y)
+    assert bits(make(n_jobs=2).fit_transform(S, Y)) == bits(rows)
+    assert bits(make(random_state=1).fit_transform(S, Y)) != bits(rows)
+
+
+def test_scripts_without_spaces():
+    chinese = ["猫喝牛奶", "银行借钱", "狗吃肉和牛奶", "河很宽很冷", "猫吃肉", "银行有钱"]
+    emb = make().fit(chinese)
+    assert emb.blocks_["characters"].analyzer == "char"
+    assert "猫" in emb.blocks_["words"].vocabulary_
+    assert "halves" in emb.blocks_
+    assert make().fit(S).blocks_["characters"].analyzer == "char_wb"
+
+
+# -- own text and labels ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series, iter, SentenceCorpus.from_sentences])
+def test_own_text_in_every_form_is_learned_from(kind):
+    emb = make(corpus=kind(OWN)).fit(S[:4])
+    assert emb.blocks_["words"].vocabulary_.keys() == make(corpus=OWN).fit(S[:4]).blocks_["words"].vocabulary_.keys()
+    a, b, c = normalize(emb.transform(["cats purr", "kittens", "stocks"])).toarray()
+    assert a @ b > a @ c
+
+
+@pytest.mark.parametrize("missing", [-1, None, np.nan])
+def test_rows_without_a_label_are_text_and_change_no_weight(missing):
+    y = [*(2 * Y), *[missing] * len(OWN)]
+    emb = make().fit([*S, *OWN], y)
+    assert "kittens" in emb.blocks_["words"].vocabulary_
+    rows = {name: block[: len(S)] for name, block in _rows(emb, [*S, *OWN]).items()}
+    assert emb.block_weights_ == find_weights(rows, Y)
+
+
+def _rows(emb, texts):
+    """Rows of length one by block."""
+    of_column = np.array([name.split("__")[0] for name in emb.get_feature_names_out()])
+    rows = emb.transform(texts)
+    return {name: normalize(rows[:, of_column == name]) for name in emb.blocks_}
+
+
+def test_weights_are_those_of_ridge_regression_refitted_without_each_row():
+    """With the intercept as a column of ones, each left-out prediction is scikit-learn's."""
+    random = np.random.default_rng(0)
+    n_rows = 60
+    rows = {name: normalize(random.normal(size=(n_rows, 4))) for name in ("words", "halves")}
+    y = rows["words"] @ random.normal(size=(4, 1)) * 3 + rows["halves"][:, :1] * 0.5 + random.normal(size=(n_rows, 1))
+    columns = (y - y.mean()) / y.std()
+    losses = []
+    weights = 2.0 ** -np.arange(6)
+    for dense in weights:
+        parts = [np.sqrt(w / (1 + dense)) * rows[name] for name, w in (("words", 1), ("halves", dense))]
+        X = np.hstack([*parts, np.ones((n_rows, 1))])
+        predicted = cross_val_predict(Ridge(_ALPHA, fit_intercept=False), X, columns.ravel(), cv=LeaveOneOut())
+        losses.append((predicted - columns.ravel()) ** 2)
+    excess = np.array(losses) - losses[np.argmin(np.mean(losses, axis=1))]
+    good = excess.mean(axis=1) <= excess.std(axis=1) / np.sqrt(n_rows)
+    nearest = weights[np.where(good, abs(np.log(weights / (10 / n_rows))), np.inf).argmin()]
+    found = find_weights(rows, y)
+    assert found["halves"] / found["words"] == pytest.approx(nearest)
+
+
+def test_dense_blocks_weigh_what_they_are_worth():
+    random = np.random.default_rng(0)
+    y = random.integers(2, size=600)
+    informed = normalize(np.c_[2 * y - 1 + random.normal(size=600), random.normal(size=600)])
+    noise = normalize(random.normal(size=(600, 500)))
+    useful = find_weights({"words": noise, "characters": noise, "halves": informed}, y)
+    useless = find_weights({"words": informed, "characters": informed, "halves": noise}, y)
+    assert useful["halves"] > 5 * useless["halves"]
+    few = find_weights({"words": noise[:20], "characters": noise[:20], "halves": noise[:20]}, y[:20])
+    assert few["halves"] == pytest.approx(1 / 3)  # the rule, where nothing tells them apart
+
+
+@pytest.mark.parametrize("y", [None, [0] * 40, [-1] * 40, ["a"] + [None] * 39, [1.5] * 40])
+def test_without_two_classes_all_blocks_weigh_the_same(y):
+    assert list(make().fit(S, y).block_weights_.values()) == pytest.approx([0.2] * 5)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        Y.astype(str),
+        Y + 0.5,
+        np.arange(40),
+        np.c_[Y, 1 - Y],
+        csr_matrix(np.c_[Y, 1 - Y]),
+        pd.DataFrame({"a": Y, "b": 0}),
+        Y[:, None],
+        [True, False] * 20,
+    ],
+    ids=["strings", "numbers", "one row a class", "indicators", "sparse", "frame", "one column", "bool"],
+)
+def test_every_kind_of_label(y):
+    weights = make().fit(S, y).block_weights_
+    assert sum(weights.values()) == pytest.approx(1)
+    assert np.isfinite(list(weights.values())).all()
+
+
+# -- inside scikit-learn ---------------------------------------------------------------------------------------------
+
+
+def test_one_line_in_place_of_tf_idf():
+    pipeline = make_pipeline(make(corpus=OWN), LinearSVC(random_state=0)).fit(["cats purr", "shares fell"], [0, 1])
+    assert list(pipeline.predict(["kittens", "stocks"])) == [0, 1]
+    search = GridSearchCV(make_pipeline(make(), LinearSVC()), {"textvectorizer__n_components": [2, 3]}, cv=2).fit(S, Y)
+    assert search.best_score_ == 1
+
+
+def test_copies():
+    emb = make(corpus=OWN).fit(S, Y)
+    assert bits(pickle.loads(pickle.dumps(emb)).transform(S)) == bits(emb.transform(S))
+    assert bits(clone(emb).fit_transform(S, Y)) == bits(emb.transform(S))
+    union = FeatureUnion([("a", make(corpus=OWN)), ("b", TfidfVectorizer())]).fit(S, Y)
+    assert bits(union.transform(S)[:, : emb.n_features_out_]) == bits(emb.transform(S).astype(np.float64))
+    assert list(union.get_feature_names_out()[:1]) == [f"a__{emb.get_feature_names_out()[0]}"]
+
+
+def test_pandas_output_of_a_sparse_table_is_refused_by_scikit_learn():
+    with pytest.raises(ValueError, match="sparse"):
+        make().set_output(transform="pandas").fit_transform(S)
+
+
+def test_a_table_of_one_column_and_an_iterator():
+    expected = bits(make().fit_transform(S, Y))
+    for X in (pd.DataFrame({"text": S}), np.array(S, dtype=object)[:, None], iter(S)):
+        assert bits(make().fit_transform(X, Y)) == expected
+
+
+# -- what can go wrong -----------------------------------------------------------------------------------------------
+
+
+def test_missing_text():
+    holes = [*S, None, np.nan]
+    with pytest.raises(TypeError, match='Row 40 is missing.*missing="empty"'):
+        make().fit(holes)
+    emb = make(missing="empty").fit(holes)
+    assert bits(emb.transform([None, "cat"])) == bits(emb.transform(["", "cat"]))
+    assert emb.transform([None]).nnz == 0
+
+
+@pytest.mark.parametrize("few", [["cat"], ["cat", "dog"], ["cat cat"], ["a b"] * 2, ["cat", ""], ["!!", "!!"]])
+def test_little_text_leaves_blocks_out(few):
+    emb = make().fit(few)
+    rows = emb.transform([*few, "zebra"])
+    assert np.isfinite(rows.data).all()
+    assert rows.shape == (len(few) + 1, len(emb.get_feature_names_out()))
+    assert sum(emb.block_weights_.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "params", "error", "message"),
+    [
+        ([], None, {}, ValueError, "X has no text"),
+        ([""], None, {}, ValueError, "Pass more text"),
+        ("text", None, {}, ValueError, r"Wrap it in a list: \[X\]"),
+        (S, None, {"corpus": "text"}, ValueError, r"Wrap it in a list: \[corpus\]"),
+        (S, None, {"corpus": 3}, TypeError, "corpus must be an iterable"),
+        (S, None, {"corpus": [*S, 3]}, TypeError, "Row 40 is 3 of type int"),
+        ([*S, 3], None, {}, TypeError, "Row 40 is 3 of type int"),
+        ([["a", "list"]], None, {}, TypeError, "Row 0 of X is a list. Join its words"),
+        (S, Y[:3], {}, ValueError, "y has 3 values, but X has 40 sentences"),
+        (S, iter(Y[:3]), {}, ValueError, "y has 3 values, but X has 40 sentences"),
+        (S, np.full((40, 2), np.nan), {}, ValueError, "y contains NaN"),
+        (S, None, {"n_components": 0}, ValueError, "n_components"),
+        (S, None, {"n_jobs": 0}, ValueError, "n_jobs"),
+        (S, None, {"missing": "drop"}, ValueError, "missing"),
+    ],
+)
+def test_errors_say_what_to_do(X, y, params, error, message):
+    with pytest.raises(error, match=message):
+        make(**params).fit(X, y)
