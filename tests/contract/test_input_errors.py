@@ -270,7 +270,7 @@ def test_ngrams_that_were_not_learned(name, changes, method):
 @pytest.mark.parametrize("word_vectors", [None, GIVEN])
 def test_too_many_removed_components(word_vectors):
     n = 8 if word_vectors is None else 10
-    estimator = make("MeanEmbeddingVectorizer", word_vectors=word_vectors, n_removed_components=n)
+    estimator = make("MeanEmbeddingVectorizer", n_components=n, word_vectors=word_vectors, n_removed_components=n)
     with pytest.raises(ValueError, match=f"n_removed_components={n}"):
         estimator.fit(TEXT)
     assert not learned(estimator)

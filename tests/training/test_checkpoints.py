@@ -354,7 +354,10 @@ def passes_of(path):
         ("HybridVectorizer", {}),
         ("HybridVectorizer", {"embedding": skembed.CBOSVectorizer(5, min_count=1, max_iter=3)}),
         ("MeanEmbeddingVectorizer", {}),
-        ("MeanEmbeddingVectorizer", {"word_vectors": skembed.Word2VecVectorizer(5, min_count=1, max_iter=3)}),
+        (
+            "MeanEmbeddingVectorizer",
+            {"n_components": 5, "word_vectors": skembed.Word2VecVectorizer(5, min_count=1, max_iter=3)},
+        ),
     ],
 )
 @pytest.mark.parametrize("seed", [0, None])
