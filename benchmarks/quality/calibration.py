@@ -218,10 +218,10 @@ def measure(options, rows):
                     out.writerows([*key, *values] for key, values in rows.items())
 
 
-def table_of(title, rows, sets, methods, labels=LABELS):
+def table_of(title, rows, sets, methods, labels=None):
     """Means over sets, seeds and the two vectorizers; and the set whose accuracy falls most, if one falls."""
     lines = [["labels of a class", "method", "accuracy", "worst set", *FIGURES[1:]]]
-    for n in labels:
+    for n in labels or LABELS:
         means = {(name, method): mean_of(rows, name, n, method) for name in sets for method in methods}
         for method in methods:
             figures = np.mean([means[name, method] for name in sets], axis=0)
