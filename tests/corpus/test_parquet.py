@@ -163,10 +163,10 @@ def test_files_of_both_formats_are_read_in_one_order(tmp_path):
         SentenceCorpus.from_parquet(tmp_path, column="name", **as_they_are),
         SentenceCorpus.from_file(tmp_path, **as_they_are),
     ]
-    expected = {
-        "pyarrow": dataset(tmp_path, exclude_invalid_files=True).to_table(columns=["name"])["name"].to_pylist(),
-        "polars": pl.read_parquet(tmp_path / "**" / "*.parquet", hive_partitioning=False)["name"].to_list(),
-    }
+    expected = {"pyarrow": dataset(tmp_path, exclude_invalid_files=True).to_table(columns=["name"])["name"].to_pylist()}
+    if int(pl.__version__.split(".")[0]) >= 2:  # its first versions went through folders by themselves
+        everything = pl.read_parquet(tmp_path / "**" / "*.parquet", hive_partitioning=False)
+        expected["polars"] = everything["name"].to_list()
     for names in expected.values():
         assert [[*corpus] for corpus in found] == [[[name] for name in names]] * 2
 

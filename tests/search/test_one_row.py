@@ -12,11 +12,21 @@ from skembed.metrics import paired_cosine_similarity
 ROWS = np.float32([[1, 0, 2], [0, 3, 0], [2, 0, 4], [0, 0, 0]])
 TABLE = sparse.csr_array(ROWS)
 FORMS = {
-    "a row of csr_array": lambda row: TABLE[row],
-    "one-dimensional csr_array": lambda row: TABLE[row].tocsr(),
+    "a row of csr_array": lambda row: one_dimensional(TABLE, row),
+    "one-dimensional csr_array": lambda row: one_dimensional(TABLE, row).tocsr(),
     "one-dimensional coo_array": lambda row: sparse.coo_array(ROWS[row]),
     "a row of csr_matrix": lambda row: sparse.csr_matrix(ROWS)[row],
 }
+
+
+def one_dimensional(array, row):
+    """A row of a sparse array."""
+    try:
+        return array[row]
+    except NotImplementedError:
+        pytest.skip("this version of scipy takes no row of a sparse array")
+
+
 every_form = pytest.mark.parametrize("row_of", list(FORMS.values()), ids=list(FORMS))
 
 
@@ -54,5 +64,5 @@ def test_sparse_vectors_have_similar_words():
     expected = model.most_similar(rows.toarray(), 1)
     assert model.most_similar(rows, 1) == model.most_similar(sparse.csr_array(rows), 1) == expected
     assert model.most_similar([rows[0], rows[1]], 1) == expected
-    assert model.most_similar(sparse.csr_array(rows)[0], 1) == expected[0]
     assert model.most_similar(positive=rows[1], n_words=1) == model.most_similar(positive=rows[1].toarray(), n_words=1)
+    assert model.most_similar(one_dimensional(sparse.csr_array(rows), 0), 1) == expected[0]
