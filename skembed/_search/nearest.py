@@ -27,7 +27,8 @@ _CONSTRAINTS: dict[str, Any] = {
     "n_jobs": [Integral, None],
 }
 _LEAST_ROWS = 4096  # that are worth a thread
-_SORTED_PART = 64  # where more than one row in so many is wanted, it is faster to sort all
+# Where more than one row in so many is wanted, it is faster to sort all; the second where panels are not full.
+_SORTED_PART, _SORTED_PART_OF_FEW = 64, 4
 
 
 def nearest(
@@ -117,15 +118,16 @@ def nearest(
 
     # How many queries have room for all keys in a thread's memory. A panel computes sixteen: fewer waste a part of it.
     n_fitting = int(get_config()["working_memory"] * 2**20 * FRACTION) // (8 * max(1, n_vectors))
-    is_sorted = n_best * (_SORTED_PART if n_fitting >= min(WIDTH, n_queries) else 4) > n_vectors
+    part_of_all = _SORTED_PART if n_fitting >= min(WIDTH, n_queries) else _SORTED_PART_OF_FEW
+    is_sorted = n_best * part_of_all > n_vectors
     blocks = ranges(n_queries, min(searched.block_size, max(1, n_fitting)) if is_sorted else searched.block_size)
     n_parts = min(-(-n_threads // max(1, len(blocks))), n_vectors // _LEAST_ROWS)
     parts = ranges(n_vectors, -(-n_vectors // max(1, n_parts)))
 
     def best_of(work: tuple[range, range]) -> np.ndarray:
         block, part = work
-        list_best = _sorted_rows if is_sorted else _best_rows
-        return _first(list_best(asked, searched, block, part, excluded[block.start : block.stop], largest, k), k)
+        of_block = excluded[block.start : block.stop]
+        return _first(_keys(asked, searched, block, part, of_block, largest, None if is_sorted else k), k)
 
     found = Threads(n_threads).in_order(best_of, ((block, part) for block in blocks for part in parts))
     indices, scores = np.full((n_queries, k), -1), np.full((n_queries, k), np.nan, np.float32)
@@ -144,37 +146,26 @@ def _first(keys: np.ndarray, k: int) -> np.ndarray:
     return keys
 
 
-def _best_rows(
+def _keys(
     asked: SearchRows,
     searched: SearchRows,
     block: range,
     part: range,
     excluded: np.ndarray,
     largest: np.float32,
-    k: int,
+    n_best: int | None,
 ) -> np.ndarray:
-    """Keys of the k best rows of a part for each query of a block, in any order."""
+    """Keys of the best rows of a part for each query of a block, or of all, in any order."""
     queries, floors = _asked(asked, block)
-    keys = np.full((len(block), min(k, len(part))), ABSENT)
+    if n_best is None:
+        keys = np.empty((len(block), len(part)), np.uint64)
+    else:
+        keys = np.full((len(block), min(n_best, len(part))), ABSENT)
     for first, tile in searched.tiles(queries, part):
-        keep_best(tile, first, excluded, largest, floors, keys)
-    return keys
-
-
-def _sorted_rows(
-    asked: SearchRows,
-    searched: SearchRows,
-    block: range,
-    part: range,
-    excluded: np.ndarray,
-    largest: np.float32,
-    k: int,
-) -> np.ndarray:
-    """Keys of all rows of a part for each query of a block; the caller sorts them."""
-    queries, floors = _asked(asked, block)
-    keys = np.empty((len(block), len(part)), np.uint64)
-    for first, tile in searched.tiles(queries, part):
-        list_all(tile, first, first - part.start, excluded, largest, floors, keys)
+        if n_best is None:
+            list_all(tile, first, first - part.start, excluded, largest, floors, keys)
+        else:
+            keep_best(tile, first, excluded, largest, floors, keys)
     return keys
 
 
