@@ -45,7 +45,7 @@ class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transfo
         "min_count": [integers(1, INT64_MAX)],
         "max_features": [integers(1, INT64_MAX), None],
         "analyzer": [StrOptions({"word"}), callable],
-        "token_pattern": [str],
+        "token_pattern": [str, None],
         "lowercase": ["boolean"],
         "stop_words": [StrOptions({"english"}), WORDS, None],
         "stemmer": [callable, str, None],
@@ -58,7 +58,7 @@ class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transfo
 
     # Defaults of the options that a method does not offer.
     analyzer: Any = "word"
-    token_pattern: str = r"(?u)\b\w+\b"
+    token_pattern: str | None = None
     lowercase: bool = True
     stop_words: Any = None
     stemmer: Any = None

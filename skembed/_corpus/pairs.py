@@ -15,7 +15,6 @@ from scipy.sparse.csgraph import connected_components
 
 from .._text.batches import offsets
 from .._text.sources import wrong_row
-from .._text.tokenizer import TOKEN_PATTERN
 from .._text.vocabulary import Vocabulary
 from .._validation.messages import brief
 from .content import as_rows
@@ -66,7 +65,7 @@ class PairCorpus:
         pairs: Any,
         *,
         analyzer: str | Callable[[Any], Iterable[str]] = "word",
-        token_pattern: str = TOKEN_PATTERN,
+        token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | Callable[[str], str] | None = None,

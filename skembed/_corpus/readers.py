@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._text.files import iter_text
 from .._text.parquet import iter_parquet
 from .._text.sources import advising, iter_grouped_batches
-from .._text.tokenizer import TOKEN_PATTERN, Tokenizer
+from .._text.tokenizer import Tokenizer
 from .._validation.paths import PathLike
 from .build import Built, build
 from .partitions import build_from_dask
@@ -31,7 +31,7 @@ class Readers:
         groups: Iterable[Any] | None = None,
         *,
         analyzer: str | Callable[[Any], Iterable[str]] = "word",
-        token_pattern: str = TOKEN_PATTERN,
+        token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | Callable[[str], str] | None = None,
@@ -93,7 +93,7 @@ class Readers:
         *,
         encoding: str = "utf-8",
         analyzer: str | Callable[[Any], Iterable[str]] = "word",
-        token_pattern: str = TOKEN_PATTERN,
+        token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | Callable[[str], str] | None = None,
@@ -143,7 +143,7 @@ class Readers:
         column: str,
         groups: str | None = None,
         analyzer: str | Callable[[Any], Iterable[str]] = "word",
-        token_pattern: str = TOKEN_PATTERN,
+        token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | Callable[[str], str] | None = None,
@@ -163,7 +163,7 @@ class Readers:
         column: str,
         groups: str | None = None,
         analyzer: str | Callable[[Any], Iterable[str]] = "word",
-        token_pattern: str = TOKEN_PATTERN,
+        token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | Callable[[str], str] | None = None,
@@ -182,7 +182,7 @@ class Readers:
         column: str,
         groups: str | None = None,
         analyzer: str | Callable[[Any], Iterable[str]] = "word",
-        token_pattern: str = TOKEN_PATTERN,
+        token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | Callable[[str], str] | None = None,
@@ -252,7 +252,7 @@ class Readers:
         to: PathLike,
         client: Any = None,
         analyzer: str | Callable[[Any], Iterable[str]] = "word",
-        token_pattern: str = TOKEN_PATTERN,
+        token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | Callable[[str], str] | None = None,

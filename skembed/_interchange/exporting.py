@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._base.pooled import PooledVectorizer
 from .._corpus.folders import FolderKind, new_folder
-from .._text.batches import DOTTED_I, lower, lower_dotted_i
-from .._text.piece_tokenizer import lower_each
-from .._text.tokenizer import BETWEEN_SPACES
+from .._text.piece_tokenizer import MARKED_WORDS, lower_each
+from .._text.tokenizer import BETWEEN_SPACES, Tokenizer
+from .._text.words import DOTTED_I, UNSPACED_LETTER, compose, lower
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .static_folders import CONFIG, MODULES, TOKENIZER, VECTORS, read_static_folder
@@ -25,9 +25,12 @@ _CARD = "README.md"
 _FOLDER = FolderKind("exported model", MODULES, frozenset([VECTORS, TOKENIZER, CONFIG, MODULES, _CARD]))
 _WORDS, _LONGER_WORDS = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_]{2,}"  # as \w+ and \w\w+ of Python; their own \w is larger
 _PATTERNS = dict.fromkeys([r"(?u)\b\w+\b", r"\b\w+\b", r"(?u)\w+", r"\w+"], _WORDS)
-_PATTERNS |= dict.fromkeys([r"(?u)\b\w\w+\b", r"\b\w\w+\b"], _LONGER_WORDS) | {BETWEEN_SPACES: BETWEEN_SPACES}
-# A capital I with a dot becomes one letter, as in text that this package lowers.
-_LOWERING = [{"type": "Replace", "pattern": {"String": DOTTED_I}, "content": "i"}, {"type": "Lowercase"}]
+_PATTERNS |= dict.fromkeys([r"(?u)\b\w\w+\b", r"\b\w\w+\b"], _LONGER_WORDS) | {
+    BETWEEN_SPACES: BETWEEN_SPACES,
+    None: MARKED_WORDS,
+}
+_COMPOSING = {"type": "NFC"}
+_LOWERING = [{"type": "Lowercase"}, {"type": "Replace", "pattern": {"String": DOTTED_I}, "content": "i"}, _COMPOSING]
 _TYPES = "sentence_transformers.models."
 _LARGEST_DIFFERENCE = 1e-6  # of a cosine from 1
 _N_TESTED = 2000  # words
@@ -69,7 +72,8 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     Warns
     -----
     UserWarning
-        If a word ends in a sigma: in capitals, the other programs read another word.
+        If a word ends in a sigma: in capitals, the other programs read another word. If the model has text of a
+        script without spaces, whose pairs of letters the other programs do not make.
 
     See Also
     --------
@@ -100,7 +104,7 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     while unknown in estimator.vocabulary_:
         unknown += "_"
     with new_folder(path, _FOLDER) as folder:
-        _write_files(folder, [unknown, *words], vectors, pattern, lowercase=estimator._tokenizer.lowercase)
+        _write_files(folder, [unknown, *words], vectors, pattern, _normalizers(estimator._tokenizer))
         smallest = _smallest_cosine(estimator, folder, words)
         card = _CARD_TEXT.format(name=type(estimator).__name__, n_words=len(words), version=__version__)
         (folder / _CARD).write_text(card, encoding="utf-8")
@@ -137,6 +141,15 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
     """The words that can come out of the tokenizer, weighted vectors after a row of zeros, and how many were left."""
     analyze, vocabulary = estimator._tokenizer.analyze, estimator.vocabulary_
     words = [word for word in vocabulary if analyze(word) == [word] and _is_utf8(word)]
+    if estimator._tokenizer.token_pattern is None:
+        unspaced, words = words, [word for word in words if not UNSPACED_LETTER.search(word)]
+        if len(words) < len(unspaced):
+            warnings.warn(
+                "Letters of scripts without spaces between words, such as Chinese, are left out, since the other "
+                "programs do not make pairs of them: a text of these has no vector there.",
+                UserWarning,
+                stacklevel=3,
+            )
     if not words:
         raise ValueError("No word of the vocabulary comes out of the tokenizer, so no text would have a vector.")
     if other := next((word for word in words if not _is_lowered_alike(estimator, word)), None):
@@ -155,7 +168,14 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
 def _is_lowered_alike(estimator: Any, word: str) -> bool:
     """Whether the estimator and the other programs make the same of a word in capitals."""
     capitals = word.upper()
-    return not estimator._tokenizer.lowercase or lower_each(lower_dotted_i(capitals)) == lower(capitals)
+    lowered = compose(lower_each(capitals).replace(DOTTED_I, "i"))
+    return not estimator._tokenizer.lowercase or lowered == lower(capitals)
+
+
+def _normalizers(tokenizer: Tokenizer) -> list[dict[str, Any]]:
+    if tokenizer.lowercase:
+        return _LOWERING
+    return [_COMPOSING] if tokenizer.token_pattern is None else []
 
 
 def _is_utf8(word: str) -> bool:
@@ -166,7 +186,9 @@ def _is_utf8(word: str) -> bool:
     return True
 
 
-def _write_files(folder: Path, tokens: list[str], vectors: np.ndarray, pattern: str, *, lowercase: bool) -> None:
+def _write_files(
+    folder: Path, tokens: list[str], vectors: np.ndarray, pattern: str, normalizers: list[dict[str, Any]]
+) -> None:
     from safetensors.numpy import save_file
 
     save_file({"embeddings": vectors}, folder / VECTORS)
@@ -177,7 +199,7 @@ def _write_files(folder: Path, tokens: list[str], vectors: np.ndarray, pattern: 
             "truncation": None,
             "padding": None,
             "added_tokens": [],
-            "normalizer": {"type": "Sequence", "normalizers": _LOWERING} if lowercase else None,
+            "normalizer": {"type": "Sequence", "normalizers": normalizers} if normalizers else None,
             "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True},
             "post_processor": None,
             "decoder": None,

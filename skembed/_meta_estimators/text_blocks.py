@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
-from .._text.splitting import WITHOUT_SPACES
+from .._text.words import UNSPACED_LETTER
 
 # In scripts without spaces, a Chinese or Japanese character is a word; the others are split where Python finds no \w.
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -76,7 +76,7 @@ def n_columns(block: Any) -> int:
 def _analyzer(texts: list[str]) -> str:
     """Characters across spaces where most letters are of scripts without spaces, otherwise within words."""
     sample = " ".join(texts[:10_000])
-    return "char" if 2 * len(WITHOUT_SPACES.findall(sample)) > len(re.findall(r"\w", sample)) else "char_wb"
+    return "char" if 2 * len(UNSPACED_LETTER.findall(sample)) > len(re.findall(r"\w", sample)) else "char_wb"
 
 
 def _halves(texts: list[str], random_state: np.random.RandomState) -> list[tuple[str, str]]:

@@ -80,8 +80,8 @@ class CPhraseVectorizer(TakesParses, PooledVectorizer, TrainedVectorizer):
     analyzer : "word" or callable, default="word"
         "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
         options are then not used.
-    token_pattern : str, default=r"(?u)\\b\\w+\\b"
-        Regular expression of a word. It is not used with ``trees="bracketed"``.
+    token_pattern : str or None, default=None
+        Regular expression of a word; None finds the words of any script, see :ref:`words`. It is not used with ``trees="bracketed"``.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
     stop_words : {"english"}, collection of str or None, default=None
@@ -221,7 +221,7 @@ class CPhraseVectorizer(TakesParses, PooledVectorizer, TrainedVectorizer):
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",
-        token_pattern: str = r"(?u)\b\w+\b",
+        token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,

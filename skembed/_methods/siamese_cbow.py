@@ -86,8 +86,8 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         Learn only this many of the most frequent words.
     analyzer : "word" or callable, default="word"
         "word" splits text by `token_pattern`. A callable returns the words of an item; the next three are not used.
-    token_pattern : str, default=r"(?u)\\b\\w+\\b"
-        Regular expression of a word.
+    token_pattern : str or None, default=None
+        Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
     stop_words : {"english"}, collection of str or None, default=None
@@ -239,7 +239,7 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         min_count: int | str = "auto",
         max_features: int | None = None,
         analyzer: Any = "word",
-        token_pattern: str = r"(?u)\b\w+\b",
+        token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: Any = None,
         stemmer: Any = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,26 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .words import UNSPACED_LETTER, composing, lower, marks
+
 PADDING = b"\n" * 64  # after a text: compiled code may read this far beyond its end
 _N_CHARACTERS = 0x40000  # no code point from here on belongs to a word in any version of Unicode; a test checks it
-DOTTED_I, _SIGMA = "\u0130", "\u03a3"  # the only capital letters whose lowered form is not one letter by itself
-
-
-def lower(text: str) -> str:
-    """Lower a text; a capital I with a dot becomes an i, without the separate dot that would end a word.
-
-    Examples
-    --------
-    >>> from skembed._text.batches import lower
-    >>> lower("\u0130STANBUL")
-    'istanbul'
-    """
-    return lower_dotted_i(text).lower()
-
-
-def lower_dotted_i(text: str) -> str:
-    """Lower the capital I with a dot alone."""
-    return text.replace(DOTTED_I, "i")
+_SIGMA = "\u03a3"  # the only capital letter that is lowered to another one at the end of a word
+# Of what `lowered_characters` gives: the code point, and whether it belongs to the word of a letter before it, whether
+# it is a letter of a script without spaces, and whether a mark next to it may have to change places with it.
+CODE, MARK, UNSPACED, STACKED, IN_CONTEXT = 0x1FFFFF, 1 << 24, 1 << 25, 1 << 26, 0xFFFFFFFF
 
 
 class Text(NamedTuple):
@@ -86,42 +75,51 @@ Batch = list[Any] | Text | Column
 
 
 def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
-    """Have Python lower the sentences with a capital sigma, which cannot be lowered without its context.
+    """Have Python lower the sentences in which a character cannot be lowered without those around it.
 
     Returns the text, and the offsets of the line feeds after its sentences.
     """
-    data = text.data
-    first, last = _SIGMA.encode()
-    rows = np.unique(np.searchsorted(ends, np.flatnonzero((data[:-1] == first) & (data[1:] == last))))
+    rows = np.unique(np.searchsorted(ends, np.flatnonzero(text.data & 0x80)))
     parts, done = [], 0
     lengths = np.diff(ends, prepend=-1)
     for row in rows.tolist():
         end = int(ends[row])
         start = end + 1 - int(lengths[row])
-        lowered = lower(text.decode(start, end)).encode("utf-8", "surrogatepass")
-        parts += [text.data[done:start], np.frombuffer(lowered, np.uint8)]
-        done = end
-        lengths[row] = len(lowered) + 1
+        sentence = text.decode(start, end)
+        lowered = lower(sentence)
+        if lowered != sentence:
+            encoded = lowered.encode("utf-8", "surrogatepass")
+            parts += [text.data[done:start], np.frombuffer(encoded, np.uint8)]
+            done = end
+            lengths[row] = len(encoded) + 1
     data = np.concatenate([*parts, text.data[done:]])
     data.flags.writeable = False
     return text._replace(data=data), np.cumsum(lengths) - 1
 
 
 @functools.cache
-def lowered_characters() -> np.ndarray:
+def lowered_characters(*, is_lowered: bool = False) -> np.ndarray:
     r"""Return what becomes of each character, as this version of Python knows Unicode, (n_characters,) uint32.
 
-    It is the code point of the lowered character if that is of a word (``\w``), else 0; 0xFFFFFFFF for the capital
-    sigma, which depends on the characters around. 0x7F stands for "_", as in a table of words.
+    It is the code point of the lowered character, with MARK, UNSPACED and STACKED, if that is of a word, else 0;
+    IN_CONTEXT where it depends on the characters around. 0x7F stands for "_", as in a table of words. No character of
+    a text that `lower` has lowered depends on others (`is_lowered`).
     """
     points = np.arange(_N_CHARACTERS, dtype="<u4")
-    points[ord(_SIGMA)] = 0
-    text = lower(points.tobytes().decode("utf-32-le", "surrogatepass"))
+    characters = points.tobytes().decode("utf-32-le", "surrogatepass")
+    text = characters.replace(_SIGMA, "\0").replace("\u0130", "i").lower()
     lowered = np.zeros(_N_CHARACTERS, np.uint32)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     for word in re.finditer(r"\w+", text):
         lowered[word.start() : word.end()] = codes[word.start() : word.end()]
-    lowered[ord(_SIGMA)] = 0xFFFFFFFF
+    lowered[[match.start() for match in UNSPACED_LETTER.finditer(text)]] |= UNSPACED
+    combining = [ord(c) for c in marks() if ord(c) < _N_CHARACTERS]
+    lowered[combining] = points[combining] | MARK
+    if not is_lowered:
+        lowered[[code for code in combining if unicodedata.combining(chr(code))]] |= STACKED
+        lowered[[ord(c) for c in composing() if ord(c) < _N_CHARACTERS]] = IN_CONTEXT
+        lowered[[i for i, c in enumerate(text) if not unicodedata.is_normalized("NFC", c)]] = IN_CONTEXT
+    lowered[ord(_SIGMA)] = IN_CONTEXT
     lowered[ord("_")] = 0x7F
     lowered.flags.writeable = False
     return lowered

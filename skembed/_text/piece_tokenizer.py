@@ -14,6 +14,7 @@ from typing import Any
 
 from .._validation.json_text import parse_json
 from .._validation.messages import brief
+from .words import find_marked_words
 
 _Normalizer = Callable[[str], str]
 _Splitter = Callable[[str], list[str]]
@@ -30,12 +31,15 @@ _NOT_CONTROL = "\t\n\r\u0890\u0891\u08e2\U000110cd" + "".join(map(chr, range(0x1
 _CIRCLED = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189))
 _LONGEST_WORD = 1000  # characters; cutting a word into pieces takes the square of its length
 _MOST_KEPT = 1 << 16  # pieces whose tokens are cached
+# Words of any script but those without spaces, as the library writes them: with marks, but no selectors of variants.
+MARKED_WORDS = "[\\p{L}\\p{N}_](?:[\\p{L}\\p{N}_]|(?![\ufe00-\ufe0f])[\\p{Mn}\\p{Mc}\u200c\u200d])*"
 # Our patterns of words, as the library writes them: its own \w has combining marks too.
-PATTERNS = {
-    r"[\p{L}\p{N}_]+": re.compile(r"\w+"),
-    r"[\p{L}\p{N}_]{2,}": re.compile(r"\w{2,}"),
-    r"\S+": _BETWEEN_SPACES,
-    r"[^\0\t-\r ]+": re.compile(r"[^\0\t-\r ]+"),
+PATTERNS: dict[str, Callable[[str], list[str]]] = {
+    r"[\p{L}\p{N}_]+": re.compile(r"\w+").findall,
+    r"[\p{L}\p{N}_]{2,}": re.compile(r"\w{2,}").findall,
+    MARKED_WORDS: find_marked_words,
+    r"\S+": _BETWEEN_SPACES.findall,
+    r"[^\0\t-\r ]+": re.compile(r"[^\0\t-\r ]+").findall,
 }
 _FORMS: Any = ("NFC", "NFD", "NFKC", "NFKD")
 
@@ -208,7 +212,7 @@ def _splitter(entry: Any) -> _Splitter:
         pattern = entry.get("pattern")
         regex = pattern.get("Regex") if isinstance(pattern, dict) else None
         if isinstance(regex, str) and regex in PATTERNS:
-            return PATTERNS[regex].findall
+            return PATTERNS[regex]
     raise _not_supported("pre_tokenizer", entry)
 
 

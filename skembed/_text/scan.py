@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE, LEAN, lean_kernel
+from .batches import CODE, MARK, STACKED, UNSPACED
 from .utf8 import (
     COMPRESSES,
     CONTEXT,
@@ -19,6 +20,7 @@ from .utf8 import (
     load_bytes,
     lowest_bit,
     next_lowered,
+    store_bytes,
     store_positions,
     utf8,
     word_mask,
@@ -54,7 +56,7 @@ _HIGH, _LOWER = np.uint64(0x8080808080808080), np.uint64(0x2020202020202020)  # 
 class Tables(NamedTuple):
     """What a scan looks up."""
 
-    lowered: np.ndarray  # (n_characters,) uint32, the lowered character of each word character, else 0
+    lowered: np.ndarray  # (n_characters,) uint32, as batches.lowered_characters returns it
     known: Words | None  # that are only read
     new: Words  # the other words, whose ids follow
 
@@ -63,7 +65,7 @@ class Scanned(NamedTuple):
     """What a scan writes; before the first one `progress` is zeros, and the others may hold anything."""
 
     progress: np.ndarray  # (5,) int64, zeros at first
-    ids: np.ndarray  # (n_bytes // 2 + 1,) or more, int32, of the words in order
+    ids: np.ndarray  # (n_bytes,) or more, int32, of the words in order
     ptr: np.ndarray  # (n_sentences + 1,) int64: offset of each sentence in the ids
 
 
@@ -127,6 +129,14 @@ def _list_word(known, table, words, n_words, a, b, n):
     words[at], words[at + _U1], words[at + _U2], words[at + _U3] = a, b, key, n
 
 
+@njit(**INLINE)
+def _list_slice(text, start, end, tables, words, n_words):
+    """List the bytes of a text, at most SHORT, as a word; lowered, they are the same."""
+    mask_a, mask_b = first_bytes(end - start)
+    a, b = load_bytes(text, start) & mask_a, load_bytes(text, start + 8) & mask_b
+    _list_word(tables.known, tables.new, words, n_words, a, b, end - start)
+
+
 @njit(**LEAN)
 def _list_lowered(text, start, end, tables, words, n_words):
     """List the words of a span with characters above 127; returns the number of words listed, or 0.
@@ -134,30 +144,47 @@ def _list_lowered(text, start, end, tables, words, n_words):
     It is 0 if a word is too long, or a character has a fault.
     """
     a = b = _U0
-    n = 0
+    n = stacked = 0
+    letter = before = -1  # where a letter of a script without spaces begins, and the one right before it
     at = start
-    while at < end:
-        lower, size, fault = next_lowered(text, at, tables.lowered)
-        at += size
-        if fault:
+    while at <= end:
+        found, size, fault = 0, 1, 0
+        if at < end:
+            found, size, fault = next_lowered(text, at, tables.lowered)
+        if fault or found & stacked:
             return _U0
-        if lower:
-            bits, size = utf8(lower)
-            if n + size > SHORT:
+        stacked = found & STACKED
+        if letter >= 0 and not found & MARK:
+            if at - (letter if before < 0 else before) > SHORT:
                 return _U0
-            shift = np.uint64(8 * n)
-            if n < 8:
-                a |= bits << shift
-                if n + size > 8:
-                    b |= bits >> (np.uint64(64) - shift)
-            else:
-                b |= bits << (shift - np.uint64(64))
-            n += size
-        if n > 0 and (lower == 0 or at >= end):
+            _list_slice(text, letter, at, tables, words, n_words)
+            n_words += _U1
+            if before >= 0:
+                _list_slice(text, before, at, tables, words, n_words)
+                n_words += _U1
+            letter, before = -1, letter
+        if n > 0 and (found == 0 or found & UNSPACED):
             _list_word(tables.known, tables.new, words, n_words, a, b, n)
             n_words += _U1
             a = b = _U0
             n = 0
+        if found & UNSPACED:
+            letter = at
+        elif not found & MARK:
+            before = -1
+        if found and not found & UNSPACED and (n > 0 or not found & MARK):
+            bits, n_bytes = utf8(found & CODE)
+            if n + n_bytes > SHORT:
+                return _U0
+            shift = np.uint64(8 * n)
+            if n < 8:
+                a |= bits << shift
+                if n + n_bytes > 8:
+                    b |= bits >> (np.uint64(64) - shift)
+            else:
+                b |= bits << (shift - np.uint64(64))
+            n += n_bytes
+        at += size
     return n_words
 
 
@@ -195,23 +222,50 @@ def _list_words(text, tables, segment, n_borders, n_stops):
 
 
 @njit(**LEAN)
+def _id_of_slice(text, start, end, tables):
+    """Id of the bytes of a text as a word; lowered, they are the same."""
+    arena, first, n = tables.new.arena, tables.new.state[N_BYTES], end - start
+    for i in range(n):
+        arena[first + i] = text[start + i]
+    store_bytes(arena, first + n, _U0)
+    return id_of_last(tables.known, tables.new, n)
+
+
+@njit(**LEAN)
 def _split_span(text, start, end, tables, ids, n_ids):
     """Ids of the words of any span; returns ``n_ids``."""
     arena, state = tables.new.arena, tables.new.state
+    n = stacked = 0
+    letter = before = -1  # as in _list_lowered
     at = start
-    n = 0
-    while at < end:
-        lower, size, fault = next_lowered(text, at, tables.lowered)
-        at += size
+    while at <= end:
+        found, size, fault = 0, 1, 0
+        if at < end:
+            found, size, fault = next_lowered(text, at, tables.lowered)
+        if found & stacked:
+            fault = CONTEXT
         state[FAULTS] |= fault
         if fault == CONTEXT:
             return n_ids
-        if lower:
-            n += encode_character(lower, arena, state[N_BYTES] + n)
-        if n > 0 and (lower == 0 or at >= end):
+        stacked = found & STACKED
+        if letter >= 0 and not found & MARK:
+            ids[n_ids] = _id_of_slice(text, letter, at, tables)
+            n_ids += _U1
+            if before >= 0:
+                ids[n_ids] = _id_of_slice(text, before, at, tables)
+                n_ids += _U1
+            letter, before = -1, letter
+        if n > 0 and (found == 0 or found & UNSPACED):
             ids[n_ids] = id_of_last(tables.known, tables.new, n)
             n_ids += _U1
             n = 0
+        if found & UNSPACED:
+            letter = at
+        elif not found & MARK:
+            before = -1
+        if found and not found & UNSPACED and (n > 0 or not found & MARK):
+            n += encode_character(found & CODE, arena, state[N_BYTES] + n)
+        at += size
     return n_ids
 
 
@@ -255,7 +309,7 @@ def scan(text, ends, tables, scanned, segment):
     while progress[FROM] <= ends[ends.shape[0] - 1]:
         first = progress[FROM]
         carried = first - progress[SPAN_START] if progress[IN_SPAN] else 0
-        n_words, n_bytes = SEGMENT + carried // 3, 2 * carried + 4 * SEGMENT
+        n_words, n_bytes = SEGMENT + carried, 4 * carried + 4 * SEGMENT
         if (
             not has_capacity(table.state[N_WORDS] + n_words, table.slots.shape[0] // STRIDE)
             or table.state[N_BYTES] + n_bytes > table.arena.shape[0] - ARENA_PADDING

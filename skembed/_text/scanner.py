@@ -85,13 +85,14 @@ class Scanner:
                 more = int(state[MORE_WORDS])
                 self.words = with_capacity(self.words, more, int(state[MORE_BYTES]), is_sparse=more > _LONG_SPAN)
                 continue
-            # Python lowers all such sentences; then the scan goes on at the beginning of this one.
+            # Python lowers all sentences; then the scan goes on at the beginning of this one.
             row = int(progress[SENTENCE])
             try:
                 text, ends = lower_rows(text, ends)
             except UnicodeDecodeError:
                 _complain(text)
                 raise
+            lowered = lowered_characters(is_lowered=True)
             if known is None:  # otherwise the counts are not used
                 self._twice.append(ids[ptr[row] : progress[N_IDS]].copy())
             progress[:] = ends[row - 1] + 1 if row else 0, ptr[row], row, False, 0

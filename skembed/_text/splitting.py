@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from .._validation.messages import brief, warn_at_user
 from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
+from .words import UNSPACED_LETTER
 
-# Thai, Lao, Burmese, Khmer, kana and Chinese characters: scripts that are written without spaces between words.
-WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 # The fraction of the words with such characters, and their mean length; those of a segmenter are shorter.
 _MANY, _LONG = 1 / 3, 3.0
 _SAMPLE, _LEAST = 1000, 10  # words, the most frequent ones; how often they occur together
@@ -40,7 +37,7 @@ def warn_of_unsplit_text(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
         return
     words = vocabulary.prune(max_features=_SAMPLE).words
     counts = vocabulary.counts[: len(words)]
-    is_unsplit = np.array([WITHOUT_SPACES.search(word) is not None for word in words], bool)
+    is_unsplit = np.array([UNSPACED_LETTER.search(word) is not None for word in words], bool)
     n_unsplit = counts[is_unsplit].sum()
     if n_unsplit <= max(_MANY * counts.sum(), _LEAST):
         return
@@ -49,6 +46,6 @@ def warn_of_unsplit_text(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
         example = next(word for word, found in zip(words, is_unsplit) if found)
         warn_at_user(
             f"Words such as {brief(example, 40)} have {length:.1f} characters in the mean. They are no words: "
-            "their script has no spaces between them. Pass token_pattern=r'(?u)\\w' to learn characters, with "
-            "ngram_range=(1, 2) pairs too where the method has it; or a segmenter as analyzer."
+            "their script has no spaces between them. Leave token_pattern=None, which takes characters and pairs of "
+            "them, or pass a segmenter as analyzer."
         )

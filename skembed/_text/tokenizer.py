@@ -18,17 +18,17 @@ import numpy as np
 
 from .._validation.messages import brief
 from .._validation.scalars import plain
-from .batches import lower
+from .words import compose, lower, split_words
 
-TOKEN_PATTERN = r"(?u)\b\w+\b"
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
 BETWEEN_SPACES = r"[^\0\t-\r ]+"  # as fastText and word2vec split text
 # Brackets, and what does not stand right behind an opening one: that is the label of a node of a tree.
 BRACKETED = r"[()]|(?<![^\s)])[^\s()]+"
 _HARMLESS_PATTERNS = {
-    TOKEN_PATTERN,
+    None,
     BETWEEN_SPACES,
     BRACKETED,
+    r"(?u)\b\w+\b",
     r"(?u)\b\w\w+\b",
     r"\b\w+\b",
     r"\b\w\w+\b",
@@ -52,14 +52,15 @@ class Tokenizer:
     Parameters
     ----------
     analyzer : "word" or callable, default="word"
-        "word" splits with `token_pattern` as :class:`~sklearn.feature_extraction.text.CountVectorizer` does, but for a
-        capital I with a dot, which becomes i and does not end its word. A callable receives each raw item
-        (a sentence, or anything else) and returns its tokens, an iterable of strings; `token_pattern`,
-        `lowercase` and `stop_words` are then not used.
-    token_pattern : str, default=r"(?u)\\b\\w+\\b"
-        Regular expression of one token.
+        "word" splits the text into words. A callable receives each raw item (a sentence, or anything else) and returns
+        its tokens, an iterable of strings; `token_pattern`, `lowercase` and `stop_words` are then not used.
+    token_pattern : str or None, default=None
+        Regular expression of one token, as in :class:`~sklearn.feature_extraction.text.CountVectorizer`. None: words of
+        letters, digits and underscores, with their combining marks; in scripts without spaces between words, each
+        letter and each two neighbouring letters.
     lowercase : bool, default=True
-        Lower the text before it is split.
+        Lower the text before it is split. A capital I with a dot becomes i. Accents are composed (Unicode's form NFC)
+        unless there is a pattern and no lowering.
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn.
     stemmer : callable, str or None, default=None
@@ -74,7 +75,7 @@ class Tokenizer:
     """
 
     analyzer: str | _Analyzer
-    token_pattern: str
+    token_pattern: str | None
     lowercase: bool
     stop_words: str | tuple[str, ...] | None
     stemmer: str | _Stemmer | None
@@ -83,7 +84,7 @@ class Tokenizer:
         self,
         *,
         analyzer: str | _Analyzer = "word",
-        token_pattern: str = TOKEN_PATTERN,
+        token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | _Stemmer | None = None,
@@ -92,19 +93,8 @@ class Tokenizer:
             raise ValueError(
                 f'analyzer must be "word" or a callable that returns the tokens of a sentence, got {brief(analyzer)}.'
             )
-        if not isinstance(token_pattern, str):
-            raise TypeError(f"token_pattern must be a string, got {type(token_pattern).__name__}.")
-        try:
-            n_groups = re.compile(token_pattern).groups
-        except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(
-                f"token_pattern={brief(token_pattern)} is not a valid regular expression: {error!s:.80}."
-            ) from error
-        if n_groups > 1:
-            raise ValueError(
-                f"token_pattern={brief(token_pattern)} has {n_groups} capturing groups; use at most one, "
-                "and write (?:...) for the others."
-            )
+        if token_pattern is not None:
+            _check_pattern(token_pattern)
         if not isinstance(lowercase, (bool, np.bool_)):
             raise TypeError(f"lowercase must be True or False, got {brief(lowercase)}.")
         if stemmer is not None and not callable(stemmer) and not isinstance(stemmer, str):
@@ -145,20 +135,22 @@ class Tokenizer:
         """Callable from a raw item to its tokens before stemming."""
         if callable(self.analyzer):
             return self.analyzer
-        # What CountVectorizer does, but for a capital I with a dot, without its layers of calls; a test compares both.
         split, stop_words = self.split, self.stop_word_set
         return (lambda text: [word for word in split(text) if word not in stop_words]) if stop_words else split
 
     @property
     def split(self) -> _Analyzer:
         """Callable from a string to its words, stop words too."""
+        if self.token_pattern is None:
+            prepare = lower if self.lowercase else compose
+            return lambda text: split_words(prepare(text))
         find = re.compile(self.token_pattern).findall
         return (lambda text: find(lower(text))) if self.lowercase else find
 
     @property
     def is_compiled(self) -> bool:
         """Whether compiled code can do what `analyze` does."""
-        return self.analyzer == "word" and self.token_pattern == TOKEN_PATTERN and self.lowercase
+        return self.analyzer == "word" and self.token_pattern is None and self.lowercase
 
     @property
     def is_plain(self) -> bool:
@@ -288,6 +280,22 @@ def same_option(mine: Any, other: Any) -> bool:
         return bool(digest(mine) == digest(other))
     except Exception:  # pickling may raise anything
         return False
+
+
+def _check_pattern(token_pattern: Any) -> None:
+    if not isinstance(token_pattern, str):
+        raise TypeError(f"token_pattern must be a string or None, got {type(token_pattern).__name__}.")
+    try:
+        n_groups = re.compile(token_pattern).groups
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(
+            f"token_pattern={brief(token_pattern)} is not a valid regular expression: {error!s:.80}."
+        ) from error
+    if n_groups > 1:
+        raise ValueError(
+            f"token_pattern={brief(token_pattern)} has {n_groups} capturing groups; use at most one, "
+            "and write (?:...) for the others."
+        )
 
 
 def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:

@@ -7,10 +7,10 @@ from numba.core.registry import cpu_target
 
 from .._compiled.compile import INLINE, LEAN, lean_kernel
 from .._compiled.intrinsic import ARRAY, call, intrinsic, item_pointer
+from .batches import IN_CONTEXT
 
 NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # faults of a character; CONTEXT: only Python can lower it
-IN_CONTEXT = 0xFFFFFFFF  # instead of the lowered capital sigma, which depends on the characters around
-_SIGMA = 0x3C3
+_CAPITAL_SIGMA, _SIGMA = 0x3A3, 0x3C3
 _LINE_FEED = 10
 _VECTOR, _EIGHT_BYTES = ir.VectorType(ir.IntType(8), 64), ir.IntType(64)
 
@@ -162,9 +162,9 @@ def _is_small_greek(text, at):
 
 @njit(**INLINE)
 def next_lowered(text, at, lowered):
-    """The character at ``text[at]``, lowered, or 0 if it is of no word; its length; and its fault, if any.
+    """What ``lowered`` says of the character at ``text[at]``, or 0 if it is of no word; its length; and its fault.
 
-    ``lowered`` (n_characters,) uint32 is the lowered character of each, 0, or IN_CONTEXT
+    ``lowered`` (n_characters,) uint32 is that of batches.lowered_characters
     """
     code, size, fault = np.int64(text[at]), 1, 0
     if code >= 0x80:
@@ -177,7 +177,7 @@ def next_lowered(text, at, lowered):
         return 0, size, fault
     lower = np.int64(lowered[np.uint64(code)])
     if lower == IN_CONTEXT:
-        if not _is_small_greek(text, at + size):
+        if code != _CAPITAL_SIGMA or not _is_small_greek(text, at + size):
             return 0, size, CONTEXT
         lower = _SIGMA  # a capital one that does not end its word
     return lower, size, fault

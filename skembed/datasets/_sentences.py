@@ -8,6 +8,10 @@ from bisect import bisect_right
 __all__ = ["split_sentences"]
 
 _BOUNDARY = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]`]*(\s+)[\"'“‘(\[]*(`?)[\"'-]*(\w)")
+# Full stops, question marks and others of Chinese, Japanese, Arabic, Urdu, Hindi, Armenian, Amharic, Burmese and Khmer.
+_FULL_STOP = re.compile("[。！？｡؟۔।॥։።။។]+[\"'”’)\\]」』）》】]*")
+_OPENING, _QUOTES = "(「『（《【“", re.compile("[「『（《【“」』）》】”]")
+_THAI_SPACE = re.compile("(?<=[\u0e01-\u0e45\u0e47-\u0e4e\u0e81-\u0ec5\u0ec8-\u0ecd]) (?=[\u0e01-\u0e45\u0e81-\u0ec4])")
 _LAST_TOKEN = re.compile(r"[\w.]*\Z")
 _PARENTHESES = re.compile(r"[()]")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
@@ -27,13 +31,13 @@ _OPENERS = frozenset(
 )
 
 
-def _enclosed_spans(text: str) -> tuple[list[int], list[int]]:
-    """Starts and ends of the outermost matched round brackets; intervals such as [0, 1) leave some unmatched."""
+def _enclosed_spans(text: str, brackets: re.Pattern[str]) -> tuple[list[int], list[int]]:
+    """Starts and ends of the outermost matched brackets; intervals such as [0, 1) leave some unmatched."""
     stack: list[int] = []
     starts: list[int] = []
     ends: list[int] = []
-    for match in _PARENTHESES.finditer(text):
-        if match.group() == "(":
+    for match in brackets.finditer(text):
+        if match.group() in _OPENING:
             stack.append(match.start())
         elif stack:
             start = stack.pop()
@@ -71,14 +75,49 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     return True
 
 
+def _split_at_full_stops(text: str) -> list[str]:
+    """Split at the marks of other scripts, but not within their quotes and brackets, and at the spaces of Thai."""
+    opening, closing = _enclosed_spans(text, _QUOTES)
+    pieces, start = [], 0
+    for match in _FULL_STOP.finditer(text):
+        if not _is_enclosed(match.start(), opening, closing):
+            pieces.append(text[start : match.end()].strip())
+            start = match.end()
+    pieces.append(text[start:].strip())
+    return [part for piece in pieces if piece for part in _THAI_SPACE.split(piece)]
+
+
+def _is_enclosed(at: int, opening: list[int], closing: list[int]) -> bool:
+    span = bisect_right(opening, at) - 1
+    return span >= 0 and at <= closing[span]
+
+
+def _split_at_dots(text: str) -> list[str]:
+    """Split text of one line by the rules for English."""
+    sentences: list[str] = []
+    opening, closing = _enclosed_spans(text, _PARENTHESES) if "(" in text else ([], [])
+    start = position = 0
+    while match := _BOUNDARY.search(text, position):
+        gap = match.start(1)
+        # The mark is tested where it stands, the brackets behind it: "(It is new.) The" is a boundary.
+        if not _is_enclosed(gap, opening, closing) and _ends_sentence(text, start, match):
+            sentences.append(text[start:gap])
+            start = match.end(1)
+        position = match.end(1)
+    sentences.append(text[start:])
+    return sentences
+
+
 def split_sentences(text: str) -> list[str]:
-    """Split English text into sentences by a few plain rules.
+    """Split text into sentences by a few plain rules.
 
     A sentence ends at ``.``, ``!`` or ``?`` (with any closing quotes or brackets) when white space and then an
     upper-case letter, a digit, a letter of a script without case or a backtick follow, and always at a blank line.
     It does not end after common abbreviations (*e.g.*, *i.e.*, *cf.*, *vs.*, *Eq.*, *Fig.*, *Dr.*, *et al.* in
     front of a year ...), after initials unless an ordinary opening word such as *The* follows, after the number of a
-    list item, or inside round brackets. White space is reduced to single blanks.
+    list item, or inside round brackets. The full stops and question marks of other scripts (``。！？ । ؟`` and more) end
+    a sentence unless they are within quotes or brackets of these, and in Thai and Lao a space does. White space is
+    reduced to single blanks.
 
     Parameters
     ----------
@@ -98,7 +137,7 @@ def split_sentences(text: str) -> list[str]:
     Notes
     -----
     The rules are simple on purpose: fast, without data files, the same on every machine. They miss sentences that
-    begin with a lower-case letter, and they know no language but English. Use a trained splitter where this matters.
+    begin with a lower-case letter, and know the abbreviations of no language but English. Use a trained splitter where this matters.
 
     Examples
     --------
@@ -114,17 +153,6 @@ def split_sentences(text: str) -> list[str]:
     sentences: list[str] = []
     for part in _BLANK_LINE.split(text):
         part = " ".join(part.split())
-        if not part:
-            continue
-        opening, closing = _enclosed_spans(part) if "(" in part else ([], [])
-        start = position = 0
-        while match := _BOUNDARY.search(part, position):
-            gap = match.start(1)
-            # The mark is tested where it stands, the brackets behind it: "(It is new.) The" is a boundary.
-            span = bisect_right(opening, gap) - 1
-            if (span < 0 or gap > closing[span]) and _ends_sentence(part, start, match):
-                sentences.append(part[start:gap])
-                start = match.end(1)
-            position = match.end(1)
-        sentences.append(part[start:])
+        for piece in _split_at_full_stops(part):
+            sentences += _split_at_dots(piece)
     return sentences

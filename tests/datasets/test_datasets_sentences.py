@@ -38,6 +38,12 @@ from skembed.datasets import load_docstrings, split_sentences
         ("1. Open it. 2. Close it.", ["1. Open it.", "2. Close it."]),
         ("Line one\ncontinues here.\n\nno mark\n \nNext", ["Line one continues here.", "no mark", "Next"]),
         ("Österreich wins. Älter ist er.", ["Österreich wins.", "Älter ist er."]),
+        ("今天天气好。去北京！你呢？好", ["今天天气好。", "去北京！", "你呢？", "好"]),
+        ("彼は「何？」と言った。帰った。", ["彼は「何？」と言った。", "帰った。"]),
+        ("「行く。来る。", ["「行く。", "来る。"]),  # a quote that is not closed hides nothing
+        ("यह बिल्ली है। वह सोती है॥ हाँ", ["यह बिल्ली है।", "वह सोती है॥", "हाँ"]),
+        ("هل أنت بخير؟ نعم. شكرا", ["هل أنت بخير؟", "نعم.", "شكرا"]),
+        ("ฉันรักแมว แมวชอบนม 2 ตัว", ["ฉันรักแมว", "แมวชอบนม 2 ตัว"]),
     ],
 )
 def test_split_sentences(text, expected):

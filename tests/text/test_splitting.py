@@ -54,9 +54,10 @@ CHINESE = ["\u6211\u4eec\u4eca\u5929\u53bb\u5317\u4eac", "\u4ed6\u559c\u6b22\u55
 
 def test_text_without_spaces_between_words_is_named():
     with pytest.warns(UserWarning, match=r"have 8\.0 characters in the mean. They are no words.*token_pattern"):
-        SentenceCorpus.from_sentences(CHINESE)
+        SentenceCorpus.from_sentences(CHINESE, token_pattern=r"\w+")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        SentenceCorpus.from_sentences(CHINESE)
         pairs = CountVectorizer(analyzer="char", ngram_range=(1, 2)).build_analyzer()
         SentenceCorpus.from_sentences(CHINESE, analyzer=pairs)
         SentenceCorpus.from_sentences([" ".join(sentence[i : i + 2] for i in range(0, 6, 2)) for sentence in CHINESE])

@@ -248,7 +248,7 @@ def test_more_words_than_int32(monkeypatch):
         ({"analyzer": None}, ValueError, "analyzer must be"),
         ({"token_pattern": "("}, ValueError, "not a valid regular expression"),
         ({"token_pattern": r"(a)(b)"}, ValueError, "2 capturing groups"),
-        ({"token_pattern": None}, TypeError, "token_pattern must be a string"),
+        ({"token_pattern": 3}, TypeError, "token_pattern must be a string or None"),
         ({"lowercase": "yes"}, TypeError, "lowercase must be True or False"),
         ({"stop_words": "french"}, ValueError, 'stop_words must be "english", a list'),
         ({"stop_words": [1]}, TypeError, "stop_words must be strings"),

@@ -1,0 +1,116 @@
+"""The words of a text in any script: what a tokenizer finds without a pattern."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+import unicodedata
+from itertools import count, groupby
+
+# Scripts that are written without spaces between words: Thai, Lao, Burmese, Khmer, Tai, kana, Chinese characters.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u3005-\u3007\u3021-\u3029\u3031-\u3035"
+    "\u3038-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaadf\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff"
+)
+UNSPACED_LETTER = re.compile(rf"(?=[{_UNSPACED}])[^\W\d_]")
+_JOINERS = "\u200c\u200d"  # within words of Persian, Sinhala and others
+DOTTED_I = "i\u0307"  # what Python lowers a capital I with a dot to
+
+
+def lower(text: str) -> str:
+    """Lower a text and compose its accents (Unicode's form NFC); a capital I with a dot becomes an i.
+
+    Examples
+    --------
+    >>> from skembed._text.words import lower
+    >>> lower("\u0130STANBUL, CAFE\u0301")
+    'istanbul, café'
+    """
+    text = text.lower()
+    return text if text.isascii() else compose(text.replace(DOTTED_I, "i"))
+
+
+def compose(text: str) -> str:
+    """Compose accents and what else Unicode's form NFC composes."""
+    return unicodedata.normalize("NFC", text)
+
+
+@functools.cache
+def marks() -> str:
+    """Characters that belong to the word of the letter before them: combining marks and joiners."""
+    characters = map(chr, range(sys.maxunicode + 1))
+    found = [c for c in characters if unicodedata.category(c) in ("Mn", "Mc") and not _selects_variant(c)]
+    return "".join(found) + _JOINERS
+
+
+@functools.cache
+def composing() -> str:
+    """Characters that form NFC may compose with the one before them."""
+    seconds = set()
+    for c in map(chr, range(sys.maxunicode + 1)):
+        parts = unicodedata.decomposition(c).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            seconds.add(chr(int(parts[1], 16)))
+    jamo = [*map(chr, range(0x1161, 0x1176)), *map(chr, range(0x11A8, 0x11C3))]  # vowels and last consonants of Hangul
+    return "".join(sorted(seconds.union(jamo)))
+
+
+def _selects_variant(c: str) -> bool:
+    """Whether this changes how a character looks, as after many emoji, and not what it is."""
+    return "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef"
+
+
+def split_words(text: str) -> list[str]:
+    """Words of a text: letters, digits and underscores with their marks.
+
+    A letter of a script without spaces between words is a word; with the one right before it, it is another.
+
+    Examples
+    --------
+    >>> from skembed._text.words import split_words
+    >>> split_words("the cat, 北京市")
+    ['the', 'cat', '北', '京', '北京', '市', '京市']
+    """
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    words, before, end = [], "", -1
+    for match in _word().finditer(text):
+        word, letter = match.group(), match.group(1)
+        words.append(word)
+        if letter and before and match.start() == end:
+            words.append(before + word)
+        before, end = letter and word, match.end()
+    return words
+
+
+_ASCII_WORD = re.compile(r"\w+")
+
+
+@functools.cache
+def _word() -> re.Pattern[str]:
+    other = rf"(?:[^\W{_UNSPACED}]|\d)"
+    return re.compile(rf"({UNSPACED_LETTER.pattern}){_mark()}*|{other}(?:{other}|{_mark()})*")
+
+
+def find_marked_words(text: str) -> list[str]:
+    """Letters, digits and underscores of all scripts with their marks, without a split between letters."""
+    return _marked_word().findall(text)
+
+
+@functools.cache
+def _marked_word() -> re.Pattern[str]:
+    return re.compile(rf"\w(?:\w|{_mark()})*")
+
+
+@functools.cache
+def _mark() -> str:
+    return f"[{_ranges(marks())}]"
+
+
+def _ranges(characters: str) -> str:
+    """The same characters for a class of a regular expression."""
+    steps = count()
+    runs = [list(run) for _, run in groupby(sorted(characters), key=lambda c: ord(c) - next(steps))]
+    return "".join(re.escape(run[0]) + "-" + re.escape(run[-1]) for run in runs)
