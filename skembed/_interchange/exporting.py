@@ -24,13 +24,12 @@ from .static_folders import CONFIG, MODULES, TOKENIZER, VECTORS, read_static_fol
 _CARD = "README.md"
 _FOLDER = FolderKind("exported model", MODULES, frozenset([VECTORS, TOKENIZER, CONFIG, MODULES, _CARD]))
 _WORDS, _LONGER_WORDS = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_]{2,}"  # as \w+ and \w\w+ of Python; their own \w is larger
-_PATTERNS = dict.fromkeys([r"(?u)\b\w+\b", r"\b\w+\b", r"(?u)\w+", r"\w+"], _WORDS)
-_PATTERNS |= dict.fromkeys([r"(?u)\b\w\w+\b", r"\b\w\w+\b"], _LONGER_WORDS) | {
-    BETWEEN_SPACES: BETWEEN_SPACES,
-    None: MARKED_WORDS,
-}
-_COMPOSING = {"type": "NFC"}
-_LOWERING = [{"type": "Lowercase"}, {"type": "Replace", "pattern": {"String": DOTTED_I}, "content": "i"}, _COMPOSING]
+_PATTERNS: dict[str | None, str] = {None: MARKED_WORDS, BETWEEN_SPACES: BETWEEN_SPACES}
+_PATTERNS |= dict.fromkeys([r"(?u)\b\w+\b", r"\b\w+\b", r"(?u)\w+", r"\w+"], _WORDS)
+_PATTERNS |= dict.fromkeys([r"(?u)\b\w\w+\b", r"\b\w\w+\b"], _LONGER_WORDS)
+_COMPOSING: dict[str, Any] = {"type": "NFC"}
+_REPLACING = {"type": "Replace", "pattern": {"String": DOTTED_I}, "content": "i"}
+_LOWERING: list[dict[str, Any]] = [{"type": "Lowercase"}, _REPLACING, _COMPOSING]
 _TYPES = "sentence_transformers.models."
 _LARGEST_DIFFERENCE = 1e-6  # of a cosine from 1
 _N_TESTED = 2000  # words

@@ -56,7 +56,8 @@ class BOWPCA(TextEstimator):
         "word" splits text by `token_pattern`. A callable gets an item of `X` and returns its words; the next three
         options are then not used.
     token_pattern : str or None, default=None
-        Regular expression of a word; None finds the words of any script, see :ref:`words`. The paper counts punctuation too: ``r"(?u)\w+|[^\w\s]"``.
+        Regular expression of a word; None finds the words of any script, see :ref:`words`. The paper
+        counts punctuation too: ``r"(?u)\w+|[^\w\s]"``.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
     stop_words : {"english"}, collection of str or None, default=None

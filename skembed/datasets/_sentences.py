@@ -115,8 +115,8 @@ def split_sentences(text: str) -> list[str]:
     upper-case letter, a digit, a letter of a script without case or a backtick follow, and always at a blank line.
     It does not end after common abbreviations (*e.g.*, *i.e.*, *cf.*, *vs.*, *Eq.*, *Fig.*, *Dr.*, *et al.* in
     front of a year ...), after initials unless an ordinary opening word such as *The* follows, after the number of a
-    list item, or inside round brackets. The full stops and question marks of other scripts (``。！？ । ؟`` and more) end
-    a sentence unless they are within quotes or brackets of these, and in Thai and Lao a space does. White space is
+    list item, or inside round brackets. The full stops and question marks of other scripts (``。！？ । ؟`` and more)
+    end a sentence unless they are within quotes or brackets of these, and in Thai and Lao a space does. White space is
     reduced to single blanks.
 
     Parameters
@@ -137,7 +137,8 @@ def split_sentences(text: str) -> list[str]:
     Notes
     -----
     The rules are simple on purpose: fast, without data files, the same on every machine. They miss sentences that
-    begin with a lower-case letter, and know the abbreviations of no language but English. Use a trained splitter where this matters.
+    begin with a lower-case letter, and know the abbreviations of no language but English. Use a trained splitter
+    where this matters.
 
     Examples
     --------
