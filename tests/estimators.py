@@ -203,13 +203,18 @@ VARIANTS = {
     "HybridVectorizer": {
         "": {"half_count": 20},
         "joined": {
+            "n_components": "auto",
             "embedding": skembed.MetaEmbeddingVectorizer(
                 [skembed.Sent2VecVectorizer(6, min_count=1, max_iter=1, ngram_range=(1, 2), n_buckets=100)], 8
             ),
             "sif_power": 1.0,
             "stop_words": ["the"],
         },
-        "stem": {"embedding": skembed.CBOSVectorizer(6, min_count=3, max_iter=1, stemmer=stem), "stemmer": stem},
+        "stem": {
+            "n_components": 6,
+            "embedding": skembed.CBOSVectorizer(6, min_count=3, max_iter=1, stemmer=stem),
+            "stemmer": stem,
+        },
     },
     "MetaEmbeddingVectorizer": {
         "": {

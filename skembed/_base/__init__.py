@@ -22,4 +22,5 @@ __all__ = [
     "state",
     "text",
     "trained",
+    "vector_length",
 ]

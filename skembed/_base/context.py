@@ -52,7 +52,7 @@ class ContextVectorizer(NgramVectorizer):
         return self._source_vectors if self._interpolated_vectors is None else self._interpolated_vectors
 
     def _option(self, name: str, fitted: dict[str, Any] | None = None) -> Any:
-        value = super()._option(name)
+        value = super()._option(name, fitted)
         if not isinstance(value, str) or value != "auto":
             return value
         # From the first fit: a later fit that continues it does not change what "auto" means.
@@ -175,7 +175,7 @@ class ContextVectorizer(NgramVectorizer):
     def _random_start(self, fitted: dict[str, Any], limit: float) -> Start:
         if fitted.get("_first_from_labels"):
             # Length about one: few labels or many classes leave most words near their start, where they must differ.
-            limit = (3 / self.n_components) ** 0.5
+            limit = (3 / fitted["n_features_out_"]) ** 0.5
         return start_uniform(limit, len(fitted["word_counts_"]))
 
     def _examples(self, fitted: dict[str, Any]) -> Examples:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
 from .._training.learned_arrays import LearnedArray
@@ -12,22 +12,24 @@ from .._validation.messages import brief
 class KeepsLayout:
     """Base of estimators that learn on in the arrays of an earlier fit."""
 
-    def _layout_of_options(self, arrays: list[LearnedArray]) -> dict[str, Any]:
-        """Parameters that set the rows of the arrays; with others, a kernel would go past their end."""
-        return self._values_of_options(name for array in arrays for name in array.options)
+    _option: Callable[..., Any]
 
-    def _values_of_options(self, names: Iterable[str]) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in names}
-        return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    def _layout_of_options(self, arrays: list[LearnedArray], fitted: dict[str, Any]) -> dict[str, Any]:
+        """Parameters that set the rows of the arrays; with others, a kernel would go past their end."""
+        return {name: _plain(self._option(name, fitted)) for array in arrays for name in array.options}
 
     def _check_layout(self, *, but: str = "") -> None:
         layout = getattr(self, "_layout", None)
         if layout is None:
             return
-        now = self._values_of_options(layout)
         for name, value in layout.items():
-            if name != but and now[name] != value:
+            now = _plain(getattr(self, name))
+            if name != but and now not in (value, "auto"):  # which goes on with what was fitted
                 raise ValueError(
-                    f"{name}={brief(now[name])} differs from {brief(value)}, with which {type(self).__name__} was "
+                    f"{name}={brief(now)} differs from {brief(value)}, with which {type(self).__name__} was "
                     "fitted. Fit a new estimator, or set warm_start=False and call fit."
                 )
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._training.stopping import is_sound, largest_of
-from .._validation.messages import warn_at_user
+from .._validation.messages import brief, warn_at_user
 
 
 def check_finite(estimator: Any, weights: list[np.ndarray], loss: float, epoch: int) -> None:
@@ -16,7 +16,7 @@ def check_finite(estimator: Any, weights: list[np.ndarray], loss: float, epoch: 
     if not is_sound(loss, largest):
         # Other parameters that cause large steps or scores.
         others = {"n_components": "smaller"} | ({"temperature": "larger"} if hasattr(estimator, "temperature") else {})
-        options = "".join(f", {name}={getattr(estimator, name)}" for name in others)
+        options = "".join(f", {name}={brief(getattr(estimator, name))}" for name in others)
         remedy = "".join(f", or a {than} {name}" for name, than in others.items())
         raise ValueError(
             f"{type(estimator).__name__} diverged in pass {epoch + 1} with learning_rate={estimator.learning_rate}, "

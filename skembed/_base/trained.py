@@ -238,7 +238,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
     def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None) -> dict[str, Any]:
         """Fitted attributes before the first pass. Without a `random_state`, `seed` is that of a fit that goes on."""
         side_state(self).spares = None
-        fitted = {"n_features_out_": self.n_components} | self._settings(annotations, classes)
+        fitted = {"n_features_out_": self._option("n_components", {})} | self._settings(annotations, classes)
         fitted |= self._learn_vocabulary(corpus, fitted)
         fitted |= self._text_statistics(corpus, fitted)
         drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -247,7 +247,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         n_learned = len(corpus.vocabulary.prune(self._option("min_count", fitted), self.max_features))
         fitted["_waiting"] = waiting_after(corpus, n_learned, fitted["vocabulary_"])
         arrays = self._learned_arrays(fitted)
-        fitted["_layout"] = self._layout_of_options(arrays)
+        fitted["_layout"] = self._layout_of_options(arrays, fitted)
         fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0}
         return fitted | start_arrays(arrays, self.solver, fitted["_seed"])
 

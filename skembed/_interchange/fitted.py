@@ -30,7 +30,7 @@ def with_fitted(estimator: _Estimator, fitted: dict[str, Any]) -> _Estimator:
     if isinstance(estimator, TrainedVectorizer):
         fitted |= {"_seed": 0, "_from_labels": False, "n_iter_": int(estimator.max_iter)}
         fitted |= {"loss_curve_": [], "validation_loss_curve_": []}
-        fitted["_layout"] = estimator._layout_of_options(estimator._learned_arrays(fitted))
+        fitted["_layout"] = estimator._layout_of_options(estimator._learned_arrays(fitted), fitted)
     else:
         fitted |= {"components_": np.zeros((0, n_components), np.float32)}
         fitted |= {"_hash_numbers": False, "_spelling_weight": 0.0, "_processed_vectors": fitted["word_vectors_"]}

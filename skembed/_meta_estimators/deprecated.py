@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from sklearn.base import BaseEstimator
 
+from .._base.vector_length import length_without_source
 from .._methods.word2vec import Word2VecVectorizer
 from .._training.learned_arrays import FOR_INFERENCE
 from .._validation.messages import warn_at_user
@@ -58,7 +59,7 @@ class DeprecatedLearning(BaseEstimator):
 
     if TYPE_CHECKING:
         word_vectors: Any
-        n_components: int
+        n_components: Any
         hash_numbers: bool
         spelling_weight: float
         word2vec_: Word2VecVectorizer | None
@@ -121,8 +122,9 @@ class DeprecatedLearning(BaseEstimator):
             model.spelling_weight = old["subwords"]
             _warn(self, "parameter subwords", f"spelling_weight={model.spelling_weight!r}")
         if "whiten" in old and is_list(model.word_vectors):
-            model.word_vectors = MetaEmbeddingVectorizer(model.word_vectors, model.n_components, whiten=old["whiten"])
-            options = f"n_components={model.n_components}, whiten={old['whiten']}"
+            n_components = length_without_source(model.n_components)
+            model.word_vectors = MetaEmbeddingVectorizer(model.word_vectors, n_components, whiten=old["whiten"])
+            options = f"n_components={n_components}, whiten={old['whiten']}"
             _warn(self, "parameter whiten", f"word_vectors=MetaEmbeddingVectorizer([...], {options})")
         elif "whiten" in old:
             _warn(self, "parameter whiten", "nothing: it applies only to a list of word_vectors")

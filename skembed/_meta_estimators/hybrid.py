@@ -14,12 +14,13 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.coverage import Tally
-from .._base.pooled import SIF_A, PooledVectorizer
+from .._base.pooled import SIF_A
 from .._base.queries import WordVectorInspection
 from .._base.scikit_learn import fit_context, sparse_rows
 from .._base.sharing import of_one_state, transforming
 from .._base.state import Shaped
 from .._base.text import TextEstimator
+from .._base.vector_length import LENGTH, length_without_source, warn_of_another_length
 from .._compiled.buffers import read_only
 from .._corpus.corpus import SentenceCorpus
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
@@ -27,10 +28,9 @@ from .._text.batches import Batch, offsets
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising
 from .._training.checkpoint import Checkpoint
-from .._validation.constraints import Described
-from .._validation.limits import INT64_MAX, integers
+from .._validation.limits import INT64_MAX
 from .._word_vectors.join import unit_rows
-from .._word_vectors.sources import fit_with, is_unfitted, learned_vectors, needs_order_for, unwrapped
+from .._word_vectors.sources import SUMS_WORDS, fit_with, is_unfitted, learned_vectors, needs_order_for, unwrapped
 
 
 class HybridVectorizer(WordVectorInspection, TextEstimator):
@@ -45,8 +45,9 @@ class HybridVectorizer(WordVectorInspection, TextEstimator):
 
     Parameters
     ----------
-    n_components : int, default=300
-        Length of the learned vectors. Not used where `embedding` is given.
+    n_components : int or "auto", default="auto"
+        Length of the learned vectors. "auto" is 300, or the length of the vectors of `embedding`. Beside `embedding`,
+        `fit` warns of another number and does not use it.
     embedding : estimator or None, default=None
         What learns the vectors: an estimator of this package that sums word vectors. `fit` fits a clone of one that is
         not fitted, with `random_state` and `n_jobs` from here if its own is None. A fitted one is used as it is, and
@@ -141,14 +142,8 @@ class HybridVectorizer(WordVectorInspection, TextEstimator):
     _own_lengths: NDArray[np.float32]  # of each word, in its column
 
     _parameter_constraints: dict[str, Any] = {
-        "n_components": [integers(1)],
-        "embedding": [
-            Described(
-                lambda value: isinstance(unwrapped(value), PooledVectorizer),
-                "an estimator of this package that sums word vectors",
-            ),
-            None,
-        ],
+        "n_components": LENGTH,
+        "embedding": [SUMS_WORDS, None],
         "half_count": [Interval(Real, 1e-3, INT64_MAX, closed="both")],
         "sif_power": [Interval(Real, 0.0, 1.0, closed="both")],
         "n_jobs": [Integral, None],
@@ -158,7 +153,7 @@ class HybridVectorizer(WordVectorInspection, TextEstimator):
 
     def __init__(
         self,
-        n_components: int = 300,
+        n_components: int | str = "auto",
         *,
         embedding: Any = None,
         half_count: float = 200,
@@ -198,7 +193,8 @@ class HybridVectorizer(WordVectorInspection, TextEstimator):
     def _source(self) -> Any:
         """The estimator that learns or has learned the vectors."""
         mine = self.embedding
-        return SiameseCBOWVectorizer(self.n_components, verbose=self.verbose) if mine is None else mine
+        n_components = length_without_source(self.n_components, usual=300)
+        return SiameseCBOWVectorizer(n_components, verbose=self.verbose) if mine is None else mine
 
     @fit_context
     def fit(
@@ -234,7 +230,8 @@ class HybridVectorizer(WordVectorInspection, TextEstimator):
         Warns
         -----
         UserWarning
-            If `y` is given without `groups` or `corpus`, and an unfitted embedding needs reading order.
+            If `y` is given without `groups` or `corpus`, and an unfitted embedding needs reading order. If
+            `n_components` is a number that is not the length of the vectors of `embedding`.
         """
         text = self._corpus_to_learn_from(X, groups, y)
         at_hand = self._at_hand(X, text)
@@ -263,12 +260,14 @@ class HybridVectorizer(WordVectorInspection, TextEstimator):
             )
         if is_unfitted(embedding):
             if self.embedding is None and text.vocabulary.prune().counts[0] < embedding._option("min_count", {}):
-                return [], np.zeros((0, self.n_components), np.float32)  # plain tf-idf
+                return [], np.zeros((0, embedding.n_components), np.float32)  # plain tf-idf
             embedding = fit_with(clone(embedding), text, self.random_state, self.n_jobs, checkpoint)
         else:
             checkpoint.refuse("embedding")
         unwrapped(embedding)._check_corpus(text, "X" if self.corpus is None else "corpus")
-        return learned_vectors(embedding)
+        words, vectors = learned_vectors(embedding)
+        warn_of_another_length(self, "n_components", vectors.shape[1], "embedding")
+        return words, vectors
 
     def _fitted_attributes(
         self, at_hand: SentenceCorpus, text: SentenceCorpus, words: list[str], vectors: np.ndarray

@@ -21,6 +21,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.coverage import check_given, check_kept
 from .._base.scikit_learn import fit_context
+from .._base.vector_length import LENGTH, length_without_source, warn_of_another_length
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
 from .._training.checkpoint import Checkpoint
@@ -30,7 +31,7 @@ from .._word_vectors.common_components import find_components, remove_components
 from .._word_vectors.given import GivenVectors
 from .._word_vectors.processed import ProcessedVectors
 from .._word_vectors.read import read_source
-from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors, warn_of_another_length
+from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors
 from .deprecated import DeprecatedLearning, accepting_deprecated
 from .meta_embedding import MetaEmbeddingVectorizer
 
@@ -46,9 +47,9 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Length of learned vectors, and the largest of joined ones. Not used with other `word_vectors`. The papers'
-        baselines use 300.
+    n_components : int or "auto", default="auto"
+        Length of learned vectors, and the largest of joined ones. "auto" is 100, or the length of other `word_vectors`.
+        Beside these, `fit` warns of another number and does not use it. The papers' baselines use 300.
     word_vectors : dict, (words, array), DataFrame, KeyedVectors, path, estimator, list or None, default=None
         Vectors to use: a mapping of word to vector; a tuple of a sequence of str and an array of shape (n_words,
         n_components); a pandas DataFrame with the words as its index; gensim's KeyedVectors, or a gensim model that
@@ -180,19 +181,21 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        "n_components": LENGTH,
         "binary": ["boolean"],
         "hash_numbers": ["boolean"],
         "spelling_weight": [Interval(Real, 0.0, 1.0, closed="both")],
         "n_removed_components": [integers(0)],
         "unknown": [StrOptions({"zero", "hash", "ngrams"})],
     }
+    n_components: Any
     word2vec_: Word2VecVectorizer | None
     _moments: np.ndarray | None
 
     @accepting_deprecated
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         *,
         word_vectors: Any = None,
         pooling: str = "mean",
@@ -332,10 +335,10 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.word_vectors is None and self.n_removed_components >= self.n_components:
+        n_components = length_without_source(self.n_components)
+        if self.word_vectors is None and self.n_removed_components >= n_components:
             raise ValueError(
-                f"n_removed_components={self.n_removed_components} must be smaller than "
-                f"n_components={self.n_components}."
+                f"n_removed_components={self.n_removed_components} must be smaller than n_components={n_components}."
             )
 
     def _source(self) -> Any:
@@ -343,7 +346,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         if self.word_vectors is None:
             return Word2VecVectorizer(self.n_components, min_count=self.min_count, max_features=self.max_features)
         if is_list(self.word_vectors):
-            return MetaEmbeddingVectorizer(self.word_vectors, self.n_components)
+            return MetaEmbeddingVectorizer(self.word_vectors, length_without_source(self.n_components))
         return self.word_vectors
 
     def _take_word_vectors(self, corpus: SentenceCorpus, checkpoint: Checkpoint) -> None:

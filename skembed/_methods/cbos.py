@@ -25,8 +25,9 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Length of the vectors if `init` is None; else that of the vectors of `init`. The paper uses 100.
+    n_components : int or "auto", default="auto"
+        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
+        another number and does not use it. The paper uses 100.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
         or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
@@ -233,7 +234,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         *,
         init: Any = None,
         freeze_init: bool = False,
@@ -309,7 +310,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
         self.verbose = verbose
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        at_random = self._random_start(fitted, 0.5 / self.n_components)
+        at_random = self._random_start(fitted, 0.5 / fitted["n_features_out_"])
         return self._arrays_from(fitted, self._start_of_words(fitted, at_random))
 
     def _make_objective(self, fitted: dict[str, Any]) -> CBOSObjective:

@@ -49,8 +49,9 @@ class CSEVectorizer(PairedSequences):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Length of the word vectors, where they start at random; `init` has its own. The paper has 300.
+    n_components : int or "auto", default="auto"
+        Length of the word vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
+        another number and does not use it. The paper has 300.
     filter_widths : tuple of int, default=(1, 2, 3)
         Words in a window, for each kind of filter.
     n_filters : int, default=100
@@ -232,7 +233,7 @@ class CSEVectorizer(PairedSequences):
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         *,
         filter_widths: Any = (1, 2, 3),
         n_filters: int = 100,
@@ -322,7 +323,8 @@ class CSEVectorizer(PairedSequences):
         return tuple(map(int, self.filter_widths)), self.padding == "wide", self.activation == "tanh"
 
     def _width_of_words(self, fitted: dict[str, Any]) -> int:
-        return int(fitted["_directions"].shape[1] if "_directions" in fitted else fitted["n_features_out_"])
+        vectors = fitted.get("_directions", fitted.get("word_vectors_"))
+        return super()._width_of_words(fitted) if vectors is None else int(vectors.shape[1])
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         words = super()._learned_arrays(fitted)

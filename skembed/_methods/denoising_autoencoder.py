@@ -42,8 +42,9 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     ----------
     n_components : int, default=100
         Length of the vectors of sentences: the units of encoder and decoder. The paper has 2400.
-    word_components : int, default=100
-        Length of the word vectors, where they start at random; `init` has its own.
+    word_components : int or "auto", default="auto"
+        Length of the word vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
+        another number and does not use it.
     word_drop : float, default=0.1
         Probability with which a word is left out of the sentence that is read. The paper chose it on held-out text; 0
         in its SAE.
@@ -186,7 +187,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         self,
         n_components: int = 100,
         *,
-        word_components: int = 100,
+        word_components: int | str = "auto",
         word_drop: float = 0.1,
         word_swap: float = 0.1,
         init: Any = None,

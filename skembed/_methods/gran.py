@@ -31,8 +31,9 @@ class GRANVectorizer(PairedSequences):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Length of the vectors if `init` is None; else that of the vectors of `init`. The paper has 300.
+    n_components : int or "auto", default="auto"
+        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
+        another number and does not use it. The paper has 300.
     n_units : int, default=100
         Numbers of a state of the recurrent unit. The paper has 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
@@ -209,7 +210,7 @@ class GRANVectorizer(PairedSequences):
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         *,
         n_units: int = 100,
         init: Any = None,

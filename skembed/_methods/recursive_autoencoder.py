@@ -39,8 +39,9 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
 
     Parameters
     ----------
-    n_components : int, default=100
-        Length of the vectors if `init` is None; else that of the vectors of `init`. The paper has 200.
+    n_components : int or "auto", default="auto"
+        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
+        another number and does not use it. The paper has 200.
     trees : {"balanced", "greedy", "bracketed"}, default="balanced"
         "balanced" joins the first and the second word, the third and the fourth, and so on; then these pairs in the
         same way. "greedy" joins the two neighbours that unfold again with the smallest error, again and again; it takes
@@ -183,7 +184,7 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         *,
         trees: str = "balanced",
         init: Any = None,

@@ -51,8 +51,9 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Length of the vectors if `init` is None; else that of the vectors of `init`. The paper uses 600 and 700.
+    n_components : int or "auto", default="auto"
+        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
+        another number and does not use it. The paper uses 600 and 700.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
         or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
@@ -227,7 +228,7 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         *,
         init: Any = None,
         freeze_init: bool = False,

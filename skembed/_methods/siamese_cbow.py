@@ -24,8 +24,9 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
 
     Parameters
     ----------
-    n_components : int, default=100
-        Length of the vectors if `init` is None; else that of the vectors of `init`. The paper uses 300.
+    n_components : int or "auto", default="auto"
+        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
+        another number and does not use it. The paper uses 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
         or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
@@ -216,7 +217,7 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         *,
         init: Any = None,
         freeze_init: bool = False,

@@ -53,8 +53,9 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         "uni" reads the words in their order. "bi" has two units of half the length, one of which reads the sentence
         from its end; a vector is both last states. "combine" is one half of "uni" and one of "bi", each with decoders
         of its own.
-    word_components : int, default=100
-        Length of the word vectors, where they start at random; `init` has its own. The paper has 620.
+    word_components : int or "auto", default="auto"
+        Length of the word vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
+        another number and does not use it. The paper has 620.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Word vectors to start from: those of a fitted estimator of this package, its tokenizer included; or what
         :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None, as in the paper, starts
@@ -207,7 +208,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         n_components: int = 100,
         *,
         direction: str = "uni",
-        word_components: int = 100,
+        word_components: int | str = "auto",
         init: Any = None,
         learn_words: bool = True,
         expand_with: Any = None,

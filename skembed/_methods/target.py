@@ -39,8 +39,8 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Length of the vectors if `init` is None; else that of the vectors of `init`.
+    n_components : int or "auto", default="auto"
+        Length of the vectors. "auto" is 100, or that of the vectors of `init`, beside which `fit` warns of another.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
         or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
@@ -208,7 +208,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         *,
         init: Any = None,
         freeze_init: bool = False,

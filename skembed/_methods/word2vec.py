@@ -38,8 +38,9 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Length of the vectors if `init` is None; else that of the vectors of `init`. The papers' baselines use 300.
+    n_components : int or "auto", default="auto"
+        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
+        another number and does not use it. The papers' baselines use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
         Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
         or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
@@ -184,7 +185,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | str = "auto",
         *,
         init: Any = None,
         freeze_init: bool = False,

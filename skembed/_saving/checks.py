@@ -94,7 +94,7 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
     as_fitted.__dict__.update(layout)
     as_fitted._check_parameters()
     arrays = as_fitted._learned_arrays(dict(fitted))
-    if as_fitted._layout_of_options(arrays) != layout:
+    if as_fitted._layout_of_options(arrays, fitted) != layout:
         raise ValueError(f"_layout is {brief(layout)}, which is not that of {type(model).__name__}.")
     if not inference_only:
         check_shapes(arrays, as_fitted.solver, fitted)

@@ -13,7 +13,7 @@ __all__ = [
     "parquet",
     "piece_tokenizer",
     "sources",
-    "splitting",
     "tokenizer",
     "vocabulary",
+    "words",
 ]

@@ -38,7 +38,8 @@ def estimate(
 
     Without ``make_trainer`` the vectorizer makes the trainer, whose `scratch_bytes` counts.
     """
-    fitted = {"n_features_out_": vectorizer.n_components} | vectorizer._settings(annotations, classes)
+    fitted = {"n_features_out_": vectorizer._option("n_components", {})}
+    fitted |= vectorizer._settings(annotations, classes)
     fitted = dict(vars(vectorizer)) if keep else fitted | vectorizer._learn_vocabulary(corpus, fitted)
     # With early stopping, those of the sentences to learn from and of those held out.
     of_annotations = sum(values.nbytes for values in annotations) if vectorizer.early_stopping else 0

@@ -30,7 +30,7 @@ class GivenVectors(PooledVectorizer):
         "random_state": ["random_state"],
     }
     word_vectors: Any
-    n_components: int
+    n_components: Any
     n_jobs: int | None
     random_state: Any
 

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._base.queries import SentenceSimilarity
 from .._base.state import Shaped
+from .._base.vector_length import LENGTH
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.gru import Gru, Steps, start_gru
 from .._objectives.next_word import MOST_SCORES, Sample, Sampler, predict
@@ -185,14 +186,15 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "word_components": [integers(1)],
+        "n_components": [integers(1)],
+        "word_components": LENGTH,
         "learn_words": ["boolean"],
         "negative": [integers(1)],
         "max_gradient_norm": [Interval(Real, 1e-12, 1e12, closed="both"), None],
         "max_sentence_length": [integers(2, INT64_MAX), None],
     }
     solver = "adam"
-    word_components: int
+    word_components: int | str
     learn_words: bool
     negative: int
     max_gradient_norm: float | None
@@ -215,7 +217,7 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
         if "_init" in fitted:
             return int(fitted["_init"].vectors.shape[1])
         vectors = fitted.get("word_vectors_")
-        return int(self.word_components if vectors is None else vectors.shape[1])
+        return super()._width_of_words({}) if vectors is None else int(vectors.shape[1])
 
     def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
         n_words, n_inputs = len(fitted["word_counts_"]), self._width_of_words(fitted)

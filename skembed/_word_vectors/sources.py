@@ -16,8 +16,12 @@ from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import takes_corpus
 from .._training.checkpoint import Checkpoint
-from .._validation.messages import warn_at_user
+from .._validation.constraints import Described
 from .read import is_table, learns_none, read_source
+
+SUMS_WORDS = Described(
+    lambda value: isinstance(unwrapped(value), PooledVectorizer), "an estimator of this package that sums word vectors"
+)
 
 
 def is_list(source: Any) -> bool:
@@ -94,12 +98,3 @@ def needs_order_for(source: Any) -> str | None:
     sources = source if is_list(source) else [source]
     unfitted = (one for one in sources if is_unfitted(one) and getattr(one, "corpus", None) is None)
     return next(filter(None, (getattr(one, "_needs_order_for", None) for one in unfitted)), None)
-
-
-def warn_of_another_length(estimator: Any, option: str, length: int, source: str) -> None:
-    """Warn if vectors of another length than that of a source are asked for; a default is no choice."""
-    if getattr(estimator, option) not in (length, estimator._default_of(option)):
-        warn_at_user(
-            f"{option}={getattr(estimator, option)} is not used: {source} has vectors of length {length}, and so has "
-            f"the model. Pass {option}={length}, or give {source} vectors of the length that you want."
-        )

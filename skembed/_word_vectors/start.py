@@ -14,6 +14,7 @@ from .._base.coverage import check_given, known_fraction
 from .._base.ngrams import NgramVectorizer
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
+from .._base.vector_length import LENGTH, length_without_source, warn_of_another_length
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
@@ -22,7 +23,7 @@ from .._training.learned_arrays import Start, moving
 from .._validation.messages import warn_at_user
 from .join import counts_of
 from .read import is_table, read_parameter
-from .sources import is_unfitted, warn_of_another_length
+from .sources import is_unfitted
 
 
 class InitVectors(NamedTuple):
@@ -50,8 +51,10 @@ class StartsFromInit(TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "init": "no_validation"  # checked when it is read
+        "n_components": LENGTH,
+        "init": "no_validation",  # checked when it is read
     }
+    n_components: Any
     init: Any
     freeze_init: bool = False
     _option_of_length = "n_components"  # of the word vectors
@@ -65,6 +68,13 @@ class StartsFromInit(TrainedVectorizer):
         clone = super(StartsFromInit, bare).__sklearn_clone__()
         clone.init = getattr(self, "init", None)  # which a subclass may do without
         return clone
+
+    def _option(self, name: str, fitted: dict[str, Any] | None = None) -> Any:
+        """As of other estimators; a length of "auto" is that of the word vectors of a fit."""
+        value = super()._option(name, fitted)
+        if name != self._option_of_length or not isinstance(value, str):
+            return value
+        return self._width_of_words(dict(vars(self)) if fitted is None else fitted)
 
     def _tokenizer_of_options(self) -> Tokenizer:
         """How words are made: as in `init`, unless an option differs from its default."""
@@ -139,8 +149,10 @@ class StartsFromInit(TrainedVectorizer):
         return super()._keep_vocabulary(corpus, annotations)
 
     def _width_of_words(self, fitted: dict[str, Any]) -> int:
-        """Length of the word vectors."""
-        return int(fitted["n_features_out_"])
+        """Length of the word vectors; before there are any, that of a start at random."""
+        if "n_features_out_" in fitted:
+            return int(fitted["n_features_out_"])
+        return length_without_source(getattr(self, self._option_of_length))
 
     def _start_of_words(self, fitted: dict[str, Any], at_random: Start) -> Start:
         """Start of an array that has the words in its first rows: from `init`, or at random without it."""

@@ -352,7 +352,7 @@ def passes_of(path):
     ("name", "options"),
     [
         ("HybridVectorizer", {}),
-        ("HybridVectorizer", {"embedding": skembed.CBOSVectorizer(5, min_count=1, max_iter=3)}),
+        ("HybridVectorizer", {"n_components": "auto", "embedding": skembed.CBOSVectorizer(5, min_count=1, max_iter=3)}),
         ("MeanEmbeddingVectorizer", {}),
         (
             "MeanEmbeddingVectorizer",
