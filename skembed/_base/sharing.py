@@ -11,6 +11,9 @@ from functools import wraps
 from inspect import isfunction
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
+from .._compiled.norms import row_norms
 from .._validation.scalars import plain
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -56,6 +59,12 @@ def _set_side_state(estimator: Any, what: SideState) -> tuple[weakref.ref[Any], 
         pop(key, None)
 
     return _SIDE_STATES.setdefault(id(estimator), (weakref.ref(estimator, forget), what))
+
+
+def norms_for(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
+    """The function for the norm of each row of an array of an estimator: only of changed ones where others are kept."""
+    spares = side_state(estimator).spares
+    return row_norms if spares is None else spares.norms
 
 
 def shallow_copy(estimator: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.paired import EVIDENCE, PairedVectorizer
+from .._base.sharing import norms_for
 from .._compiled.buffers import between
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
@@ -75,7 +76,7 @@ class PairedWords(StartsFromInit, PairedVectorizer):
         return [array for array in arrays if not array.name.startswith("_start_")] if self.interpolation < 1 else []
 
     def _encoder_of_words(self, fitted: dict[str, Any], word_dropout: float = 0.0) -> WordSums:
-        return WordSums(fitted, MOVES[self.learn], self.alpha, word_dropout)
+        return WordSums(fitted, MOVES[self.learn], self.alpha, word_dropout, norms_for(self))
 
     def _make_loss(self) -> Loss:
         return HingeLoss(self.margin) if self.loss == "hinge" else SoftmaxLoss(self.temperature)
