@@ -67,6 +67,21 @@ def norms_for(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
     return row_norms if spares is None else spares.norms
 
 
+def derived_rows(
+    estimator: Any, name: str, setting: Any, source: np.ndarray, make: Callable[[Any], np.ndarray]
+) -> np.ndarray:
+    """A fitted attribute whose rows follow from those of a learned array, and from a setting.
+
+    ``make`` makes some rows, given their indices, or all, given a slice. Where `partial_fit` has changed some rows of
+    the source, only those are made anew.
+    """
+    spares = side_state(estimator).spares
+    if spares is None:
+        return make(slice(None))
+    found: np.ndarray = spares.derived(f"{name} of {setting}", vars(estimator).get(name), source, make)
+    return found
+
+
 def shallow_copy(estimator: Any) -> Any:
     """Return a shallow copy, taken atomically; a later fit of either does not change the other."""
     state = object.__getstate__(estimator)

@@ -9,7 +9,7 @@ is memory for more of them, so that the arrays need not be larger each time. Arr
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +61,8 @@ class _Taken:
     """An array that a model learns in."""
 
     def __init__(self, array: np.ndarray, memory: _Memory, before: _Memory | None, norms: np.ndarray | None) -> None:
-        self.array, self.memory, self.before, self.norms = array, memory, before, norms
+        self.array, self.memory, self.norms = array, memory, norms
+        self.before = before  # where the array of the fitted model is; None if it was not kept
         self.new = np.empty(0, np.int64)  # rows of new words
         self.changed: np.ndarray | None = None  # rows that learning has changed, if that is known
 
@@ -96,7 +97,7 @@ class SpareArrays:
         found = memory.array(len(array))
         if kept is None:
             found[...] = array
-        taken = self._taken[name] = _Taken(found, memory, None, kept and kept.norms)
+        taken = self._taken[name] = _Taken(found, memory, kept and kept.memory, kept and kept.norms)
         taken.changed = np.empty(0, np.int64)
         return found
 
@@ -126,6 +127,30 @@ class SpareArrays:
         taken.array, taken.new = taken.memory.array(n_rows), new
         taken.array[new] = 0
         return taken.array
+
+    def derived(
+        self, name: str, array: np.ndarray | None, source: np.ndarray, make: Callable[[Any], np.ndarray]
+    ) -> np.ndarray:
+        """What follows row by row from a copy, such as `array` of the fitted model from what was copied.
+
+        ``make`` makes some rows, given their indices, or all, given a slice. The name says all that the rows depend on.
+        """
+        of_source = next((taken for taken in self._taken.values() if taken.array is source), None)
+        if of_source is None or of_source.changed is None:
+            return make(slice(None))
+        kept = self._kept.get(name)
+        if array is None or kept is None or kept.array() is not array or of_source.before is None:
+            memory = _Memory(of_source.memory.n_rows, source.shape[1:])
+            found = memory.array(len(source))
+            found[...] = make(slice(None))
+            taken = self._taken[name] = _Taken(found, memory, None, None)
+            taken.changed = np.empty(0, np.int64)
+            return found
+        rows = of_source.differing
+        found = self.grown(name, array, len(source), rows)
+        found[rows] = make(rows)
+        self._taken[name].changed = rows
+        return found
 
     def watch(
         self, arrays: Iterable[LearnedArray], fitted: Mapping[str, Any], moved: dict[str, np.ndarray] | None
@@ -184,6 +209,7 @@ class SpareArrays:
 
     def keep(self) -> None:
         """Keep what was taken, as the arrays of the fitted model from now on, which nobody may write to."""
+        self._kept = {}
         for name, taken in self._taken.items():
             if taken.changed is not None:
                 taken.array.flags.writeable = False

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* found nothing to predict")  #
 
 KERNELS = [
     "CBOSVectorizer",
+    "CBOSVectorizer-given",
     "CPhraseVectorizer",
     "FastSentVectorizer",
     "ParagraphVectorizer-dm",
@@ -59,28 +60,31 @@ def test_calls_one_after_the_other_are_those_of_copies(name, limited):
         assert learned(first) == learned(second)
 
 
-def large(name):
-    """A model of 20,000 words, with the defaults of its class."""
+def large(name, **settings):
+    """A model of 20,000 words, with the defaults of its class but for some settings."""
     text = [" ".join(f"w{i}" for i in range(start, start + 20)) for start in range(0, 20_000, 20)]
-    return type(make(name))(50, min_count=1, random_state=0).partial_fit(text)
+    return type(make(name))(50, min_count=1, random_state=0, **settings).partial_fit(text)
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "settings"),
     [
-        "CBOSVectorizer",
-        "CSEVectorizer",
-        "FastSentVectorizer",
-        "GRANVectorizer",
-        "ParagraphVectorizer",
-        "ParaphraseVectorizer",
-        "Sent2VecVectorizer",
-        "TargetVectorizer",
+        ("CBOSVectorizer", {}),
+        ("CBOSVectorizer", {"interpolation": 0.5}),
+        ("CSEVectorizer", {}),
+        ("FastSentVectorizer", {}),
+        ("GRANVectorizer", {}),
+        ("ParagraphVectorizer", {}),
+        ("ParaphraseVectorizer", {}),
+        ("ParaphraseVectorizer", {"interpolation": 0.5}),
+        ("ParaphraseVectorizer", {"interpolation": 0.5, "learn": "weights"}),
+        ("Sent2VecVectorizer", {}),
+        ("TargetVectorizer", {}),
     ],
 )
 @pytest.mark.parametrize("new_word", [False, True])
-def test_a_small_text_does_not_copy_the_arrays(name, new_word):
-    model = large(name)
+def test_a_small_text_does_not_copy_the_arrays(name, settings, new_word):
+    model = large(name, **settings)
     batches = [[f"w{i} w{i + 1} w3", f"w7 w{i} w{i}", f"w5 w{i}", f"w8 w{i}"] for i in range(5)]
     if new_word:
         batches = [[*batch, f"w2 new{i}", f"new{i} w9"] for i, batch in enumerate(batches)]
@@ -134,6 +138,15 @@ def test_a_call_that_fails_in_the_middle(name):
         model.partial_fit(batch)
         other.partial_fit(batch)
         assert learned(model) == learned(other)
+
+
+@pytest.mark.parametrize("name", ["CBOSVectorizer-given", "ParaphraseVectorizer-given"])
+def test_another_interpolation_counts_for_all_words(name):
+    model = copy.deepcopy(fitted(name))
+    for batch, share in zip(BATCHES, [0.5, 0.5, 0.2, 0.2, 0.5, 1.0, 0.5]):
+        model.set_params(interpolation=share)
+        other = copy.deepcopy(model).partial_fit(batch)
+        assert learned(model.partial_fit(batch)) == learned(other)
 
 
 def test_an_array_that_a_user_has_put_there():
