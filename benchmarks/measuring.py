@@ -34,10 +34,10 @@ _ROWS = {
 NAMED_VERSIONS = ("numba", "numpy", "scipy", "scikit-learn", "gensim", "fse")
 
 
-def learners():
-    """Name of a row -> (class, settings), for all methods that learn vectors from text alone, in passes over it.
+def learners(*evidence):
+    """Name of a row -> (class, settings), for all methods that learn vectors in passes over some kinds of evidence.
 
-    A method that needs pairs or targets says so by `_learns_from`, which is "text" otherwise.
+    The kinds are "text", which is the default, "pairs" and "targets".
     """
     import skembed
 
@@ -46,7 +46,7 @@ def learners():
         cls = getattr(skembed, name)
         if not getattr(cls, "__module__", "").startswith("skembed._methods.") or "max_iter" not in cls().get_params():
             continue
-        if getattr(cls, "_learns_from", "text") == "text":
+        if cls._learns_from in (evidence or ("text",)):
             title = next(iter(cls._paper_settings), name)
             rows |= {row: (name, settings) for row, settings in _ROWS.get(name, {title: {}}).items()}
     return rows

@@ -502,13 +502,13 @@ def step_words(sentences, gradient, words, moves, rates, alpha, n_steps):
         direction, scale = old[word]
         if moves.directions:
             found = scale * sums[word] + alpha * (direction - words["start"][word])
-            move(words["directions"][word : word + 1][0], words["direction_moments"][:, word], found, rates[0])
+            move(words["directions"][word : word + 1][0], words["direction_moments"][word], found, rates[0])
             if moves.keeps_length:
                 length = np.linalg.norm(words["start"][word])
                 words["directions"][word] *= length / np.linalg.norm(words["directions"][word])
         if moves.scales:
             found = sums[word] @ direction + alpha * (scale - 1)
-            move(words["scales"][word : word + 1], words["scale_moments"][:, word : word + 1], found, rates[1])
+            move(words["scales"][word : word + 1], words["scale_moments"][word, :, None], found, rates[1])
 
 
 def convolve(words, filters, intercept, widths, wide, tanh):

@@ -20,6 +20,7 @@ from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .ngrams import NgramVectorizer
+from .sharing import derived_rows
 
 # More whole numbers than this, each in fewer rows in the mean, may be the target of a regression.
 _MOST_PLAIN_CLASSES, _FEW_ROWS = 20, 50
@@ -169,7 +170,10 @@ class ContextVectorizer(NgramVectorizer):
     def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
         vectors = None
         if self.interpolation < 1:
-            vectors = between(fitted["_start_vectors"], fitted["_source_vectors"], self.interpolation)
+            start, source, share = fitted["_start_vectors"], fitted["_source_vectors"], float(self.interpolation)
+            vectors = derived_rows(
+                self, "_interpolated_vectors", share, source, lambda rows: between(start[rows], source[rows], share)
+            )
         return super()._finish_fit(fitted | {"_interpolated_vectors": vectors}, corpus)
 
     def _random_start(self, fitted: dict[str, Any], limit: float) -> Start:

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._training.learned_arrays import WordRows, with_new_rows
+from .._training.spare_arrays import SpareArrays
 from .._validation.messages import brief
 from .coverage import check_kept
-from .sharing import side_state
+from .sharing import norms_for, side_state
 from .state import check_order
 from .waiting import waiting_on
 
@@ -69,10 +69,11 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], 
     vectors, source = None, next((array for array in arrays if array.is_source), None)
     if source is not None:
         vectors = hash_vectors(growth.words, source.shape[1])
-        is_known = "_unknown_length" in fitted
-        vectors *= fitted["_unknown_length"] if is_known else np.median(row_norms(fitted[source.name][:n_words]))
+        length = fitted.get("_unknown_length")
+        vectors *= np.median(norms_for(estimator)(fitted[source.name][:n_words])) if length is None else length
     new_rows = WordRows(n_words, growth.rows, vectors)
-    return grown | with_new_rows(arrays, estimator.solver, fitted, new_rows, state.spares.grown)
+    spares = state.spares or SpareArrays()
+    return grown | with_new_rows(arrays, estimator.solver, fitted, new_rows, spares.grown)
 
 
 def _weights_before(growth: Growth, fitted: dict[str, Any]) -> np.ndarray:

@@ -15,7 +15,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .embedding import EmbeddingVectorizer
 from .queries import WordVectorInspection
-from .sharing import shallow_copy, side_state
+from .sharing import norms_for, shallow_copy
 from .state import Shaped
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
@@ -56,9 +56,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         fitted = super()._finish_fit(fitted, corpus)
         model = shallow_copy(self)
         model.__dict__.update(fitted)
-        spares = side_state(self).spares
-        norms = row_norms(model.word_vectors_) if spares is None else spares.norms(model.word_vectors_)
-        return fitted | {"_unknown_length": np.float32(np.median(norms))}
+        return fitted | {"_unknown_length": np.float32(np.median(norms_for(self)(model.word_vectors_)))}
 
     def _word_weights(
         self, corpus: SentenceCorpus, vocabulary: dict[str, int], earlier: dict[str, Any] | None = None

@@ -11,6 +11,9 @@ from functools import wraps
 from inspect import isfunction
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
+from .._compiled.norms import row_norms
 from .._validation.scalars import plain
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -56,6 +59,27 @@ def _set_side_state(estimator: Any, what: SideState) -> tuple[weakref.ref[Any], 
         pop(key, None)
 
     return _SIDE_STATES.setdefault(id(estimator), (weakref.ref(estimator, forget), what))
+
+
+def norms_for(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
+    """The function for the norm of each row of an array of an estimator: only of changed ones where others are kept."""
+    spares = side_state(estimator).spares
+    return row_norms if spares is None else spares.norms
+
+
+def derived_rows(
+    estimator: Any, name: str, setting: Any, source: np.ndarray, make: Callable[[Any], np.ndarray]
+) -> np.ndarray:
+    """A fitted attribute whose rows follow from those of a learned array, and from a setting.
+
+    ``make`` makes some rows, given their indices, or all, given a slice. Where `partial_fit` has changed some rows of
+    the source, only those are made anew.
+    """
+    spares = side_state(estimator).spares
+    if spares is None:
+        return make(slice(None))
+    found: np.ndarray = spares.derived(f"{name} of {setting}", vars(estimator).get(name), source, make)
+    return found
 
 
 def shallow_copy(estimator: Any) -> Any:

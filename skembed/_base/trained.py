@@ -14,7 +14,7 @@ from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint, LearningState
-from .._training.dense import DenseObjective, DenseTrainer
+from .._training.dense import DenseObjective, DenseTrainer, SteppingLoop
 from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
@@ -167,6 +167,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
+            if keep:
+                side_state(self).spares = side_state(self).spares or SpareArrays()
             fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
             if keep:
                 fitted |= learn_words(self, corpus, fitted, "ignore" if without_classes(classes) else new_words)
@@ -182,6 +184,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             if keep:
+                side_state(self).spares = None
                 fitted = self._keep_vocabulary(corpus, annotations)
                 check_kept(self, corpus)
             else:
@@ -264,8 +267,9 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         self._check_layout()
         names = self._fitted_names()
         fitted = {name: value for name, value in vars(self).items() if name in names}
-        spares = side_state(self).spares = side_state(self).spares or SpareArrays()
-        copies = copies_of(self._learned_arrays(fitted), self.solver, fitted, spares.copy)
+        spares = side_state(self).spares
+        makers = () if spares is None else (spares.copy, spares.share)
+        copies = copies_of(self._learned_arrays(fitted), self.solver, fitted, *makers)
         check_to_learn_on(fitted, len(self._weights_in_training(fitted)))
         return fitted | copies
 
@@ -331,7 +335,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
         tasks = PassTasks(self, X, 0 if partial else n_passes)
         trainer = self._make_loop(fitted, text, engine)
-        spares = side_state(self).spares if partial and isinstance(trainer, Trainer) else None
+        spares = side_state(self).spares if isinstance(trainer, BlockLoop) else None
+        moved = trainer.moved if isinstance(trainer, SteppingLoop) else None
         trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
         first_pass, of_a_set = fitted["n_iter_"], n_passes // n_sets
@@ -346,9 +351,9 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
             falls = self.solver != "adagrad" and not partial  # the papers' linear decay to zero
             rates = tuple(self.learning_rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
             if spares is not None:
-                spares.watch(arrays, fitted)
+                spares.watch(arrays, fitted, moved)
             losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
-            check_finite(self, weights if spares is None else spares.note(weights), losses[-1], epoch)
+            check_finite(self, weights if spares is None else spares.note(weights, moved), losses[-1], epoch)
             fitted["n_iter_"] += 1
             stopped = False
             if held_out is not None:

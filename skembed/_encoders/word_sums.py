@@ -7,6 +7,7 @@ to the length with which it started.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,9 +40,8 @@ class LearnedWords(NamedTuple):
 
     directions: np.ndarray  # (n_words, n_components) float32
     scales: np.ndarray  # (n_words,) float32
-    first: np.ndarray  # (n_words, n_components) float32, Adam's first moment of the directions
-    second: np.ndarray  # (n_words, n_components) float32, the second moment
-    scale_moments: np.ndarray  # (2, n_words) float32
+    moments: np.ndarray  # (2 * n_words, n_components) float32, both moments of Adam of each direction in turn
+    scale_moments: np.ndarray  # (n_words, 2) float32
     start: np.ndarray  # (n_words, n_components) float32, where the directions started
     lengths: np.ndarray  # (n_words,) float32, the lengths with which they started
 
@@ -117,39 +117,40 @@ def adam_of_vectors(row, first, second, gradient, pull, step):
 @njit(**INLINE)
 def move_direction(words, row, gradient, index, step):
     """One step of a direction."""
-    directions, start = words.directions, words.start
+    directions, start, moments = words.directions, words.start, words.moments
+    of_first, of_second = 2 * row, 2 * row + 1
     numbers = (words.scales[row], np.float32(step.direction_rate), np.float32(step.correction), np.float32(step.alpha))
     minus_one = splat(-ONE)
     last = directions.shape[1] - WIDTH
     if last < 0:
         d = load_short(directions, row)
         pull = multiply_add(minus_one, load_short(start, row), d)
-        first, second, g = load_short(words.first, row), load_short(words.second, row), load_short(gradient, index)
+        first, second, g = load_short(moments, of_first), load_short(moments, of_second), load_short(gradient, index)
         d, first, second = adam_of_vectors(d, first, second, g, pull, numbers)
         store_short(directions, row, d)
-        store_short(words.first, row, first)
-        store_short(words.second, row, second)
+        store_short(moments, of_first, first)
+        store_short(moments, of_second, second)
         return
     # The last vector overlaps the one before, which must not be moved twice.
     d = load(directions, row, last)
     pull = d
     if step.alpha > 0.0:  # otherwise the start is not in the cache, and not needed
         pull = multiply_add(minus_one, load(start, row, last), d)
-    first, second, g = load(words.first, row, last), load(words.second, row, last), load(gradient, index, last)
+    first, second, g = load(moments, of_first, last), load(moments, of_second, last), load(gradient, index, last)
     end, end_first, end_second = adam_of_vectors(d, first, second, g, pull, numbers)
     for c in range(0, last, WIDTH):
         d = load(directions, row, c)
         pull = d
         if step.alpha > 0.0:
             pull = multiply_add(minus_one, load(start, row, c), d)
-        first, second, g = load(words.first, row, c), load(words.second, row, c), load(gradient, index, c)
+        first, second, g = load(moments, of_first, c), load(moments, of_second, c), load(gradient, index, c)
         d, first, second = adam_of_vectors(d, first, second, g, pull, numbers)
         store(directions, row, c, d)
-        store(words.first, row, c, first)
-        store(words.second, row, c, second)
+        store(moments, of_first, c, first)
+        store(moments, of_second, c, second)
     store(directions, row, last, end)
-    store(words.first, row, last, end_first)
-    store(words.second, row, last, end_second)
+    store(moments, of_first, last, end_first)
+    store(moments, of_second, last, end_second)
 
 
 @njit(**INLINE)
@@ -184,8 +185,8 @@ def step_words(entries, n, words, step):
     for index in range(n):
         if index + _ROWS_AHEAD < n and step.direction_rate > 0.0:
             later = entries.distinct[index + _ROWS_AHEAD]
-            prefetch_whole_row(words.first, later)
-            prefetch_whole_row(words.second, later)
+            prefetch_whole_row(words.moments, 2 * later)
+            prefetch_whole_row(words.moments, 2 * later + 1)
             prefetch_row(words.directions, later)
         row = entries.distinct[index]
         entries.index_of[row] = 0
@@ -202,10 +203,10 @@ def step_words(entries, n, words, step):
             gradient = entries.product[0, 0] + np.float32(step.alpha) * (words.scales[row] - ONE)
             moments = words.scale_moments
             change, first, second = adam(
-                (moments[0, row], moments[1, row]), gradient, np.float32(step.scale_rate), np.float32(step.correction)
+                (moments[row, 0], moments[row, 1]), gradient, np.float32(step.scale_rate), np.float32(step.correction)
             )
             words.scales[row] -= change
-            moments[0, row], moments[1, row] = first, second
+            moments[row, 0], moments[row, 1] = first, second
 
 
 class Moves(NamedTuple):
@@ -219,8 +220,16 @@ class Moves(NamedTuple):
 class WordSums:
     """Encoder of `PairTrainer`: a sentence is the sum of its words; what `fitted` holds of them is changed in place."""
 
-    def __init__(self, fitted: dict[str, Any], moves: Moves, alpha: float, dropout: float) -> None:
-        self.fitted, self.moves, self.alpha = fitted, moves, float(alpha)
+    def __init__(
+        self,
+        fitted: dict[str, Any],
+        moves: Moves,
+        alpha: float,
+        dropout: float,
+        norms: Callable[[np.ndarray], np.ndarray] = row_norms,
+    ) -> None:
+        self.fitted, self.moves, self.alpha, self._norms = fitted, moves, float(alpha), norms
+        self.moved: dict[str, np.ndarray] = {}  # as in `SteppingLoop`
         self.kept = int((1 - dropout) * KEEP_ALL)
         self.n_words, self.n_components = fitted["_directions"].shape
         self._index_of = np.zeros(self.n_words, np.int32)
@@ -235,16 +244,14 @@ class WordSums:
     def words(self) -> LearnedWords:
         """What is learned of each word."""
         fitted = self.fitted
-        no_rows, no_numbers = np.zeros((2, 0, self.n_components), np.float32), np.zeros((2, 0), np.float32)
-        first, second = fitted.get("_directions_accumulator", no_rows)
+        no_rows, no_numbers = np.zeros((0, 2, self.n_components), np.float32), np.zeros((0, 2), np.float32)
         return LearnedWords(
             fitted["_directions"],
             fitted["_scales"],
-            first,
-            second,
+            fitted.get("_directions_accumulator", no_rows).reshape(-1, self.n_components),
             fitted.get("_scales_accumulator", no_numbers),
             fitted["_start_vectors"],
-            np.asarray(row_norms(fitted["_start_vectors"]), np.float32),
+            np.asarray(self._norms(fitted["_start_vectors"]), np.float32),
         )
 
     @cached_property
@@ -281,6 +288,8 @@ class WordSums:
         correction = 1 / (1 - float(_BETA_2) ** n_steps)
         of_direction, of_scale = (rate * unit * moves for unit, moves in zip(self._units, self.moves))
         n = gather(gradient, self._entries)
+        for is_moved in self.moved.values():  # of directions, and of scales
+            is_moved[self._entries.distinct[:n]] = True
         n_frozen = int(self.fitted.get("_n_frozen", 0))
         step = Step(of_direction, of_scale, self.moves.keeps_length, self.alpha, correction, n_frozen)
         step_words(self._entries, n, self.words, step)

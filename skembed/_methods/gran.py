@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from .._base.sharing import norms_for
 from .._base.state import Shaped
 from .._encoders.gru import start_gru
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
@@ -311,7 +312,12 @@ class GRANVectorizer(PairedSequences):
     def _make_encoder(self, fitted: dict[str, Any]) -> GatedAverages:
         words = self._encoder_of_words(fitted)
         return GatedAverages(
-            words, fitted, alpha=self.gate_alpha, dropout=self.word_dropout, shuffled=float(self.shuffled)
+            words,
+            fitted,
+            alpha=self.gate_alpha,
+            dropout=self.word_dropout,
+            shuffled=float(self.shuffled),
+            norms=norms_for(self),
         )
 
     def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:

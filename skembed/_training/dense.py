@@ -72,6 +72,11 @@ class DenseObjective:
 class SteppingLoop(BlockLoop):
     """Base of the loops without a compiled kernel: each block ends with one step. BLAS has one thread."""
 
+    @property
+    @abstractmethod
+    def moved(self) -> dict[str, np.ndarray]:
+        """By name of an array that is watched, which rows have moved, (n_rows,) bool."""
+
     @abstractmethod
     def _compute(self, text: EncodedText, plan: Any, block: int, learn: bool, threads: Threads) -> Any:
         """Loss and gradients of a block, with `loss` and `n_targets`."""
@@ -111,6 +116,12 @@ class DenseTrainer(SteppingLoop):
     ) -> None:
         super().__init__(objective, solver, batch_size, seed, n_threads, examples=examples)
         self.arrays, self.fitted = moving(arrays), fitted
+        self._moved: dict[str, np.ndarray] = {}
+
+    @property
+    def moved(self) -> dict[str, np.ndarray]:
+        """Which rows have moved."""
+        return self._moved
 
     def compile(self, text: EncodedText) -> None:
         """Nothing that depends on the text."""
@@ -155,6 +166,8 @@ class DenseTrainer(SteppingLoop):
             divisor *= max(1.0, norm / self.objective.largest_norm)
         for array, (rows, gradient) in zip(moved, found):
             weights, accumulator = self.fitted[array.name], self.fitted[array.accumulator]
+            if array.name in self._moved:
+                self._moved[array.name][rows] = True
             if self.solver == "adam":
                 move_by_adam(weights, accumulator, rows, gradient, divisor, rate, n_steps)
                 continue
@@ -200,10 +213,13 @@ def _sum_by_row(found: list[RowGradients]) -> RowGradients:
 def adam_step(moments: np.ndarray, rows: Any, gradient: np.ndarray, rate: float, n_steps: int) -> np.ndarray:
     """The step of Adam (Kingma and Ba, 2015) for ``rows`` of an array, or ``...`` for all; updates the moments.
 
+    The moments are (2, ...) for all, and (n_rows, 2, ...) for rows.
+
     Rows are lazy: the moments of a row that a block does not use stay as they are, and the row does not move, whereas
     the paper's Adam would decay them and move every row of the vocabulary in every block. ``n_steps``, from which the
     bias of the moments is corrected, counts the blocks, not the steps of the row.
     """
+    moments = moments if rows is ... else moments.swapaxes(0, 1)
     first = np.float32(_BETA_1) * moments[0][rows] + np.float32(1 - _BETA_1) * gradient
     second = np.float32(_BETA_2) * moments[1][rows] + np.float32(1 - _BETA_2) * np.square(gradient)
     moments[0][rows], moments[1][rows] = first, second
@@ -230,8 +246,10 @@ def move_by_adam(
     Without copies. ``unit`` is a number, a number for each column, or an array (..., 1) that broadcasts over the rows.
     """
     n_columns = gradient.shape[-1]
-    matrices = tuple(array.reshape(-1, n_columns) for array in (weights, *moments, gradient))
+    matrices = tuple(array.reshape(-1, n_columns) for array in (weights, moments, gradient))
     which = np.arange(gradient.size // n_columns) if rows is ... else rows
+    # Where the moments are: those of a row side by side, or all the first ones before all the second ones.
+    apart = (1, len(which)) if rows is ... else (2, 1)
     units = np.asarray(unit, np.float32)
     of_rows, of_columns = np.ones(len(which), np.float32), np.ones(n_columns, np.float32)
     if units.ndim == 1:
@@ -239,21 +257,23 @@ def move_by_adam(
     else:
         of_rows *= np.broadcast_to(units, (*gradient.shape[:-1], 1)).ravel()
     settings = divisor, rate * _correction(n_steps), _BETA_1, 1 - _BETA_1, _BETA_2, 1 - _BETA_2, _EPSILON
-    _adam_rows(matrices, which, (of_rows, of_columns), tuple(map(np.float32, settings)))
+    _adam_rows(matrices, which, apart, (of_rows, of_columns), tuple(map(np.float32, settings)))
 
 
 @lean_kernel
-def _adam_rows(matrices, rows, units, settings):
-    weights, first, second, gradient = matrices
+def _adam_rows(matrices, rows, apart, units, settings):
+    weights, moments, gradient = matrices
     of_rows, of_columns = units
     divisor, rate, keep_1, take_1, keep_2, take_2, epsilon = settings
     for i in range(rows.shape[0]):
         row, unit = rows[i], of_rows[i]
+        first = row * apart[0]
+        second = first + apart[1]
         for c in range(weights.shape[1]):
             slope = gradient[i, c] / divisor
-            mean = keep_1 * first[row, c] + take_1 * slope
-            square = keep_2 * second[row, c] + take_2 * (slope * slope)
-            first[row, c], second[row, c] = mean, square
+            mean = keep_1 * moments[first, c] + take_1 * slope
+            square = keep_2 * moments[second, c] + take_2 * (slope * slope)
+            moments[first, c], moments[second, c] = mean, square
             weights[row, c] -= unit * of_columns[c] * (rate * mean / (np.sqrt(square) + epsilon))
 
 

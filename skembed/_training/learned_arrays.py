@@ -60,9 +60,9 @@ class LearnedArray(NamedTuple):
         return accumulator_of(self.name)
 
     def accumulator_shape(self, solver: str) -> tuple[int, ...]:
-        """Adam has two moments a number; AdaGrad one sum a number, or one sum and one count a row."""
+        """Adam has two moments a number, side by side in a row; AdaGrad one sum a number, or one and a count a row."""
         if solver == "adam":
-            return (2, *self.shape)
+            return (self.shape[0], 2, *self.shape[1:]) if self.update == "rows" else (2, *self.shape)
         return (self.shape[0], 2) if self.update == "rows" else self.shape
 
     @property
@@ -103,11 +103,16 @@ def check_shapes(arrays: list[LearnedArray], solver: str, fitted: Mapping[str, A
 
 
 def copies_of(
-    arrays: list[LearnedArray], solver: str, fitted: dict[str, Any], copy: Callable[[str, np.ndarray], np.ndarray]
+    arrays: list[LearnedArray],
+    solver: str,
+    fitted: dict[str, Any],
+    copy: Callable[[str, np.ndarray], np.ndarray] = lambda _, array: array.copy(),
+    share: Callable[[str, np.ndarray], np.ndarray] = lambda _, array: _writable(array),
 ) -> dict[str, np.ndarray]:
-    """Copies of all that training will change, and of read-only arrays, since kernels take writable ones.
+    """Copies of all that training will change; kernels take writable arrays.
 
-    ``copy`` copies an array whose first dimension is the rows, given its name; the others are copied whole.
+    ``copy`` copies an array of rows, given its name; ``share`` makes a frozen array of rows writable. Dense ones are
+    copied whole.
 
     Raises
     ------
@@ -119,16 +124,16 @@ def copies_of(
     check_shapes(arrays, solver, fitted)
     copies = {}
     for array in arrays:
-        if array.frozen and fitted[array.name].flags.writeable:
-            continue
         for name in [array.name] if array.frozen else [array.name, array.accumulator]:
-            copies[name] = copy(name, fitted[name]) if _is_of_rows(array, solver) else fitted[name].copy()
+            if array.update == "rows":
+                copies[name] = (share if array.frozen else copy)(name, fitted[name])
+            else:
+                copies[name] = _writable(fitted[name]) if array.frozen else fitted[name].copy()
     return copies
 
 
-def _is_of_rows(array: LearnedArray, solver: str) -> bool:
-    """Whether an array and its accumulator have a row for each row that a block may touch."""
-    return array.update == "rows" and solver != "adam"
+def _writable(array: np.ndarray) -> np.ndarray:
+    return array if array.flags.writeable else array.copy()
 
 
 class WordRows(NamedTuple):
@@ -160,15 +165,12 @@ def with_new_rows(
             continue
         n_old = words.n_words - array.shape[0] + len(fitted[array.name])
         for name, shape in zip(names, (array.shape, array.accumulator_shape(solver))):
-            if _is_of_rows(array, solver) and array.shape[0] == words.n_words:
+            if array.shape[0] == words.n_words:
                 larger[name] = grown(name, fitted[name], words.n_words, words.new)
                 continue
-            larger[name] = ALLOCATOR.zeros(shape, np.float32)
-            new, old = larger[name], fitted[name]
-            if solver == "adam" and name != array.name:  # its moments are the first dimension
-                new, old = new.swapaxes(0, 1), old.swapaxes(0, 1)
-            new[:n_old], new[words.n_words :] = old[:n_old], old[n_old:]
-            new[words.new] = 0
+            larger[name], old = ALLOCATOR.zeros(shape, np.float32), fitted[name]
+            larger[name][:n_old], larger[name][words.n_words :] = old[:n_old], old[n_old:]
+            larger[name][words.new] = 0
         if array.is_source:
             larger[array.name][words.new] = words.vectors
         elif array.start is not start_zeros:

@@ -62,6 +62,11 @@ class OverWords(ABC):
         """Length of the vectors; by default that of the words."""
         return self.words.n_features
 
+    @property
+    def moved(self) -> dict[str, np.ndarray]:
+        """Which rows of the words have moved."""
+        return self.words.moved
+
     @abstractmethod
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
         """The vectors of some sentences."""

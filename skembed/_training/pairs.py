@@ -85,6 +85,10 @@ class PairEncoder(Protocol):
     """Turns sentences into vectors, and learns."""
 
     @property
+    def moved(self) -> dict[str, np.ndarray]:
+        """By name of an array that is watched, which rows have moved, (n_rows,) bool."""
+
+    @property
     def n_features(self) -> int:
         """Length of the vectors."""
 
@@ -113,6 +117,11 @@ class PairTrainer(SteppingLoop):
     ) -> None:
         super().__init__(None, "adam", batch_size, seed, 1)
         self.encoder, self.loss, self.first_pass, self.passes = encoder, loss, first_pass, passes
+
+    @property
+    def moved(self) -> dict[str, np.ndarray]:
+        """Which rows have moved."""
+        return self.encoder.moved
 
     def compile(self, text: EncodedText) -> None:
         """Compile the kernels by encoding no sentence, and taking no step."""

@@ -12,6 +12,7 @@ how much each number of a word counts:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -136,17 +137,24 @@ class GatedAverages(OverWords):
     """Encoder of `PairTrainer`: averages of the words of another encoder, with gates."""
 
     def __init__(
-        self, words: PairEncoder, fitted: dict[str, Any], *, alpha: float, dropout: float, shuffled: float
+        self,
+        words: PairEncoder,
+        fitted: dict[str, Any],
+        *,
+        alpha: float,
+        dropout: float,
+        shuffled: float,
+        norms: Callable[[np.ndarray], np.ndarray] = row_norms,
     ) -> None:
         super().__init__(words, fitted, dropout)
-        self.alpha, self.shuffled = alpha, shuffled
+        self.alpha, self.shuffled, self._norms = alpha, shuffled, norms
 
     @cached_property
     def _unit_of_rate(self) -> np.ndarray:
         """A unit for each column: what a weight is multiplied with has a length of one for each unit."""
         start, n_columns = self.fitted["_start_vectors"], self.fitted["_gate_weights"].shape[1]
         units = np.full(n_columns, _STEP, np.float32)
-        lengths = row_norms(start)
+        lengths = self._norms(start)
         units[: start.shape[1]] *= start.shape[1] ** 0.5 / np.median(lengths[lengths > 0])
         return units
 

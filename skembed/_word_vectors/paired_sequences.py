@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.queries import SentenceSimilarity
+from .._base.sharing import norms_for
 from .._compiled.buffers import between
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
@@ -17,7 +18,7 @@ from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray
 from .._training.over_words import IndexedSentences
 from .paired_words import PairedWords
-from .start import median_length
+from .start import median_above_zero
 
 
 class PairedSequences(SentenceSimilarity, PairedWords):
@@ -51,7 +52,7 @@ class PairedSequences(SentenceSimilarity, PairedWords):
             for name, learned in network.items():
                 network[name] = between(fitted[f"_start_{name[:-1]}"], learned, self.interpolation)
         words, length = self._learned_words(fitted), fitted["_length_of_new_words"]
-        length = np.float32(median_length(words["word_vectors_"]) if length is None else length)
+        length = np.float32(median_above_zero(norms_for(self)(words["word_vectors_"])) if length is None else length)
         fitted = super()._finish_fit(fitted | words, corpus)
         return fitted | network | {"_unknown_length": length}
 

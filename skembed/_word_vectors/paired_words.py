@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.paired import EVIDENCE, PairedVectorizer
+from .._base.sharing import derived_rows, norms_for
 from .._compiled.buffers import between
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
@@ -75,17 +76,24 @@ class PairedWords(StartsFromInit, PairedVectorizer):
         return [array for array in arrays if not array.name.startswith("_start_")] if self.interpolation < 1 else []
 
     def _encoder_of_words(self, fitted: dict[str, Any], word_dropout: float = 0.0) -> WordSums:
-        return WordSums(fitted, MOVES[self.learn], self.alpha, word_dropout)
+        return WordSums(fitted, MOVES[self.learn], self.alpha, word_dropout, norms_for(self))
 
     def _make_loss(self) -> Loss:
         return HingeLoss(self.margin) if self.loss == "hinge" else SoftmaxLoss(self.temperature)
 
     def _learned_words(self, fitted: dict[str, Any]) -> dict[str, Any]:
         """Vectors and weights of the words, by `interpolation` between the start and what was learned."""
-        vectors, weights = fitted["_directions"], fitted["_scales"]
-        if self.interpolation < 1:
-            start, weight = fitted["_start_vectors"], self.interpolation
-            vectors, weights = between(start, vectors, weight), between(np.ones_like(weights), weights, weight)
+        start, directions, weights = fitted["_start_vectors"], fitted["_directions"], fitted["_scales"]
+        share = float(self.interpolation)
+        if share == 1:
+            return {"word_vectors_": directions, "word_weights_": weights}
+
+        def make(rows: Any) -> np.ndarray:
+            vectors = between(start[rows], directions[rows], share)
             if MOVES[self.learn].keeps_length:
-                vectors *= (row_norms(start) / np.maximum(row_norms(vectors), np.finfo(np.float32).tiny))[:, None]
-        return {"word_vectors_": vectors, "word_weights_": weights}
+                norms = np.maximum(row_norms(vectors), np.finfo(np.float32).tiny)
+                vectors *= (row_norms(start[rows]) / norms)[:, None]
+            return vectors
+
+        vectors = derived_rows(self, "word_vectors_", share, directions, make)
+        return {"word_vectors_": vectors, "word_weights_": between(np.ones_like(weights), weights, share)}

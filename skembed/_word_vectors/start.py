@@ -231,7 +231,11 @@ def _given(source: Any) -> InitVectors:
 
 def median_length(vectors: np.ndarray) -> float:
     """Median length of the rows that are not zero; 0 where all are."""
-    lengths = row_norms(vectors)
+    return median_above_zero(row_norms(vectors))
+
+
+def median_above_zero(lengths: np.ndarray) -> float:
+    """Median of the lengths that are not zero; 0 where all are."""
     return float(np.median(lengths[lengths > 0])) if lengths.any() else 0.0
 
 

@@ -83,9 +83,9 @@ def words_of(d, moves):
         "_n_steps": 4,
     }
     if moves.directions:
-        fitted["_directions_accumulator"] = random.uniform(0.0, 1e-2, (2, 9, d)).astype(np.float32)
+        fitted["_directions_accumulator"] = random.uniform(0.0, 1e-2, (9, 2, d)).astype(np.float32)
     if moves.scales:
-        fitted["_scales_accumulator"] = random.uniform(0.0, 1e-2, (2, 9)).astype(np.float32)
+        fitted["_scales_accumulator"] = random.uniform(0.0, 1e-2, (9, 2)).astype(np.float32)
     return fitted
 
 
@@ -100,8 +100,8 @@ def test_sums_and_steps_are_the_twins(learn, d, alpha):
         "directions": fitted["_directions"].astype(np.float64),
         "scales": fitted["_scales"].astype(np.float64),
         "start": fitted["_start_vectors"].astype(np.float64),
-        "direction_moments": fitted.get("_directions_accumulator", np.zeros((2, 0, d))).astype(np.float64),
-        "scale_moments": fitted.get("_scales_accumulator", np.zeros((2, 0))).astype(np.float64),
+        "direction_moments": fitted.get("_directions_accumulator", np.zeros((0, 2, d))).astype(np.float64),
+        "scale_moments": fitted.get("_scales_accumulator", np.zeros((0, 2))).astype(np.float64),
     }
     which = np.array([0, 1, 3, 6, 8, 0])
     known = [[word for word in slow.sentences[i] if word < 9] for i in which]

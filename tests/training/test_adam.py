@@ -30,7 +30,7 @@ def test_the_compiled_step_is_that_of_the_arrays(shape, rows, unit):
     random = np.random.default_rng(0)
     unit = random.normal(size=unit).astype(np.float32) if unit else np.float32(1)
     weights, *moments = random.normal(size=(3, *shape)).astype(np.float32)
-    moments = np.abs(np.stack(moments))
+    moments = np.abs(np.stack(moments, axis=0 if rows is ... else 1))
     gradient = random.normal(size=weights[rows].shape).astype(np.float32)
     twin, moments_of_twin = weights.copy(), moments.copy()
     twin[rows] -= unit * adam_step(moments_of_twin, rows, gradient / np.float32(DIVISOR), RATE, N_STEPS)

@@ -290,7 +290,7 @@ def test_each_array_has_random_numbers_of_its_own():
     started = start_arrays(arrays, "adam", 3)
     assert not np.array_equal(started["a_"][:2], started["b_"][:2]) and started["a_"].all()
     assert started["b_"][:2].all() and not started["b_"][2:].any()
-    assert [started[array.accumulator].shape for array in arrays] == [(2, 5, 4)] * 2
+    assert [started[array.accumulator].shape for array in arrays] == [(5, 2, 4), (2, 5, 4)]
 
 
 @pytest.mark.parametrize("early_stopping", [False, True])

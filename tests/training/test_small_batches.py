@@ -5,14 +5,15 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from estimators import TEXT, bits, changed, fitted, learned
+from estimators import TEXT, bits, changed, fitted, learned, make
 
-from skembed import CBOSVectorizer, FastSentVectorizer, ParagraphVectorizer, Sent2VecVectorizer, Word2VecVectorizer
+from skembed import Word2VecVectorizer
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* found nothing to predict")  # in so little text
 
 KERNELS = [
     "CBOSVectorizer",
+    "CBOSVectorizer-given",
     "CPhraseVectorizer",
     "FastSentVectorizer",
     "ParagraphVectorizer-dm",
@@ -20,19 +21,34 @@ KERNELS = [
     "SiameseCBOWVectorizer",
     "Word2VecVectorizer",
 ]
-BATCHES = [
+STEPPING = [
+    "CSEVectorizer",
+    "GRANVectorizer-hinge",
+    "ParaphraseVectorizer",
+    "ParaphraseVectorizer-given",
+    "ParaphraseVectorizer-hinge",
+    "ParaphraseVectorizer-weights",
+    "RecursiveAutoencoderVectorizer",
+    "RecursiveAutoencoderVectorizer-learned words",
+    "SequentialDenoisingAutoencoder",
+    "SkipThoughtVectorizer-combine",
+    "TargetVectorizer",
+    "TargetVectorizer-hinge",
+    "TargetVectorizer-similarity",
+]
+BATCHES = [  # of which every two sentences may be a pair
     TEXT[:4],
-    ["The zebra and a cat.", "A quagga in the rain.", "The zebra, the quagga."],
-    TEXT[8:10],
-    TEXT[4:9],
-    ["The gnu and the zebra.", "A gnu and the rain."],
+    ["The zebra and a cat.", "A quagga in the rain.", "The zebra, the quagga.", "A cat in the rain."],
+    TEXT[8:12],
+    TEXT[4:10],
+    ["The gnu and the zebra.", "A gnu and the rain.", "A cat and a dog.", "The rain and the gnu."],
     TEXT[20:26],
-    TEXT[2:5],
+    TEXT[2:6],
 ]
 
 
 @pytest.mark.parametrize("limited", [False, True])
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", KERNELS + STEPPING)
 def test_calls_one_after_the_other_are_those_of_copies(name, limited):
     """A copy has no memory of earlier calls: it copies all of its arrays."""
     first = copy.deepcopy(fitted(name))
@@ -44,17 +60,32 @@ def test_calls_one_after_the_other_are_those_of_copies(name, limited):
         assert learned(first) == learned(second)
 
 
-def large(cls, **settings):
-    """A model of 20,000 words."""
+def large(name, **settings):
+    """A model of 20,000 words, with the defaults of its class but for some settings."""
     text = [" ".join(f"w{i}" for i in range(start, start + 20)) for start in range(0, 20_000, 20)]
-    return cls(50, min_count=1, random_state=0, **settings).partial_fit(text)
+    return type(make(name))(50, min_count=1, random_state=0, **settings).partial_fit(text)
 
 
-@pytest.mark.parametrize("cls", [CBOSVectorizer, FastSentVectorizer, ParagraphVectorizer, Sent2VecVectorizer])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("CBOSVectorizer", {}),
+        ("CBOSVectorizer", {"interpolation": 0.5}),
+        ("CSEVectorizer", {}),
+        ("FastSentVectorizer", {}),
+        ("GRANVectorizer", {}),
+        ("ParagraphVectorizer", {}),
+        ("ParaphraseVectorizer", {}),
+        ("ParaphraseVectorizer", {"interpolation": 0.5}),
+        ("ParaphraseVectorizer", {"interpolation": 0.5, "learn": "weights"}),
+        ("Sent2VecVectorizer", {}),
+        ("TargetVectorizer", {}),
+    ],
+)
 @pytest.mark.parametrize("new_word", [False, True])
-def test_a_small_text_does_not_copy_the_arrays(cls, new_word):
-    model = large(cls)
-    batches = [[f"w{i} w{i + 1} w3", f"w7 w{i} w{i}"] for i in range(5)]
+def test_a_small_text_does_not_copy_the_arrays(name, settings, new_word):
+    model = large(name, **settings)
+    batches = [[f"w{i} w{i + 1} w3", f"w7 w{i} w{i}", f"w5 w{i}", f"w8 w{i}"] for i in range(5)]
     if new_word:
         batches = [[*batch, f"w2 new{i}", f"new{i} w9"] for i, batch in enumerate(batches)]
     for batch in batches[:-1]:
@@ -67,8 +98,9 @@ def test_a_small_text_does_not_copy_the_arrays(cls, new_word):
     assert largest >= 20_000 * 50 * 4 and peak < largest
 
 
-def test_arrays_of_an_earlier_model_stay_as_they_are():
-    model = copy.deepcopy(fitted("FastSentVectorizer"))
+@pytest.mark.parametrize("name", ["FastSentVectorizer", "ParaphraseVectorizer", "TargetVectorizer"])
+def test_arrays_of_an_earlier_model_stay_as_they_are(name):
+    model = copy.deepcopy(fitted(name))
     views, copies, rows = [], [], []
     for batch in BATCHES * 2:
         model.partial_fit(batch)
@@ -80,29 +112,41 @@ def test_arrays_of_an_earlier_model_stay_as_they_are():
         assert bits(snapshot.transform(TEXT)) == bits(of_text)
 
 
-def test_the_median_length_is_that_of_all_rows():
-    model = copy.deepcopy(fitted("Word2VecVectorizer"))
+@pytest.mark.parametrize("name", ["GRANVectorizer", "ParaphraseVectorizer", "TargetVectorizer", "Word2VecVectorizer"])
+def test_the_median_length_is_that_of_all_rows(name):
+    model = copy.deepcopy(fitted(name))
     for batch in BATCHES:
         model.partial_fit(batch)
         assert model._unknown_length == np.median(np.linalg.norm(model.word_vectors_, axis=1))
 
 
-@pytest.mark.parametrize("name", ["CBOSVectorizer", "Word2VecVectorizer"])
+@pytest.mark.parametrize("name", ["CBOSVectorizer", "ParaphraseVectorizer", "TargetVectorizer", "Word2VecVectorizer"])
 def test_a_call_that_fails_in_the_middle(name):
     model, other = copy.deepcopy(fitted(name)), copy.deepcopy(fitted(name))
     for batch in BATCHES[:3]:
         model.partial_fit(batch)
         other.partial_fit(batch)
     before = learned(model)
-    model.set_params(learning_rate=1e12, solver="sgd")
+    too_large = {"learning_rate": 1e12} if name in STEPPING else {"learning_rate": 1e12, "solver": "sgd"}
+    kept = {option: value for option, value in model.get_params().items() if option in too_large}
+    model.set_params(**too_large)
     with pytest.raises(ValueError, match="diverged"):
         model.partial_fit(TEXT)
     assert learned(model) == before == learned(other)
-    model.set_params(learning_rate=other.learning_rate, solver=other.solver)
+    model.set_params(**kept)
     for batch in BATCHES[3:]:
         model.partial_fit(batch)
         other.partial_fit(batch)
         assert learned(model) == learned(other)
+
+
+@pytest.mark.parametrize("name", ["CBOSVectorizer-given", "ParaphraseVectorizer-given"])
+def test_another_interpolation_counts_for_all_words(name):
+    model = copy.deepcopy(fitted(name))
+    for batch, share in zip(BATCHES, [0.5, 0.5, 0.2, 0.2, 0.5, 1.0, 0.5]):
+        model.set_params(interpolation=share)
+        other = copy.deepcopy(model).partial_fit(batch)
+        assert learned(model.partial_fit(batch)) == learned(other)
 
 
 def test_an_array_that_a_user_has_put_there():
@@ -137,8 +181,9 @@ def test_words_only_before_and_after_are_one_vocabulary():
     assert "zebra" in model.partial_fit(["the zebra and the cat"]).vocabulary_ and "zebra" not in before
 
 
-def test_a_transform_that_goes_on_during_several_calls():
-    model = copy.deepcopy(fitted("FastSentVectorizer"))
+@pytest.mark.parametrize("name", ["FastSentVectorizer", "ParaphraseVectorizer", "TargetVectorizer"])
+def test_a_transform_that_goes_on_during_several_calls(name):
+    model = copy.deepcopy(fitted(name))
     for batch in BATCHES[:3]:
         model.partial_fit(batch)
     texts = TEXT * 200
