@@ -6,6 +6,7 @@ Knows files, containers and encodings of text. Knows no documents on disk, no ve
 # Modules that other packages of skembed may import.
 __all__ = [
     "batches",
+    "characters",
     "encoder",
     "files",
     "known_words",
