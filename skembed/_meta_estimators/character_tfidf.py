@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.parameters import validate_parameters
 from .._base.scikit_learn import fit_context, sparse_rows
 from .._compiled.threads import Threads, count_threads
-from .._text.characters import CharacterAnalyzer, Counts, NgramVocabulary, learn_ngrams
+from .._text.character_counts import Counts, NgramVocabulary, learn_ngrams
+from .._text.character_ngrams import CharacterNgrams
 from .._validation.limits import integers
-from .._validation.messages import brief
 
 
 class CharacterTfidf(BaseEstimator):
@@ -155,17 +155,8 @@ class CharacterTfidf(BaseEstimator):
         check_is_fitted(self)
         return np.array(self.vocabulary_.names(), dtype=object)
 
-    def _analyzer(self) -> CharacterAnalyzer:
-        if not (
-            len(self.ngram_range) == 2
-            and all(isinstance(length, Integral) for length in self.ngram_range)
-            and 1 <= self.ngram_range[0] <= self.ngram_range[1]
-        ):
-            raise ValueError(
-                "ngram_range must be two integers, the least and the most characters of an n-gram, from 1 on; got "
-                f"{brief(self.ngram_range)}."
-            )
-        return CharacterAnalyzer(self.analyzer, self.ngram_range)
+    def _analyzer(self) -> CharacterNgrams:
+        return CharacterNgrams(self.analyzer, self.ngram_range)
 
     def _learn(self, texts: Sequence[str]) -> Counts:
         analyzer = self._analyzer()

@@ -49,6 +49,6 @@ def warn_of_unsplit_text(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
         example = next(word for word, found in zip(words, is_unsplit) if found)
         warn_at_user(
             f"Words such as {brief(example, 40)} have {length:.1f} characters in the mean. They are no words: "
-            "their script has no spaces between them. Pass token_pattern=r'(?u)\\w' to learn characters, with "
-            "ngram_range=(1, 2) pairs too where the method has it; or a segmenter as analyzer."
+            'their script has no spaces between them. Pass analyzer="char" to learn n-grams of characters, or a '
+            "segmenter as analyzer."
         )

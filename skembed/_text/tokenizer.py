@@ -19,6 +19,7 @@ import numpy as np
 from .._validation.messages import brief
 from .._validation.scalars import plain
 from .batches import lower
+from .character_ngrams import ANALYZERS, CharacterNgrams
 
 TOKEN_PATTERN = r"(?u)\b\w+\b"
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
@@ -51,11 +52,11 @@ class Tokenizer:
 
     Parameters
     ----------
-    analyzer : "word" or callable, default="word"
+    analyzer : {"word", "char", "char_wb"}, CharacterNgrams or callable, default="word"
         "word" splits with `token_pattern` as :class:`~sklearn.feature_extraction.text.CountVectorizer` does, but for a
-        capital I with a dot, which becomes i and does not end its word. A callable receives each raw item
-        (a sentence, or anything else) and returns its tokens, an iterable of strings; `token_pattern`,
-        `lowercase` and `stop_words` are then not used.
+        capital I with a dot, which becomes i and does not end its word. "char" and "char_wb" mean
+        ``CharacterNgrams(analyzer, (1, 4))``. A callable receives each raw item (a sentence, or anything else) and
+        returns its tokens, an iterable of strings; `token_pattern`, `lowercase` and `stop_words` are then not used.
     token_pattern : str, default=r"(?u)\\b\\w+\\b"
         Regular expression of one token.
     lowercase : bool, default=True
@@ -88,9 +89,10 @@ class Tokenizer:
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | _Stemmer | None = None,
     ) -> None:
-        if not callable(analyzer) and not (isinstance(analyzer, str) and analyzer == "word"):
+        if not callable(analyzer) and not (isinstance(analyzer, str) and analyzer in ("word", *ANALYZERS)):
             raise ValueError(
-                f'analyzer must be "word" or a callable that returns the tokens of a sentence, got {brief(analyzer)}.'
+                'analyzer must be "word", "char", "char_wb" or a callable that returns the tokens of a sentence, got '
+                f"{brief(analyzer)}."
             )
         if not isinstance(token_pattern, str):
             raise TypeError(f"token_pattern must be a string, got {type(token_pattern).__name__}.")
@@ -111,6 +113,10 @@ class Tokenizer:
             raise TypeError(
                 f'stemmer must be None, a callable, or the name of a language such as "english", got {brief(stemmer)}.'
             )
+        if isinstance(analyzer, str) and analyzer in ANALYZERS:
+            analyzer = CharacterNgrams(plain(analyzer), lowercase=bool(lowercase))
+        if stemmer is not None and isinstance(analyzer, CharacterNgrams):
+            raise ValueError(f"stemmer={brief(stemmer)} stems words, not n-grams of characters. Leave it None.")
         put = object.__setattr__  # the instance is frozen
         put(self, "analyzer", plain(analyzer))
         put(self, "token_pattern", plain(token_pattern))
@@ -156,8 +162,13 @@ class Tokenizer:
         return (lambda text: find(lower(text))) if self.lowercase else find
 
     @property
+    def characters(self) -> CharacterNgrams | None:
+        """The analyzer, if tokens are n-grams of characters."""
+        return self.analyzer if isinstance(self.analyzer, CharacterNgrams) else None
+
+    @property
     def is_compiled(self) -> bool:
-        """Whether compiled code can do what `analyze` does."""
+        """Whether compiled code can read words from bytes as `analyze` does."""
         return self.analyzer == "word" and self.token_pattern == TOKEN_PATTERN and self.lowercase
 
     @property
@@ -194,7 +205,7 @@ class Tokenizer:
         return _c_stemmer(self.stemmer, in_python) or in_python
 
     def options(self) -> dict[str, Any]:
-        """Return the options as a dictionary that JSON can hold; a callable becomes ``{"callable": "module:name"}``."""
+        """Return the options as a dictionary that JSON can hold; code becomes ``{"callable": "module:name"}``."""
         stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
         return {
             "analyzer": _as_json(self.analyzer),
@@ -222,6 +233,8 @@ class Tokenizer:
         check_pattern(known["token_pattern"], token_pattern)
         for name, given in (("analyzer", analyzer), ("stemmer", stemmer)):
             saved = known.get(name)
+            if name == "analyzer" and isinstance(saved, Mapping) and "characters" in saved:
+                saved = known[name] = CharacterNgrams.from_options(saved["characters"])
             if isinstance(saved, Mapping):
                 if given is None:
                     raise ValueError(
@@ -290,6 +303,11 @@ def same_option(mine: Any, other: Any) -> bool:
         return False
 
 
+def reads_strings(analyzer: Any) -> bool:
+    """Whether an analyzer takes strings alone: others are code of the user, which may take anything."""
+    return not callable(analyzer) or isinstance(analyzer, CharacterNgrams)
+
+
 def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
     if stop_words is None or (isinstance(stop_words, str) and stop_words == "english"):
         return plain(stop_words)
@@ -304,5 +322,7 @@ def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
 def _as_json(option: Any) -> Any:
     if option is None or isinstance(option, str):
         return option
+    if isinstance(option, CharacterNgrams):
+        return {"characters": option.options()}
     owner = option if hasattr(option, "__qualname__") else type(option)
     return {"callable": f"{getattr(owner, '__module__', None)}:{owner.__qualname__}"}

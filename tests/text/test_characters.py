@@ -1,15 +1,21 @@
 """Compiled character n-grams against CountVectorizer."""
 
 import pickle
+import threading
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from numba import config
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skembed._compiled.threads import Threads
-from skembed._text import characters
-from skembed._text.characters import CharacterAnalyzer, learn_ngrams
+from skembed._text import character_counts, characters
+from skembed._text.batches import decode_words
+from skembed._text.character_counts import learn_ngrams
+from skembed._text.character_ngrams import CharacterNgrams
+
+pytestmark = pytest.mark.kernel
 
 SPACES = [chr(code) for code in range(0x3100) if chr(code).isspace()]
 SCRIPTS = [
@@ -63,9 +69,9 @@ def test_counts_are_those_of_count_vectorizer(kind, ngram_range):
             expected = reference.fit_transform(texts)
         except ValueError:  # no n-gram is in so many texts
             with pytest.raises(ValueError, match="No n-gram of characters is left"):
-                learn_ngrams(texts, CharacterAnalyzer(kind, ngram_range), min_df, Threads(1))
+                learn_ngrams(texts, CharacterNgrams(kind, ngram_range), min_df, Threads(1))
             continue
-        analyzer = CharacterAnalyzer(kind, ngram_range)
+        analyzer = CharacterNgrams(kind, ngram_range)
         vocabulary, n_texts, counts = learn_ngrams(texts, analyzer, min_df, Threads(1))
         names = list(reference.get_feature_names_out())
         assert_equal(counts, vocabulary.names(), expected, names)
@@ -78,22 +84,22 @@ def test_counts_are_those_of_count_vectorizer(kind, ngram_range):
 @pytest.mark.parametrize("kind", ["char", "char_wb"])
 def test_case_is_kept_on_request(kind):
     texts = random_texts(100)
-    vocabulary, _, counts = learn_ngrams(texts, CharacterAnalyzer(kind, (1, 2), lowercase=False), 1, Threads(1))
+    vocabulary, _, counts = learn_ngrams(texts, CharacterNgrams(kind, (1, 2), lowercase=False), 1, Threads(1))
     reference = CountVectorizer(analyzer=kind, ngram_range=(1, 2), lowercase=False)
     assert_equal(counts, vocabulary.names(), reference.fit_transform(texts), list(reference.get_feature_names_out()))
 
 
 def test_every_white_space_separates_words():
     texts = ["a" + space + "b" for space in SPACES]
-    analyzer = CharacterAnalyzer("char_wb", (3, 3))
+    analyzer = CharacterNgrams("char_wb", (3, 3))
     assert learn_ngrams(texts, analyzer, 1, Threads(1))[0].names() == [" a ", " b "]
 
 
 @pytest.mark.parametrize("n_threads", [2, 3])
 def test_threads_and_batches_change_nothing(monkeypatch, n_threads):
-    texts, analyzer = random_texts(300), CharacterAnalyzer("char_wb", (1, 4))
+    texts, analyzer = random_texts(300), CharacterNgrams("char_wb", (1, 4))
     vocabulary, n_texts, counts = learn_ngrams(texts, analyzer, 2, Threads(1))
-    monkeypatch.setattr(characters, "BATCH_LENGTH", 100)
+    monkeypatch.setattr(character_counts, "BATCH_LENGTH", 100)
     for again in (Threads(n_threads), Threads(1)):
         other, its_n_texts, its_counts = learn_ngrams(texts, analyzer, 2, again)
         assert other.names() == vocabulary.names()
@@ -104,26 +110,37 @@ def test_threads_and_batches_change_nothing(monkeypatch, n_threads):
 
 
 def test_the_tries_of_threads_are_merged():
-    analyzer = CharacterAnalyzer("char", (1, 3))
-    learners = [characters._Learner() for _ in range(3)]
-    texts = [random_texts(40, seed=seed) for seed in range(3)]
-    tokens = [learner.read(analyzer.spans(its), analyzer.lengths) for learner, its in zip(learners, texts)]
-    own = [learner.trie.edges[: int(learner.trie.state[0])].copy() for learner in learners]
-    trie, nodes = characters._merged(learners)
-    edges = trie.edges[: int(trie.state[0])]
-    assert len(set(edges.tolist())) == len(edges)
+    analyzer = CharacterNgrams("char", (1, 3))
+    encoder, texts = characters.CharacterEncoder(analyzer), [random_texts(40, seed=seed) for seed in range(3)]
+    read = []
+    for its_texts in texts:
+        worker = threading.Thread(target=lambda its=its_texts: read.append(encoder.read(its)))
+        worker.start()
+        worker.join()
+    assert [index for _, _, index in read] == [0, 1, 2]
+    trie, nodes_of = encoder.merged()
+    assert len(set(trie.edges.tolist())) == len(trie.edges)
+    for (tokens, ptr, index), its_texts in zip(read, texts):
+        found = decode_words(*trie.packed(nodes_of[index][tokens]))
+        assert [found[a:b] for a, b in pairwise(ptr)] == [analyzer(text) for text in its_texts]
 
-    def spell(edges, node):
-        bits = int(edges[node]) - 1
-        return spell(edges, bits >> 21) + chr(bits & (1 << 21) - 1) if node else ""
 
-    for its_tokens, its_edges, its_nodes in zip(tokens, own, nodes):
-        for token in its_tokens.tolist():
-            assert spell(its_edges, token) == spell(edges, int(its_nodes[token]))
+@pytest.mark.parametrize("ngram_range", RANGES)
+@pytest.mark.parametrize("kind", ["char", "char_wb"])
+def test_known_ngrams_are_found_in_order(kind, ngram_range):
+    analyzer = CharacterNgrams(kind, ngram_range)
+    known = sorted({ngram for text in random_texts(50) for ngram in analyzer(text)}, key=lambda ngram: hash(ngram))
+    table = characters.KnownNgrams(known, analyzer)
+    texts = random_texts(50, seed=3)
+    ids, ptr, others = table.scan(texts)
+    assert not set(others) & set(known)
+    assert len(set(others)) == len(others)
+    found = [[*known, *others][i] for i in ids.tolist()]
+    assert [found[a:b] for a, b in pairwise(ptr)] == [analyzer(text) for text in texts]
 
 
 def test_a_pickled_vocabulary_counts_the_same_and_has_no_table():
-    texts, analyzer = random_texts(100), CharacterAnalyzer("char_wb", (2, 4))
+    texts, analyzer = random_texts(100), CharacterNgrams("char_wb", (2, 4))
     vocabulary, _, counts = learn_ngrams(texts, analyzer, 1, Threads(1))
     size = len(pickle.dumps(vocabulary))
     for mine, its in zip(counts, vocabulary.count(texts, analyzer, Threads(1))):
@@ -136,30 +153,30 @@ def test_a_pickled_vocabulary_counts_the_same_and_has_no_table():
 
 
 def test_names_are_sorted_and_distinct():
-    vocabulary = learn_ngrams(random_texts(200), CharacterAnalyzer("char", (1, 4)), 1, Threads(1))[0]
+    vocabulary = learn_ngrams(random_texts(200), CharacterNgrams("char", (1, 4)), 1, Threads(1))[0]
     assert all(a < b for a, b in pairwise(vocabulary.names()))
 
 
 def test_an_unknown_beginning_hides_no_ngram():
     # "ab" is in two texts, but is no n-gram of three characters; its beginnings are kept as nodes alone.
-    vocabulary, _, _ = learn_ngrams(["xabc", "yabc"], CharacterAnalyzer("char", (3, 4)), 2, Threads(1))
+    vocabulary, _, _ = learn_ngrams(["xabc", "yabc"], CharacterNgrams("char", (3, 4)), 2, Threads(1))
     assert vocabulary.names() == ["abc"]
-    counts = vocabulary.count(["abcabc", "ab"], CharacterAnalyzer("char", (3, 4)), Threads(1))
+    counts = vocabulary.count(["abcabc", "ab"], CharacterNgrams("char", (3, 4)), Threads(1))
     assert counts.data.tolist() == [2.0]
     assert counts.ptr.tolist() == [0, 1, 1]
 
 
 def test_a_long_run_of_combining_marks():
-    text = "a" + "\u0301" * 50_000
+    text = "a" + "\u0301" * (2_000 if config.DISABLE_JIT else 200_000)
     for kind, n_spaces in (("char", 0), ("char_wb", 2)):
-        analyzer = CharacterAnalyzer(kind, (2, 3))
+        analyzer = CharacterNgrams(kind, (2, 3))
         vocabulary, _, counts = learn_ngrams([text], analyzer, 1, Threads(1))
         assert counts.data.sum() == 2 * (len(text) + n_spaces) - 3
         assert "\u0301\u0301\u0301" in vocabulary.names()
 
 
 def test_no_text_has_counts_too():
-    analyzer = CharacterAnalyzer("char", (1, 1))
+    analyzer = CharacterNgrams("char", (1, 1))
     vocabulary = learn_ngrams(["a"], analyzer, 1, Threads(1))[0]
     counts = vocabulary.count([], analyzer, Threads(1))
     assert counts.ptr.tolist() == [0]
@@ -167,13 +184,13 @@ def test_no_text_has_counts_too():
 
 
 def test_a_row_that_is_no_string_is_named(monkeypatch):
-    monkeypatch.setattr(characters, "BATCH_LENGTH", 1)
+    monkeypatch.setattr(character_counts, "BATCH_LENGTH", 1)
     with pytest.raises(TypeError, match=r"Row 2 is b'c' of type bytes, not a string\. Decode it"):
-        learn_ngrams(["a", "b", b"c"], CharacterAnalyzer("char", (1, 1)), 1, Threads(1))
+        learn_ngrams(["a", "b", b"c"], CharacterNgrams("char", (1, 1)), 1, Threads(1))
 
 
 def test_too_many_ngrams_are_refused(monkeypatch):
     monkeypatch.setattr(characters, "MOST_NODES", 1500)
     texts = [chr(code) for code in range(0x4E00, 0x4E00 + 2000)]
     with pytest.raises(ValueError, match="More than 1500 distinct n-grams of characters"):
-        learn_ngrams(texts, CharacterAnalyzer("char", (1, 1)), 1, Threads(1))
+        learn_ngrams(texts, CharacterNgrams("char", (1, 1)), 1, Threads(1))
