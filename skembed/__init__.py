@@ -13,6 +13,7 @@ _HOMES = {
     "CBOSVectorizer": "_methods.cbos",
     "CPhraseVectorizer": "_methods.cphrase",
     "CSEVectorizer": "_methods.cse",
+    "CharacterNgrams": "_text.character_ngrams",
     "FastSentVectorizer": "_methods.fastsent",
     "GRANVectorizer": "_methods.gran",
     "HybridVectorizer": "_meta_estimators.hybrid",
@@ -50,6 +51,7 @@ __all__ = [
     "CBOSVectorizer",
     "CPhraseVectorizer",
     "CSEVectorizer",
+    "CharacterNgrams",
     "FastSentVectorizer",
     "GRANVectorizer",
     "HybridVectorizer",
@@ -117,6 +119,7 @@ if TYPE_CHECKING:
     from ._search.communities import communities as communities
     from ._search.near_duplicates import near_duplicates as near_duplicates
     from ._search.nearest import nearest as nearest
+    from ._text.character_ngrams import CharacterNgrams as CharacterNgrams
     from ._validation.versions import show_versions as show_versions
     from ._word_vectors.read import read_word_vectors as read_word_vectors
     from ._word_vectors.write import to_gensim as to_gensim

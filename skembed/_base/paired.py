@@ -11,6 +11,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus, check_not_empty, holds_sets, is_pair, joined, linked
 from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences, length_of
+from .._text.tokenizer import reads_strings
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_of_sets
 from .._training.passes import AutoPasses
 from .._training.trainer import BlockLoop
@@ -225,7 +226,7 @@ class PairedVectorizer(TrainedVectorizer):
 
     def _holds_pairs(self, X: Any) -> bool:
         """Whether `X` is pairs, or sets of them, whatever is given beside it; a table may be anything."""
-        if isinstance(X, (list, tuple)) and len(X) and isinstance(self.analyzer, str):
+        if isinstance(X, (list, tuple)) and len(X) and reads_strings(self.analyzer):
             return isinstance(X[0], tuple) or all(map(is_pair, X)) or holds_sets(X, self.analyzer)
         return bool(_sets_of(X))
 

@@ -44,7 +44,7 @@ class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transfo
     _parameter_constraints: dict[str, Any] = {
         "min_count": [integers(1, INT64_MAX)],
         "max_features": [integers(1, INT64_MAX), None],
-        "analyzer": [StrOptions({"word"}), callable],
+        "analyzer": [StrOptions({"word", "char", "char_wb"}), callable],
         "token_pattern": [str, None],
         "lowercase": ["boolean"],
         "stop_words": [StrOptions({"english"}), WORDS, None],
@@ -267,7 +267,8 @@ class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transfo
         n_rows = 0
         for batch in iter_batches(X, self._tokenizer, name=name, missing=self.missing):
             # A callable of the user is called in the user's thread.
-            yield batch if self._tokenizer.is_compiled else self._encode_batch(batch, n_rows), n_rows
+            in_threads = self._tokenizer.is_compiled or self._tokenizer.characters is not None
+            yield batch if in_threads else self._encode_batch(batch, n_rows), n_rows
             n_rows += len(batch)
 
     def _encode_batch(self, batch: EncodedSentences | Batch, first_row: int) -> EncodedSentences:

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._text.batches import offsets
 from .._text.sources import wrong_row
+from .._text.tokenizer import reads_strings
 from .._text.vocabulary import Vocabulary
 from .._validation.messages import brief
 from .content import as_rows
@@ -104,7 +105,7 @@ class PairCorpus:
         rows = as_pairs(pairs, "X")
         check_not_empty(rows, "X")
         flat = list(chain.from_iterable(rows))
-        if analyzer == "word":
+        if reads_strings(analyzer):
             for index, item in enumerate(flat):
                 if not isinstance(item, str):
                     raise wrong_row(index // 2, item)
@@ -195,7 +196,7 @@ def holds_sets(X: Any, analyzer: Any) -> bool:
         return False
     if len(getattr(X[0], "shape", ())) == 2 or any(isinstance(item, PairCorpus) for item in X):
         return True
-    are_lists = analyzer == "word" and isinstance(X[0], (list, tuple)) and len(X[0]) > 0
+    are_lists = reads_strings(analyzer) and isinstance(X[0], (list, tuple)) and len(X[0]) > 0
     return are_lists and all(isinstance(item, (list, tuple)) and all(map(is_pair, item)) for item in X)
 
 

@@ -15,7 +15,7 @@ from .. import __version__
 from .._base.pooled import PooledVectorizer
 from .._corpus.folders import FolderKind, new_folder
 from .._text.piece_tokenizer import MARKED_WORDS, lower_each
-from .._text.tokenizer import BETWEEN_SPACES, Tokenizer
+from .._text.tokenizer import BETWEEN_SPACES, Tokenizer, reads_strings
 from .._text.words import DOTTED_I, UNSPACED_LETTER, compose, lower
 from .._validation.messages import brief
 from .._validation.paths import PathLike
@@ -64,7 +64,8 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
         If its sentences are not sums of word vectors.
     ValueError
         If the folder cannot express the model; says why: word n-grams, ``binary=True``, vectors of unknown words, a
-        stemmer, a callable `analyzer`, or another `token_pattern` than those of scikit-learn and of `import_model`.
+        stemmer, another `analyzer` than "word", or another `token_pattern` than those of scikit-learn and of
+        `import_model`.
     FileExistsError
         If `path` exists and is not an exported model.
 
@@ -124,7 +125,8 @@ def _pattern_of(estimator: Any) -> str:
         f"unknown={unknown!r}: unknown words have no vector. Set unknown='zero' if you do not need theirs": (
             unknown != "zero"
         ),
-        f"analyzer={brief(tokenizer.analyzer)}: a callable is code": callable(tokenizer.analyzer),
+        f"analyzer={brief(tokenizer.analyzer)}: a callable is code": not reads_strings(tokenizer.analyzer),
+        f"analyzer={brief(tokenizer.analyzer)}: there are no n-grams of characters": tokenizer.characters is not None,
         f"stemmer={brief(tokenizer.stemmer)}: words are looked up as they are": tokenizer.stemmer is not None,
         f"token_pattern={brief(tokenizer.token_pattern)}: its regular expressions have other rules": (
             tokenizer.token_pattern not in _PATTERNS

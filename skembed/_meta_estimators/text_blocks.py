@@ -15,6 +15,7 @@ from sklearn.preprocessing import normalize
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._text.words import UNSPACED_LETTER
+from .character_tfidf import CharacterTfidf
 
 # In scripts without spaces, a Chinese or Japanese character is a word; the others are split where Python finds no \w.
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -30,12 +31,11 @@ def fit_blocks(
     """Fitted blocks by name, without those for which the text is too short; each comes after those that it needs."""
     blocks: dict[str, Any] = {}
     rows = {}
-    options: dict[str, dict[str, Any]] = {
-        "words": {"token_pattern": _WORD},
-        "characters": {"analyzer": _analyzer(texts), "ngram_range": (2, 5), "min_df": 2},
+    sparse: dict[str, Any] = {
+        "words": TfidfVectorizer(token_pattern=_WORD, sublinear_tf=True, dtype=np.float32),
+        "characters": CharacterTfidf(analyzer=_analyzer(texts), min_df=2, n_jobs=n_jobs),
     }
-    for name, option in options.items():
-        block = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **option)
+    for name, block in sparse.items():
         with suppress(ValueError):  # no word, or no characters that two texts have
             rows[name] = block.fit_transform(texts)
             blocks[name] = block

@@ -25,6 +25,7 @@ from .._validation.columns import as_matrix, is_missing, one_column
 from .._validation.limits import integers
 from .._validation.targets import check_length, split_labels
 from .block_weights import find_weights
+from .character_tfidf import CharacterTfidf
 from .text_blocks import fit_blocks, n_columns, rows_of
 
 _MOST_LABELLED = 1_000  # rows that the weights are found on
@@ -45,7 +46,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing text (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     n_jobs : int or None, default=None
-        Number of threads of the block "halves"; -1 means all cores. It does not change one bit of the result.
+        Number of threads of the blocks "characters" and "halves"; -1 means all cores. It does not change one bit of the
+        result.
     random_state : int, RandomState instance or None, default=None
         Seed of the dense blocks.
 
@@ -204,7 +206,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names: list[str] = []
         for name, block in self.blocks_.items():
-            is_sparse = isinstance(block, TfidfVectorizer)
+            is_sparse = isinstance(block, (TfidfVectorizer, CharacterTfidf))
             own: Iterable[Any] = block.get_feature_names_out() if is_sparse else range(n_columns(block))
             names += [f"{name}__{column}" for column in own]
         return np.array(names, dtype=object)

@@ -6,6 +6,8 @@ Knows files, containers and encodings of text. Knows no documents on disk, no ve
 # Modules that other packages of skembed may import.
 __all__ = [
     "batches",
+    "character_counts",
+    "character_ngrams",
     "encoder",
     "files",
     "known_words",

@@ -19,6 +19,7 @@ from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from .characters import CharacterEncoder
     from .scanner import Scan, Scanner
 
 
@@ -98,8 +99,9 @@ def check_n_words(n_words: int) -> None:
 class Encoder:
     """Encode a stream of sentences with provisional ids, count its words, and order them when all is read.
 
-    If the tokenizer has the default pattern, compiled code scans the text. Each thread then has its own table of words,
-    and stemmer and stop words are applied when all is read. Otherwise Python code does all of it, in one thread.
+    If the tokenizer has the default pattern, or tokens are n-grams of characters, compiled code scans the text. Each
+    thread then has its own table of words, and stemmer and stop words are applied when all is read. Otherwise Python
+    code does all of it, in one thread.
     """
 
     def __init__(self, tokenizer: Tokenizer, threads: Threads) -> None:
@@ -108,7 +110,13 @@ class Encoder:
         warn_of_useless_stop_words(tokenizer)
         self._word_ids = WordIds(tokenizer)
         self._scanners: list[Scanner] = []
+        self._characters: CharacterEncoder | None = None
         self._counts = np.zeros(0, np.int64)
+        self._counts_of_nodes: list[np.ndarray] = []  # for each trie of characters
+        if tokenizer.characters is not None:
+            from .characters import CharacterEncoder
+
+            self._characters = CharacterEncoder(tokenizer.characters)
         if tokenizer.is_compiled:
             from .scanner import Scanner  # numba takes a while to import
 
@@ -117,6 +125,8 @@ class Encoder:
     def read(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         """Encode batches as they come: sentences, and the indices of those at which a document begins."""
         read = self._scan_batches if self._scanners else self._encode_batches
+        if self._characters is not None:
+            read = self._read_characters
         for encoded in read(batches):
             self.n_rows += len(encoded.ptr) - 1
             yield encoded
@@ -132,6 +142,8 @@ class Encoder:
 
     def _ordered(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
         limits = min_count, max_features
+        if self._characters is not None:
+            return self._characters.order(self._counts_of_nodes, *limits, self._threads)
         if not self._scanners:
             vocabulary, remap = _order_packed(self._word_ids.words, self._counts, *limits)
             return vocabulary, [remap]
@@ -175,6 +187,25 @@ class Encoder:
         for batch, starts in batches:
             yield batch, starts, first_row
             first_row += 0 if isinstance(batch, Text) else len(batch)  # errors of files count lines
+
+    def _read_characters(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
+        characters, counts_of = self._characters, self._counts_of_nodes
+        assert characters is not None
+
+        def read(item: tuple[Batch, list[int], int]) -> Encoded:
+            batch, starts, first_row = item
+            nodes, ptr, trie = scan_rows(characters.read, batch, first_row)
+            return Encoded(nodes, ptr, starts, trie)
+
+        for encoded in self._threads.in_order(read, self._with_rows(batches), LEAST_BATCHES):
+            while len(counts_of) <= encoded.table:
+                counts_of.append(np.zeros(0, np.int64))
+            n_more = int(encoded.ids.max(initial=-1)) + 1 - len(counts_of[encoded.table])
+            if n_more > 0:  # twice what is needed, so that it grows seldom
+                counts = counts_of[encoded.table]
+                counts_of[encoded.table] = np.append(counts, np.zeros(2 * n_more + len(counts), np.int64))
+            np.add.at(counts_of[encoded.table], encoded.ids, 1)
+            yield encoded
 
     def _encode_batches(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         for batch, starts in batches:

@@ -19,7 +19,7 @@ import numpy as np
 from .._validation.messages import brief
 from .._validation.paths import PathLike, describe_unreadable, files_below, listed_paths, user_path
 from .batches import PADDING, Text
-from .tokenizer import Tokenizer
+from .tokenizer import Tokenizer, reads_strings
 
 READ_SIZE = 1 << 18  # characters, or bytes, of a file in a batch
 _HEAD_SIZE = 1 << 18  # bytes at the beginning of a file that show what it is
@@ -63,7 +63,7 @@ def iter_text(
         raise ValueError(f"There is no encoding called {brief(encoding)}.") from None
     as_bytes = codec.name == "utf-8" and tokenizer.is_compiled
     for file in _text_files(paths):
-        _check_beginning(file, encoding, may_be_json=callable(tokenizer.analyzer))
+        _check_beginning(file, encoding, may_be_json=not reads_strings(tokenizer.analyzer))
         if as_bytes:
             starts = [0]
             for text in _iter_bytes(file):

@@ -13,6 +13,7 @@ from .encoder import WordIds, encode_in_python, scan_rows
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from .characters import KnownNgrams
     from .scanner import KnownWords
 
 
@@ -46,7 +47,7 @@ class KnownTokens:
 
     With a stemmer or stop words, Python code processes each distinct word once and caches it. If the tokenizer is
     compiled, compiled code then looks up the cached word. With neither, compiled code finds the words of the vocabulary
-    itself, and nothing is cached.
+    itself, and nothing is cached; n-grams of characters too.
     """
 
     # The cache is emptied when it has more than this many words beyond the vocabulary, plus twice the size of the
@@ -56,12 +57,10 @@ class KnownTokens:
     def __init__(self, vocabulary: dict[str, int], tokenizer: Tokenizer) -> None:
         self._vocabulary, self._tokenizer = vocabulary, tokenizer
         self._rows = np.fromiter(vocabulary.values(), np.int64, len(vocabulary))
-        self._is_plain = tokenizer.is_plain
+        self._is_plain = tokenizer.is_plain or tokenizer.characters is not None
         if self._is_plain:
-            from .scanner import KnownWords  # numba takes a while to import
-
             self._words = list(vocabulary)
-            self._table = KnownWords(self._words)
+            self._table = _table_of(self._words, tokenizer)
             self._with_unknown = np.append(self._rows, np.full(_UNKNOWN, -1))
         else:
             self._stemming = threading.RLock()  # for the stemmer, which all caches share
@@ -88,6 +87,17 @@ class KnownTokens:
 
     def _new_cache(self) -> _SeenWords:
         return _SeenWords(list(self._vocabulary), self._rows, self._tokenizer, self._stemming)
+
+
+def _table_of(words: list[str], tokenizer: Tokenizer) -> KnownWords | KnownNgrams:
+    # numba takes a while to import
+    if tokenizer.characters is not None:
+        from .characters import KnownNgrams
+
+        return KnownNgrams(words, tokenizer.characters)
+    from .scanner import KnownWords
+
+    return KnownWords(words)
 
 
 class _SeenWords:

@@ -17,7 +17,7 @@ from .._validation.messages import brief
 from .._validation.paths import PathLike, describe_unreadable, files_below, listed_paths, user_path
 from .batches import Column, string_types
 from .sources import BATCH_SIZE, document_starts, iter_batches
-from .tokenizer import Tokenizer
+from .tokenizer import Tokenizer, reads_strings
 
 # A column of a row group is read through a buffer of this size: row groups may be larger than memory.
 _BUFFER_SIZE = 1 << 22
@@ -51,7 +51,7 @@ def iter_parquet(
         import pyarrow.parquet as parquet
     except ImportError as error:
         raise ImportError("Parquet files need the optional library pyarrow: pip install skembed[parquet]") from error
-    needs_text = not callable(tokenizer.analyzer)
+    needs_text = reads_strings(tokenizer.analyzer)
     for name in (column, *(name for name in (groups, ids) if name is not None)):
         if not isinstance(name, str):
             raise TypeError(f"column, groups and return_ids are names of columns, strings; got {brief(name)}.")

@@ -18,6 +18,7 @@ import numpy as np
 
 from .._validation.messages import brief
 from .._validation.scalars import plain
+from .character_ngrams import ANALYZERS, CharacterNgrams
 from .words import compose, lower, split_words
 
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
@@ -51,9 +52,10 @@ class Tokenizer:
 
     Parameters
     ----------
-    analyzer : "word" or callable, default="word"
-        "word" splits the text into words. A callable receives each raw item (a sentence, or anything else) and returns
-        its tokens, an iterable of strings; `token_pattern`, `lowercase` and `stop_words` are then not used.
+    analyzer : {"word", "char", "char_wb"}, CharacterNgrams or callable, default="word"
+        "word" splits the text into words. "char" and "char_wb" mean ``CharacterNgrams(analyzer, (1, 4))``. A callable
+        receives each raw item (a sentence, or anything else) and returns its tokens, an iterable of strings;
+        `token_pattern`, `lowercase` and `stop_words` are then not used.
     token_pattern : str or None, default=None
         Regular expression of one token, as in :class:`~sklearn.feature_extraction.text.CountVectorizer`. None: words of
         letters, digits and underscores, with their combining marks; in scripts without spaces between words, each
@@ -89,9 +91,10 @@ class Tokenizer:
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | _Stemmer | None = None,
     ) -> None:
-        if not callable(analyzer) and not (isinstance(analyzer, str) and analyzer == "word"):
+        if not callable(analyzer) and not (isinstance(analyzer, str) and analyzer in ("word", *ANALYZERS)):
             raise ValueError(
-                f'analyzer must be "word" or a callable that returns the tokens of a sentence, got {brief(analyzer)}.'
+                'analyzer must be "word", "char", "char_wb" or a callable that returns the tokens of a sentence, got '
+                f"{brief(analyzer)}."
             )
         if token_pattern is not None:
             _check_pattern(token_pattern)
@@ -101,6 +104,10 @@ class Tokenizer:
             raise TypeError(
                 f'stemmer must be None, a callable, or the name of a language such as "english", got {brief(stemmer)}.'
             )
+        if isinstance(analyzer, str) and analyzer in ANALYZERS:
+            analyzer = CharacterNgrams(plain(analyzer), lowercase=bool(lowercase))
+        if stemmer is not None and isinstance(analyzer, CharacterNgrams):
+            raise ValueError(f"stemmer={brief(stemmer)} stems words, not n-grams of characters. Leave it None.")
         put = object.__setattr__  # the instance is frozen
         put(self, "analyzer", plain(analyzer))
         put(self, "token_pattern", plain(token_pattern))
@@ -148,8 +155,13 @@ class Tokenizer:
         return (lambda text: find(lower(text))) if self.lowercase else find
 
     @property
+    def characters(self) -> CharacterNgrams | None:
+        """The analyzer, if tokens are n-grams of characters."""
+        return self.analyzer if isinstance(self.analyzer, CharacterNgrams) else None
+
+    @property
     def is_compiled(self) -> bool:
-        """Whether compiled code can do what `analyze` does."""
+        """Whether compiled code can read words from bytes as `analyze` does."""
         return self.analyzer == "word" and self.token_pattern is None and self.lowercase
 
     @property
@@ -186,7 +198,7 @@ class Tokenizer:
         return _c_stemmer(self.stemmer, in_python) or in_python
 
     def options(self) -> dict[str, Any]:
-        """Return the options as a dictionary that JSON can hold; a callable becomes ``{"callable": "module:name"}``."""
+        """Return the options as a dictionary that JSON can hold; code becomes ``{"callable": "module:name"}``."""
         stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
         return {
             "analyzer": _as_json(self.analyzer),
@@ -214,6 +226,8 @@ class Tokenizer:
         check_pattern(known["token_pattern"], token_pattern)
         for name, given in (("analyzer", analyzer), ("stemmer", stemmer)):
             saved = known.get(name)
+            if name == "analyzer" and isinstance(saved, Mapping) and "characters" in saved:
+                saved = known[name] = CharacterNgrams.from_options(saved["characters"])
             if isinstance(saved, Mapping):
                 if given is None:
                     raise ValueError(
@@ -282,6 +296,11 @@ def same_option(mine: Any, other: Any) -> bool:
         return False
 
 
+def reads_strings(analyzer: Any) -> bool:
+    """Whether an analyzer takes strings alone: others are code of the user, which may take anything."""
+    return not callable(analyzer) or isinstance(analyzer, CharacterNgrams)
+
+
 def _check_pattern(token_pattern: Any) -> None:
     if not isinstance(token_pattern, str):
         raise TypeError(f"token_pattern must be a string or None, got {type(token_pattern).__name__}.")
@@ -312,5 +331,7 @@ def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
 def _as_json(option: Any) -> Any:
     if option is None or isinstance(option, str):
         return option
+    if isinstance(option, CharacterNgrams):
+        return {"characters": option.options()}
     owner = option if hasattr(option, "__qualname__") else type(option)
     return {"callable": f"{getattr(owner, '__module__', None)}:{owner.__qualname__}"}

@@ -1,0 +1,109 @@
+"""What a character n-gram is: an analyzer of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from .._validation.messages import brief
+
+ANALYZERS = "char", "char_wb"
+_SPACES = re.compile(r"\s\s+")
+
+
+@dataclass(frozen=True)
+class CharacterNgrams:
+    """Character n-grams as the tokens of a text, for the parameter `analyzer`.
+
+    It cuts text exactly as :class:`~sklearn.feature_extraction.text.CountVectorizer` does. Compiled code does the work,
+    and corpora and models are saved with it. ``analyzer="char"`` and ``analyzer="char_wb"`` mean n-grams of one to four
+    characters.
+
+    Parameters
+    ----------
+    analyzer : {"char", "char_wb"}, default="char_wb"
+        "char": n-grams of the whole text, in which two or more white spaces are one space; for scripts without spaces.
+        "char_wb": n-grams of each word between white space, with a space on both sides; a word that is shorter than the
+        shortest n-gram, with its spaces, is one itself.
+    ngram_range : tuple of (int, int), default=(1, 4)
+        Least and most characters of an n-gram.
+    lowercase : bool, default=True
+        Lower the text before.
+
+    Raises
+    ------
+    ValueError
+        If a parameter has another value.
+
+    Notes
+    -----
+    A text has several times as many n-grams as words. Where a method has `max_sentence_length`, which counts n-grams
+    then, None learns sentences whole.
+
+    Examples
+    --------
+    >>> from skembed import CBOSVectorizer, CharacterNgrams
+    >>> CharacterNgrams("char_wb", (3, 3))("Die Tür")
+    [' di', 'die', 'ie ', ' tü', 'tür', 'ür ']
+    >>> emb = CBOSVectorizer(20, analyzer=CharacterNgrams("char_wb", (2, 5)), random_state=0)
+    >>> emb.fit_transform(["Die Tür ist zu.", "Die Türen sind zu."]).shape
+    (2, 20)
+    """
+
+    analyzer: str = "char_wb"
+    ngram_range: tuple[int, int] = (1, 4)
+    lowercase: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.analyzer, str) or self.analyzer not in ANALYZERS:
+            raise ValueError(f'analyzer must be "char" or "char_wb", got {brief(self.analyzer)}.')
+        lengths = self.ngram_range
+        is_range = isinstance(lengths, (tuple, list)) and len(lengths) == 2
+        if not (is_range and all(isinstance(n, Integral) for n in lengths) and 1 <= lengths[0] <= lengths[1] < 2**31):
+            raise ValueError(
+                "ngram_range must be two integers, the least and the most characters of an n-gram, from 1 on; got "
+                f"{brief(lengths)}."
+            )
+        if not isinstance(self.lowercase, (bool, np.bool_)):
+            raise ValueError(f"lowercase must be True or False, got {brief(self.lowercase)}.")
+        put = object.__setattr__  # the instance is frozen
+        put(self, "analyzer", str(self.analyzer))
+        put(self, "ngram_range", (int(lengths[0]), int(lengths[1])))
+        put(self, "lowercase", bool(self.lowercase))
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the n-grams of a text, in the order of where they begin, the shorter ones first."""
+        if self.lowercase:
+            text = text.lower()
+        text = _SPACES.sub(" ", text)
+        if self.analyzer == "char":
+            return list(self._ngrams(text))
+        shortest = self.ngram_range[0]
+        ngrams: list[str] = []
+        for word in text.split():
+            padded = f" {word} "
+            ngrams += [padded] if len(padded) < shortest else self._ngrams(padded)
+        return ngrams
+
+    def _ngrams(self, span: str) -> Iterator[str]:
+        shortest, longest = self.ngram_range
+        for start in range(len(span)):
+            for end in range(start + shortest, min(start + longest, len(span)) + 1):
+                yield span[start:end]
+
+    def options(self) -> list[Any]:
+        """Return the parameters as JSON holds them."""
+        return [self.analyzer, *self.ngram_range, self.lowercase]
+
+    @classmethod
+    def from_options(cls, options: Any) -> CharacterNgrams:
+        """Undo :meth:`options`."""
+        if not isinstance(options, list) or len(options) != 4:
+            raise ValueError(f"{brief(options)} are no options of CharacterNgrams.")
+        analyzer, shortest, longest, lowercase = options
+        return cls(analyzer, (shortest, longest), lowercase)

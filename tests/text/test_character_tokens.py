@@ -1,0 +1,167 @@
+"""N-grams of characters as the tokens of corpora and models: compiled code does what the analyzer does in Python."""
+
+import pickle
+
+import numpy as np
+import pytest
+from test_characters import random_texts
+
+from skembed import (
+    CBOSVectorizer,
+    CharacterNgrams,
+    PairCorpus,
+    ParaphraseVectorizer,
+    SentenceCorpus,
+    Word2VecVectorizer,
+    export_model,
+    load,
+    save,
+    write_word_vectors,
+)
+from skembed._text import encoder, sources
+from skembed._text.tokenizer import Tokenizer
+
+S = ["Die Tür ist zu.", "Die Türen sind zu!", "日本語の文", "", "ΟΔΟΣ İstanbul", "a  b\tc"] * 5
+NEW = ["Türme und Tor", "", "本の 文", "xyz \x00 \ud800"]
+
+
+class InPython:
+    """The same analyzer as a function of the user."""
+
+    def __init__(self, analyzer):
+        self.analyzer = analyzer
+
+    def __call__(self, text):
+        return self.analyzer(text)
+
+
+def assert_same_corpus(mine, expected):
+    assert np.array_equal(mine.tokens, expected.tokens)
+    assert np.array_equal(mine.sent_ptr, expected.sent_ptr)
+    assert np.array_equal(mine.doc_ptr, expected.doc_ptr)
+    assert mine.vocabulary == expected.vocabulary
+
+
+@pytest.mark.parametrize(
+    "options", [("char", (1, 4)), ("char_wb", (1, 4)), ("char_wb", (3, 6), False), ("char", (2, 2))]
+)
+@pytest.mark.parametrize("limits", [{}, {"min_count": 2}, {"max_features": 30}])
+def test_a_corpus_has_the_ids_of_the_analyzer(options, limits):
+    analyzer, texts = CharacterNgrams(*options), random_texts(150)
+    mine = SentenceCorpus.from_sentences(texts, analyzer=analyzer, **limits)
+    assert_same_corpus(mine, SentenceCorpus.from_sentences(texts, analyzer=InPython(analyzer), **limits))
+
+
+def test_threads_and_batches_change_no_id(monkeypatch):
+    texts = random_texts(200)
+    expected = SentenceCorpus.from_sentences(texts, analyzer="char_wb")
+    for module in (encoder, sources):
+        for name, value in (("BATCH_LENGTH", 100), ("BATCH_SIZE", 7)):
+            monkeypatch.setattr(module, name, value, raising=False)
+    monkeypatch.setattr("skembed._corpus.build.count_threads", lambda n_jobs: n_jobs)
+    for n_jobs in (1, 3):
+        assert_same_corpus(SentenceCorpus.from_sentences(texts, analyzer="char_wb", n_jobs=n_jobs), expected)
+
+
+def test_names_of_scikit_learn_mean_one_to_four_characters():
+    for name in ("char", "char_wb"):
+        for lowercase in (True, False):
+            corpus = SentenceCorpus.from_sentences(S, analyzer=name, lowercase=lowercase)
+            assert corpus.tokenizer.analyzer == CharacterNgrams(name, (1, 4), lowercase)
+
+
+def test_a_corpus_is_saved_with_its_analyzer(tmp_path):
+    analyzer = CharacterNgrams("char_wb", (2, 3), lowercase=False)
+    corpus = SentenceCorpus.from_sentences(S, analyzer=analyzer, to=tmp_path / "corpus")
+    for again in (SentenceCorpus.load(tmp_path / "corpus"), pickle.loads(pickle.dumps(corpus))):
+        assert again.tokenizer.analyzer == analyzer
+        assert_same_corpus(again, corpus)
+
+
+def test_files_and_columns_hold_text(tmp_path):
+    texts = [text for text in random_texts(50) if text.strip() and text.isprintable()]
+    (tmp_path / "text.txt").write_text("\n".join(texts), encoding="utf-8")
+    expected = SentenceCorpus.from_sentences(texts, analyzer="char")
+    found = SentenceCorpus.from_file(tmp_path / "text.txt", analyzer="char")
+    assert found.vocabulary == expected.vocabulary
+    pyarrow = pytest.importorskip("pyarrow")
+    assert_same_corpus(SentenceCorpus.from_sentences(pyarrow.array(texts), analyzer="char"), expected)
+
+
+@pytest.mark.parametrize("unknown", ["zero", "hash"])
+@pytest.mark.parametrize("analyzer", [CharacterNgrams("char", (1, 3)), CharacterNgrams("char_wb", (2, 5))])
+def test_rows_are_those_of_the_analyzer_in_python(unknown, analyzer):
+    params = {"n_components": 8, "unknown": unknown, "min_count": 1, "random_state": 0}
+    emb = CBOSVectorizer(analyzer=analyzer, **params).fit(S)
+    expected = CBOSVectorizer(analyzer=InPython(analyzer), **params).fit(S)
+    for texts in (S, NEW):
+        assert np.array_equal(emb.transform(texts), expected.transform(texts))
+    assert np.array_equal(emb.coverage(NEW), expected.coverage(NEW))
+
+
+def test_a_model_is_saved_with_its_analyzer(tmp_path):
+    emb = CBOSVectorizer(8, analyzer="char_wb", min_count=1, random_state=0).fit(S)
+    save(emb, tmp_path / "model")
+    for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(emb))):
+        assert again.analyzer == "char_wb"
+        assert np.array_equal(again.transform(NEW), emb.transform(NEW))
+    emb = CBOSVectorizer(8, analyzer=CharacterNgrams("char", (2, 2)), min_count=1, random_state=0).fit(S)
+    save(emb, tmp_path / "other")
+    assert load(tmp_path / "other").analyzer == emb.analyzer
+
+
+def test_other_programs_are_told_apart(tmp_path):
+    emb = CBOSVectorizer(8, analyzer="char_wb", min_count=1, unknown="zero", random_state=0).fit(S)
+    with pytest.raises(ValueError, match="there are no n-grams of characters"):
+        export_model(emb, tmp_path / "model")
+    with pytest.raises(ValueError, match=r"The format cannot hold the word ' .*white space"):
+        write_word_vectors(emb, tmp_path / "vectors.txt")
+
+
+def test_pairs_and_neighbours_take_characters():
+    pairs = [("Die Tür ist zu.", "Das Tor ist zu."), ("ein Hund", "der Hund"), ("日本", "日本語")] * 4
+    corpus = PairCorpus.from_pairs(pairs, analyzer="char")
+    assert corpus.sentences.tokenizer.analyzer == CharacterNgrams("char")
+    rows = ParaphraseVectorizer(4, analyzer="char", random_state=0).fit(pairs).transform(["Hunde"])
+    assert np.abs(rows).max() > 0
+    assert Word2VecVectorizer(4, analyzer="char", min_count=1, random_state=0).fit(S).transform(["Hunde"]).shape == (
+        1,
+        4,
+    )
+    with pytest.raises(TypeError, match="Row 1 is 3 of type int, not a string"):
+        PairCorpus.from_pairs([("a", "b"), ("c", 3)], analyzer="char")
+
+
+def test_a_corpus_of_other_ngrams_contradicts_a_model():
+    corpus = SentenceCorpus.from_sentences(S, analyzer="char")
+    assert CBOSVectorizer(4, min_count=1, random_state=0).fit(corpus).transform(["Hund"]).shape == (1, 4)
+    assert CBOSVectorizer(4, analyzer="char", min_count=1, random_state=0).fit(corpus).vocabulary_
+    with pytest.raises(ValueError, match="analyzer=.*contradicts X"):
+        CBOSVectorizer(4, analyzer="char_wb").fit(corpus)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: CharacterNgrams("word"), 'must be "char" or "char_wb", got \'word\''),
+        (lambda: CharacterNgrams("char", (0, 2)), r"from 1 on; got \(0, 2\)"),
+        (lambda: CharacterNgrams("char", (3, 2)), r"got \(3, 2\)"),
+        (lambda: CharacterNgrams("char", 3), "got 3"),
+        (lambda: CharacterNgrams("char", (1, 2), lowercase="no"), "lowercase must be True or False"),
+        (lambda: Tokenizer(analyzer="chars"), '"word", "char", "char_wb" or a callable'),
+        (lambda: Tokenizer(analyzer="char", stemmer="english"), "stems words, not n-grams"),
+        (lambda: SentenceCorpus.from_sentences(["", " "], analyzer="char_wb"), "The text has no words"),
+        (lambda: SentenceCorpus.from_sentences(["ab", "b"], analyzer=CharacterNgrams("char", (3, 3))), "has no words"),
+    ],
+)
+def test_errors_say_what_is_wrong(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_row_that_is_no_string_is_named():
+    with pytest.raises(TypeError, match="Row 1 is 5 of type int, not a string"):
+        SentenceCorpus.from_sentences(["a", 5], analyzer="char")
+    emb = CBOSVectorizer(4, analyzer="char", min_count=1, random_state=0).fit(S)
+    with pytest.raises(TypeError, match="Row 2 is missing"):
+        emb.transform(["a", "b", None])
