@@ -14,7 +14,7 @@ from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint, LearningState
-from .._training.dense import DenseObjective, DenseTrainer, SteppingLoop
+from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText, split_long_sentences
 from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
@@ -335,8 +335,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
         tasks = PassTasks(self, X, 0 if partial else n_passes)
         trainer = self._make_loop(fitted, text, engine)
-        spares = side_state(self).spares if isinstance(trainer, BlockLoop) else None
-        moved = trainer.moved if isinstance(trainer, SteppingLoop) else None
+        spares, moved = side_state(self).spares, None if isinstance(trainer, Trainer) else trainer.moved
         trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
         first_pass, of_a_set = fitted["n_iter_"], n_passes // n_sets

@@ -98,6 +98,7 @@ class RoundTrainer:
 
     def __init__(self, job: Job, fitted: dict[str, Any], trainer: BlockLoop, engine: Engine) -> None:
         self.job, self.fitted, self.trainer, self.engine = job, fitted, trainer, engine
+        self.moved: dict[str, np.ndarray] = {}  # as in `SteppingLoop`
         self.go_on(PartOfPass(), lambda part: None)
 
     def go_on(self, part: PartOfPass, write: Callable[[PartOfPass], None]) -> None:
@@ -154,4 +155,6 @@ class RoundTrainer:
 
     def _apply(self, found: Changes) -> None:
         for name, changes in found.by_array():
+            if name in self.moved:
+                self.moved[name][changes.rows] = True
             apply(changes, self.fitted[name], self.fitted[accumulator_of(name)], self.job.farthest)

@@ -60,6 +60,17 @@ def test_calls_one_after_the_other_are_those_of_copies(name, limited):
         assert learned(first) == learned(second)
 
 
+@pytest.mark.filterwarnings("ignore:n_shards=2")
+@pytest.mark.parametrize("name", ["CBOSVectorizer", "ParagraphVectorizer-dm", "Sent2VecVectorizer-bigrams"])
+def test_calls_in_shards_are_those_of_copies(name):
+    first = copy.deepcopy(fitted(name)).set_params(min_count=1, n_shards=2)
+    second = copy.deepcopy(first)
+    for batch in BATCHES:
+        first.partial_fit(batch)
+        second = copy.deepcopy(second).partial_fit(batch)
+        assert learned(first) == learned(second)
+
+
 def large(name, **settings):
     """A model of 20,000 words, with the defaults of its class but for some settings."""
     text = [" ".join(f"w{i}" for i in range(start, start + 20)) for start in range(0, 20_000, 20)]
@@ -98,18 +109,21 @@ def test_a_small_text_does_not_copy_the_arrays(name, settings, new_word):
     assert largest >= 20_000 * 50 * 4 and peak < largest
 
 
-@pytest.mark.parametrize("name", ["FastSentVectorizer", "ParaphraseVectorizer", "TargetVectorizer"])
-def test_arrays_of_an_earlier_model_stay_as_they_are(name):
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize(
+    "name", ["FastSentVectorizer", "ParaphraseVectorizer", "ParaphraseVectorizer-given", "TargetVectorizer"]
+)
+def test_arrays_of_an_earlier_model_stay_as_they_are(name, limited):
     model = copy.deepcopy(fitted(name))
-    views, copies, rows = [], [], []
+    changed(model, min_count=1, **({"max_features": len(model.vocabulary_) + 1} if limited else {}))
+    views, copies = [], []
     for batch in BATCHES * 2:
         model.partial_fit(batch)
         views.append((model.word_vectors_[3:], copy.copy(model)))
-        copies.append(np.array(model.word_vectors_[3:]))
-        rows.append(model.transform(TEXT))
-    for (view, snapshot), expected, of_text in zip(views, copies, rows):
-        assert bits(np.asarray(view)) == bits(expected)
-        assert bits(snapshot.transform(TEXT)) == bits(of_text)
+        copies.append((np.array(model.word_vectors_[3:]), learned(model), model.transform(TEXT)))
+    for (view, snapshot), (vectors, all_learned, rows) in zip(views, copies):
+        assert bits(np.asarray(view)) == bits(vectors) and learned(snapshot) == all_learned
+        assert bits(snapshot.transform(TEXT)) == bits(rows)
 
 
 @pytest.mark.parametrize("name", ["GRANVectorizer", "ParaphraseVectorizer", "TargetVectorizer", "Word2VecVectorizer"])
