@@ -2,6 +2,8 @@
 
 from skembed.evaluation._baselines import make_baseline
 from skembed.evaluation._classification import nested_classification, pair_classification, split_classification
+from skembed.evaluation._compare import compare
+from skembed.evaluation._comparison import Comparison
 from skembed.evaluation._documents import document_comparison, document_scores
 from skembed.evaluation._mteb import MTEBEncoder
 from skembed.evaluation._pairs import pair_features
@@ -13,9 +15,11 @@ from skembed.evaluation._tables import published_results
 from skembed.evaluation._tuned_relatedness import FineTunedRelatednessRegressor
 
 __all__ = [
+    "Comparison",
     "FineTunedRelatednessRegressor",
     "MTEBEncoder",
     "RelatednessRegressor",
+    "compare",
     "document_comparison",
     "document_scores",
     "error_agreement",
