@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -82,11 +83,11 @@ class Comparison:
         return [header, *map(self._cells, self.rows)]
 
     def _cells(self, row: Mapping[str, Any]) -> list[str]:
-        show = _formatter(self.measure)
+        show = partial(_shown, measure=self.measure)
         if row["lead"] is None:
             lead = ["", "reference"]
         else:
-            lead = [show(row["lead"], "+"), f"{show(row['low'], '+')} to {show(row['high'], '+')}"]
+            lead = [show(row["lead"], sign="+"), " to ".join(show(row[end], sign="+") for end in ("low", "high"))]
         costs = (row["fit_seconds"], row["predict_seconds"], row["megabytes"])
         return [row["method"], show(row["score"]), *lead, *("" if cost is None else f"{cost:.2f}" for cost in costs)]
 
@@ -128,7 +129,7 @@ class Comparison:
         check_matplotlib_support("Comparison.plot")
         import matplotlib.pyplot as plt
 
-        n, show = len(self.rows), _formatter(self.measure)
+        n, show = len(self.rows), partial(_shown, measure=self.measure)
         if ax is None:
             ax = plt.subplots(figsize=(7, 1.2 + 0.4 * n), layout="constrained")[1]
         scale = 100 if self.measure in IN_PER_CENT else 1
@@ -220,7 +221,8 @@ def joint_half_widths(
 
 def say(best: Mapping[str, Any], reference: str, measure: str, what: str) -> str:
     """Say whether the best method is ahead of the reference."""
-    show, points = _formatter(measure), " points" if measure in IN_PER_CENT else f" of {measure}"
+    show = partial(_shown, measure=measure)
+    points = " points" if measure in IN_PER_CENT else f" of {measure}"
     name, lead, low, high = (best[key] for key in ("method", "lead", "low", "high"))
     interval = f"(95 % interval {show(low)} to {show(high)})"
     if low > 0:
@@ -234,12 +236,8 @@ def say(best: Mapping[str, Any], reference: str, measure: str, what: str) -> str
     )
 
 
-def _formatter(measure: str) -> Any:
-    """How a score or a difference of scores is written."""
-
-    def show(value: float, sign: str = "-") -> str:
-        if measure in IN_PER_CENT:
-            return f"{round(100 * value, 1) + 0.0:{sign}.1f}"  # 0.0 makes -0.0 positive
-        return f"{value + 0.0:{sign}.4g}"
-
-    return show
+def _shown(value: float, measure: str, sign: str = "-") -> str:
+    """Write a score or a difference of scores."""
+    if measure in IN_PER_CENT:
+        return f"{round(100 * value, 1) + 0.0:{sign}.1f}"  # 0.0 makes -0.0 positive
+    return f"{value + 0.0:{sign}.4g}"
