@@ -36,7 +36,7 @@ def cut_pairs(
         Pairs in the order of the documents. Both texts of each have a word.
     """
     random = check_random_state(random_state)
-    chosen = range(len(documents))
+    chosen: Sequence[int] = range(len(documents))
     if len(documents) > n_pairs:
         chosen = sorted(random.choice(len(documents), n_pairs, replace=False).tolist())
     pairs = [pair for row in chosen for pair in _pairs_of(documents[row], random)]
