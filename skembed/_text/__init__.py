@@ -12,6 +12,7 @@ __all__ = [
     "ngrams",
     "parquet",
     "piece_tokenizer",
+    "sentences",
     "sources",
     "splitting",
     "tokenizer",

@@ -121,13 +121,17 @@ class Encoder:
             self.n_rows += len(encoded.ptr) - 1
             yield encoded
 
-    def order_words(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
+    def order_words(
+        self, min_count: int, max_features: int | None, *, has_spaces: bool = True
+    ) -> tuple[Vocabulary, list[np.ndarray]]:
         """Return the vocabulary of all that was read, and for each table of words the final id of each provisional id.
 
-        The final id is -1 where the word was not kept.
+        The final id is -1 where the word was not kept. ``has_spaces=False``: whoever reads the words splits those of
+        scripts without spaces.
         """
         vocabulary, remaps = self._ordered(min_count, max_features)
-        warn_of_unsplit_text(self._tokenizer, vocabulary)
+        if has_spaces:
+            warn_of_unsplit_text(self._tokenizer, vocabulary)
         return vocabulary, remaps
 
     def _ordered(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:

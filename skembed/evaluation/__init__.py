@@ -8,6 +8,7 @@ from skembed.evaluation._documents import document_comparison, document_scores
 from skembed.evaluation._mteb import MTEBEncoder
 from skembed.evaluation._pairs import pair_features
 from skembed.evaluation._relatedness import RelatednessRegressor
+from skembed.evaluation._retrieval import retrieval
 from skembed.evaluation._semantic import error_agreement, semantic_classification
 from skembed.evaluation._sick import sick_relatedness, sick_scores
 from skembed.evaluation._sts import sts_comparison, sts_intervals, sts_scores, sts_similarities
@@ -28,6 +29,7 @@ __all__ = [
     "pair_classification",
     "pair_features",
     "published_results",
+    "retrieval",
     "semantic_classification",
     "sick_relatedness",
     "sick_scores",

@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, iter_texts, take_rows, takes_corpus
-from .._text.splitting import WITHOUT_SPACES
+from .._text.sentences import halves_of
 from .._validation.columns import as_labels, as_named, check_same_length, describe
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
@@ -225,16 +225,8 @@ def in_halves(sentences: Any) -> tuple[Any, NDArray[np.int64]]:
         pairs = np.arange(0, len(ptr), 2)
         halves: Any = SentenceCorpus(some.tokens, ptr, pairs, some.vocabulary, tokenizer=some.tokenizer)
     else:
-        halves = [half for pair in map(_halves_of, sentences) if all(pair) for half in pair]
+        halves = [half for pair in map(halves_of, sentences) if all(pair) for half in pair]
     return halves, np.repeat(np.arange(len(halves) // 2), 2)
-
-
-def _halves_of(text: Any) -> tuple[Any, Any]:
-    """The first and the second half of a text, by its words; or by its characters, if its script has no spaces."""
-    if isinstance(text, str) and not WITHOUT_SPACES.search(text):
-        words = text.split()
-        return " ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])
-    return text[: len(text) // 2], text[len(text) // 2 :]
 
 
 def draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_state: Any) -> NDArray[np.int64]:

@@ -12,10 +12,11 @@ from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.pipeline import make_pipeline
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus, TextVectorizer
+from skembed._text.sentences import halves_of
 from skembed.evaluation import document_comparison, document_scores
 from skembed.evaluation._baselines import TFIDF
 from skembed.evaluation._compared import FittedOnCompared, tfidf_of_compared
-from skembed.evaluation._documents import _halves_of, draw
+from skembed.evaluation._documents import draw
 
 RNG = np.random.default_rng(0)
 SIZES = [1, 5, 2, 9, 3, 1, 6, 4]
@@ -281,5 +282,5 @@ def test_where_a_text_is_cut():
         "a bbbbbbb c": ("a", "bbbbbbb c"),
         "\u6211\u4eec\u4eca\u5929": ("\u6211\u4eec", "\u4eca\u5929"),
     }
-    assert {sentence: _halves_of(sentence) for sentence in text} == text
-    assert _halves_of(["a", "b", "c"]) == (["a"], ["b", "c"])
+    assert {sentence: halves_of(sentence) for sentence in text} == text
+    assert halves_of(["a", "b", "c"]) == (["a"], ["b", "c"])
