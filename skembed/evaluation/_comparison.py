@@ -29,7 +29,7 @@ class Trial(NamedTuple):
 
     values: NDArray[np.float64]
     fit_seconds: float
-    predict_seconds: float
+    seconds_per_1000: float
     megabytes: float | None  # None if it cannot be pickled
 
 
@@ -47,7 +47,7 @@ class Comparison:
         - `score`: as `measure` says;
         - `lead`, `low`, `high`: the difference from the score of `reference`, and its interval; None for `reference`;
         - `fit_seconds`: of the fastest fold;
-        - `predict_seconds`: for 1,000 rows, with their transformation, of the fastest fold;
+        - `seconds_per_1000`: to transform and predict 1,000 rows; without labels, to transform them;
         - `megabytes`: size of the pickled model, a million bytes; None if it cannot be pickled.
 
     reference : str
@@ -79,7 +79,7 @@ class Comparison:
         return f"<p>{escape(self.about)}</p>\n{html_table(self._table())}\n<p><b>{escape(self.sentence)}</b></p>"
 
     def _table(self) -> list[list[str]]:
-        header = ["method", self.measure, "lead", "95 % interval", "fit, s", "predict 1,000, s", "size, MB"]
+        header = ["method", self.measure, "lead", "95 % interval", "fit, s", "1,000 rows, s", "size, MB"]
         return [header, *map(self._cells, self.rows)]
 
     def _cells(self, row: Mapping[str, Any]) -> list[str]:
@@ -88,7 +88,7 @@ class Comparison:
             lead = ["", "reference"]
         else:
             lead = [show(row["lead"], sign="+"), " to ".join(show(row[end], sign="+") for end in ("low", "high"))]
-        costs = (row["fit_seconds"], row["predict_seconds"], row["megabytes"])
+        costs = (row["fit_seconds"], row["seconds_per_1000"], row["megabytes"])
         return [row["method"], show(row["score"]), *lead, *("" if cost is None else f"{cost:.2f}" for cost in costs)]
 
     def to_frame(self) -> DataFrame:
@@ -183,7 +183,7 @@ def make_comparison(
                 "low": None if lead is None else float(lead - width),
                 "high": None if lead is None else float(lead + width),
                 "fit_seconds": trials[names[i]].fit_seconds,
-                "predict_seconds": trials[names[i]].predict_seconds,
+                "seconds_per_1000": trials[names[i]].seconds_per_1000,
                 "megabytes": trials[names[i]].megabytes,
             }
         )

@@ -22,7 +22,7 @@ class Run(NamedTuple):
 
     values: Any
     fit_seconds: float
-    predict_seconds: float
+    seconds_per_1000: float
     megabytes: float | None
 
 
@@ -99,6 +99,6 @@ def _joined(runs: Sequence[Run]) -> Trial:
     return Trial(
         np.hstack([run.values for run in runs]),
         min(run.fit_seconds for run in runs),  # the first may compile
-        min(run.predict_seconds for run in runs),
+        min(run.seconds_per_1000 for run in runs),
         None if None in sizes else max(size for size in sizes if size is not None),
     )
