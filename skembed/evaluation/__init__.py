@@ -3,6 +3,7 @@
 from skembed.evaluation._baselines import make_baseline
 from skembed.evaluation._classification import nested_classification, pair_classification, split_classification
 from skembed.evaluation._compare import compare
+from skembed.evaluation._compare_search import compare_search
 from skembed.evaluation._comparison import Comparison
 from skembed.evaluation._documents import document_comparison, document_scores
 from skembed.evaluation._mteb import MTEBEncoder
@@ -21,6 +22,7 @@ __all__ = [
     "MTEBEncoder",
     "RelatednessRegressor",
     "compare",
+    "compare_search",
     "document_comparison",
     "document_scores",
     "error_agreement",

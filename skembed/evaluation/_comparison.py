@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NEXT_SENTENCE, SECOND_HALF = "next sentence", "second half"
-IN_PER_CENT = ("accuracy", "R2", "F1", NEXT_SENTENCE, SECOND_HALF)
+IN_PER_CENT = ("accuracy", "R2", "F1", NEXT_SENTENCE, SECOND_HALF, "ndcg", "recall", "precision", "map", "mrr")
 _CONFIDENCE = 0.95
 _N_DRAWS = 10_000  # of the joint distribution of the leads
 
@@ -34,9 +34,10 @@ class Trial(NamedTuple):
 
 
 class Comparison:
-    """A table of methods with the lead of each over the best simple one. :func:`compare` makes it.
+    """A table of methods with the lead of each over the best simple one.
 
-    Printed, it is a table with a sentence below; in a notebook it is drawn as one.
+    :func:`compare` and :func:`compare_search` make it. Printed, it is a table with a sentence below; in a notebook it is
+    drawn as one.
 
     Attributes
     ----------
@@ -46,14 +47,16 @@ class Comparison:
         - `method`: its name;
         - `score`: as `measure` says;
         - `lead`, `low`, `high`: the difference from the score of `reference`, and its interval; None for `reference`;
-        - `fit_seconds`: of the fastest fold;
-        - `seconds_per_1000`: to transform and predict 1,000 rows; without labels, to transform them;
+        - `fit_seconds`: of the fastest fold; with the time to compile, if there is one fit;
+        - `seconds_per_1000`: to transform and predict 1,000 rows; without labels, to transform them; or to search
+          with 1,000 queries;
         - `megabytes`: size of the pickled model, a million bytes; None if it cannot be pickled.
 
     reference : str
         The simple method with the highest score, which the others are compared with.
     measure : str
-        What `score` is: "accuracy", "R2", "F1", "next sentence", "second half", or the name of the given `scoring`.
+        What `score` is: "accuracy", "R2", "F1", "next sentence", "second half", or what the parameters `scoring` or
+        `measure` say.
     about : str
         What was measured, in a sentence.
     sentence : str
@@ -132,7 +135,7 @@ class Comparison:
         n, show = len(self.rows), partial(_shown, measure=self.measure)
         if ax is None:
             ax = plt.subplots(figsize=(7, 1.2 + 0.4 * n), layout="constrained")[1]
-        scale = 100 if self.measure in IN_PER_CENT else 1
+        scale = 100 if _is_in_per_cent(self.measure) else 1
         for place, row in enumerate(self.rows):
             if row["lead"] is None:
                 ax.plot(0, place, "o", color="0.4")
@@ -144,7 +147,7 @@ class Comparison:
         ax.set_yticks(range(n), names, parse_math=False, usetex=False)
         ax.set_ylim(n - 0.5, -0.5)  # the best on top
         ax.grid(axis="x", alpha=0.3)
-        unit = "points of " if self.measure in IN_PER_CENT else ""
+        unit = "points of " if _is_in_per_cent(self.measure) else ""
         ax.set_xlabel(f"{unit}{self.measure}: lead over {self.reference}", parse_math=False, usetex=False)
         return ax
 
@@ -222,7 +225,7 @@ def joint_half_widths(
 def say(best: Mapping[str, Any], reference: str, measure: str, what: str) -> str:
     """Say whether the best method is ahead of the reference."""
     show = partial(_shown, measure=measure)
-    points = " points" if measure in IN_PER_CENT else f" of {measure}"
+    points = " points" if _is_in_per_cent(measure) else f" of {measure}"
     name, lead, low, high = (best[key] for key in ("method", "lead", "low", "high"))
     interval = f"(95 % interval {show(low)} to {show(high)})"
     if low > 0:
@@ -236,8 +239,12 @@ def say(best: Mapping[str, Any], reference: str, measure: str, what: str) -> str
     )
 
 
+def _is_in_per_cent(measure: str) -> bool:
+    return measure.partition("@")[0] in IN_PER_CENT
+
+
 def _shown(value: float, measure: str, sign: str = "-") -> str:
     """Write a score or a difference of scores."""
-    if measure in IN_PER_CENT:
+    if _is_in_per_cent(measure):
         return f"{round(100 * value, 1) + 0.0:{sign}.1f}"  # 0.0 makes -0.0 positive
     return f"{value + 0.0:{sign}.4g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,21 +137,37 @@ def retrieval(
         raise ValueError("index has no system to measure.")
     if baseline is not None and baseline not in systems:
         raise ValueError(f"baseline={brief(baseline)} is not one of the systems {listed(systems)}.")
-    texts = _read_queries(queries)
-    ids = None if documents is None else _read_documents(documents)
-    judged = _by_position(_read_judgements(qrels), texts, ids)
-    per_query = {}
-    for name, system in systems.items():
-        rankings = _rank(system, name, list(texts.values()), depth, None if ids is None else len(ids))
-        ranked = dict(zip(texts, rankings))
-        per_query[name] = [_measure(ranked[query], judged[query], cutoffs) for query in judged]
+    judged = read_judged(queries, qrels, documents)
+    per_query = {name: measure_system(system, name, judged, cutoffs, depth) for name, system in systems.items()}
     rows = [
         {"method": name, "query": query} | measures
         for name, found in per_query.items()
-        for query, measures in zip(judged, found)
+        for query, measures in zip(judged.grades, found)
     ]
     random = check_random_state(random_state)
     return Bunch(scores=_summaries(per_query, baseline, n_resamples, confidence_level, random), queries=rows)
+
+
+class Judged(NamedTuple):
+    """Queries by id, grades of the relevant documents of those that have one, by position, and the number of all."""
+
+    texts: dict[Any, str]
+    grades: dict[Any, dict[Any, float]]
+    n_documents: int | None
+
+
+def read_judged(queries: Any, qrels: Any, documents: Any) -> Judged:
+    """Read queries, judgements, and the ids of documents, as :func:`retrieval` takes them."""
+    texts = _read_queries(queries)
+    ids = None if documents is None else _read_documents(documents)
+    return Judged(texts, _by_position(_read_judgements(qrels), texts, ids), None if ids is None else len(ids))
+
+
+def measure_system(system: Any, name: str, judged: Judged, cutoffs: list[int], depth: int) -> list[dict[str, float]]:
+    """Let a system search, and return the measures of each judged query."""
+    rankings = _rank(system, name, list(judged.texts.values()), depth, judged.n_documents)
+    ranked = dict(zip(judged.texts, rankings))
+    return [_measure(ranked[query], grades, cutoffs) for query, grades in judged.grades.items()]
 
 
 def _named(index: Any) -> Mapping[Any, Any]:
