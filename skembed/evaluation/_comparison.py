@@ -36,7 +36,7 @@ class Trial(NamedTuple):
 class Comparison:
     """A table of methods with the lead of each over the best simple one.
 
-    :func:`compare` and :func:`compare_search` make it. Printed, it is a table with a sentence below; in a notebook it is
+    :func:`compare` and :func:`compare_search` make it. It prints as a table with a sentence below; in a notebook it is
     drawn as one.
 
     Attributes
