@@ -1,6 +1,5 @@
 """The table of methods on own text: what is learned from what, what is scored, and what the intervals hold."""
 
-import re
 import warnings
 
 import numpy as np
@@ -19,8 +18,7 @@ from sklearn.svm import LinearSVC
 
 from skembed import CBOSVectorizer, SentenceCorpus, TextVectorizer
 from skembed.evaluation import compare
-from skembed.evaluation._comparison import Trial, joint_half_widths, make_comparison
-from skembed.evaluation._standard import SIMPLE, OwnText, TfidfWithLSA, with_own_text
+from skembed.evaluation._standard import OwnText, TfidfWithLSA, with_own_text
 
 RNG = np.random.RandomState(0)
 WORDS = {"animals": ["cat", "dog", "horse", "fur", "tail"], "money": ["shares", "stocks", "bank", "loan", "rate"]}
@@ -95,27 +93,6 @@ def test_scores_are_those_of_cross_validation():
         predicted = cross_val_predict(pipeline, X, y, cv=KFold(4))
         assert row_of(result, name)["score"] == pytest.approx(accuracy_score(y, predicted), abs=0.03)
     assert result.about == "Accuracy in per cent, 4-fold cross-validation of 40 rows with LinearSVC."
-
-
-def test_an_interval_is_that_of_students_t_on_paired_differences():
-    differences = RNG.standard_normal((50, 1))
-    expected = stats.ttest_1samp(differences[:, 0], 0).confidence_interval(0.95)
-    assert joint_half_widths(differences, None, 0)[0] == pytest.approx((expected.high - expected.low) / 2, rel=0.03)
-
-
-def test_rows_of_a_group_are_drawn_together():
-    once = RNG.standard_normal((30, 2))
-    units = np.repeat(np.arange(30), 4)
-    assert joint_half_widths(once.repeat(4, axis=0), units, 0) == pytest.approx(joint_half_widths(once, None, 0))
-
-
-def test_intervals_hold_together():
-    draws = np.random.RandomState(1)
-    held = 0
-    for seed in range(200):
-        differences = draws.standard_normal((40, 5))
-        held += (np.abs(differences.mean(axis=0)) <= joint_half_widths(differences, None, seed)).all()
-    assert 180 < held < 200
 
 
 def test_methods_that_answer_alike_have_an_interval_of_zero_width(result):
@@ -375,42 +352,12 @@ def test_texts_that_are_documents_each_are_cut_in_two(documents):
 # -- what is shown -----------------------------------------------------------------------------------------------------
 
 
-def made(*rows, measure="accuracy"):
-    trials = {name: Trial(np.asarray(values, float), 1.0, 2.0, 3.0) for name, values in rows}
-    return make_comparison(
-        trials, SIMPLE, measure=measure, about="About.", units=None, what="Rows", spread=1.0, random_state=0
-    )
-
-
-def test_the_sentence_says_whether_the_difference_matters():
-    some = np.arange(100) % 4 > 0
-    few, most = np.arange(100) % 4 == 0, np.arange(100) % 20 > 0
-    assert re.fullmatch(
-        r"mine is 20\.0 points ahead of tf-idf \(95 % interval 1\d\.\d to 2\d\.\d\)\.",
-        made(("tf-idf", some), ("mine", most), ("poor", few)).sentence,
-    )
-    assert made(("tf-idf", some), ("mine", few)).sentence.startswith(
-        "tf-idf is ahead of all others: mine is 50.0 points behind tf-idf (95 % interval -"
-    )
-    one_less = some.copy()
-    one_less[1] = False
-    assert re.fullmatch(
-        r"No difference that matters: mine is 1\.0 points behind tf-idf \(95 % interval -3\.0 to 1\.0\)\. "
-        r"Rows show only a difference of more than about 2\.0 points\.",
-        made(("tf-idf", some), ("mine", one_less)).sentence,
-    )
-    assert made(("tf-idf", some), ("characters", few)).sentence == "Only simple methods were tried; tf-idf is the best."
-    assert " of f2 " in made(("tf-idf", some), ("mine", few), measure="f2").sentence
-
-
 def test_the_table_is_printed_and_drawn_in_a_notebook(result):
     lines = str(result).splitlines()
     assert lines[0] == "Accuracy in per cent, 2-fold cross-validation of 40 rows with LinearSVC."
     assert [cell.strip() for cell in lines[2].split("|")[1:4]] == ["method", "accuracy", "lead"]
     assert [line.split("|")[1].strip() for line in lines[4:10]] == [row["method"] for row in result.rows]
     assert lines[-1] == result.sentence
-    marked = made(("tf-idf", [0, 1]), ("<b>", [1, 1]))._repr_html_()
-    assert "&lt;b&gt;" in marked and "<b>" in marked and "<table>" in marked
 
 
 def test_the_frame_has_numbers_in_all_columns_but_the_first(result):
