@@ -23,6 +23,7 @@ _HOMES = {
     "ParagraphVectorizer": "_methods.paragraph",
     "ParaphraseVectorizer": "_methods.paraphrase",
     "RecursiveAutoencoderVectorizer": "_methods.recursive_autoencoder",
+    "SearchIndex": "_search.search_index",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
     "SequentialDenoisingAutoencoder": "_methods.denoising_autoencoder",
@@ -61,6 +62,7 @@ __all__ = [
     "ParagraphVectorizer",
     "ParaphraseVectorizer",
     "RecursiveAutoencoderVectorizer",
+    "SearchIndex",
     "Sent2VecVectorizer",
     "SentenceCorpus",
     "SequentialDenoisingAutoencoder",
@@ -119,6 +121,7 @@ if TYPE_CHECKING:
     from ._search.communities import communities as communities
     from ._search.near_duplicates import near_duplicates as near_duplicates
     from ._search.nearest import nearest as nearest
+    from ._search.search_index import SearchIndex as SearchIndex
     from ._text.character_ngrams import CharacterNgrams as CharacterNgrams
     from ._validation.versions import show_versions as show_versions
     from ._word_vectors.read import read_word_vectors as read_word_vectors

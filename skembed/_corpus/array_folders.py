@@ -24,7 +24,7 @@ from .folders import FolderKind
 ARRAYS = "arrays.safetensors"
 _LARGEST_HEADER = 1 << 26  # bytes
 _STEP = 1 << 24  # bytes that are written and digested at a time
-_DTYPES_IN_FILE = {"F16": "<f2", "I8": "i1", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "u1"}
+_DTYPES_IN_FILE = {"F16": "<f2", "I8": "i1", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8", "U8": "u1"}
 _NAMES_OF_DTYPES = {np.dtype(dtype): name for name, dtype in _DTYPES_IN_FILE.items()}
 _ALIGNMENT = 8  # of the first array; the largest ones come first, so that all are aligned
 _OWN_ENTRIES = {"format": str, "version": int, "written_by": dict, "arrays": dict, "digest": str}

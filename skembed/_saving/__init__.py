@@ -4,4 +4,4 @@ Knows all estimators, which do not know this package.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["checks", "folder", "shared"]
+__all__ = ["checks", "folder", "shared", "values"]

@@ -1,7 +1,7 @@
-"""Search in vectors: the nearest rows, near-duplicates, communities, and an index for approximate search.
+"""Search: in vectors (nearest rows, near-duplicates, communities, an approximate index), and in documents.
 
-Knows matrices only: no text and no models.
+The files that search in vectors know matrices only; those of `SearchIndex` also know text, and learn vectors.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["approximate", "communities", "near_duplicates", "nearest"]
+__all__ = ["approximate", "communities", "near_duplicates", "nearest", "search_index"]

@@ -110,20 +110,20 @@ def multiply_sparse(data, columns, ptr, positions, panel, out):
 
 
 @njit(**INLINE)
-def _key(score, row):
+def key_of(score, row):
     """An integer that sorts a row by falling score, then by index; no two rows have an equal one."""
     bits = np.float32(score + _ZERO).view(np.uint32)  # -0.0 is 0.0, which has the same place
     return np.uint64(bits if bits >= _SIGN else bits ^ _OTHERS) << _HALF | np.uint64(row)
 
 
 @njit(**INLINE)
-def _score_of(key):
+def score_of(key):
     bits = np.uint32(key >> _HALF)
     return np.uint32(bits if bits >= _SIGN else bits ^ _OTHERS).view(np.float32)
 
 
 @njit(**LEAN)
-def _replace_last(keys, query, key):
+def replace_last(keys, query, key):
     """Replace the last of the k best, which is the root of a binary heap."""
     k, at = keys.shape[1], 0
     while 2 * at + 1 < k:
@@ -153,9 +153,9 @@ def keep_best(tile, first, excluded, largest, floors, keys):
             for query in range(c, min(c + WIDTH, keys.shape[0])):
                 score = min(tile[i, query], largest)
                 if score > floors[0, query] and first + i != excluded[query]:
-                    _replace_last(keys, query, _key(score, first + i))
+                    replace_last(keys, query, key_of(score, first + i))
                     if keys[query, 0] != ABSENT:
-                        floors[0, query] = _score_of(keys[query, 0])
+                        floors[0, query] = score_of(keys[query, 0])
 
 
 @lean_kernel
@@ -166,7 +166,7 @@ def list_all(tile, first, at, excluded, largest, floors, keys):
             for query in range(c, min(c + WIDTH, keys.shape[0])):
                 score = min(tile[i, query], largest)
                 is_match = score > floors[0, query] and first + i != excluded[query]
-                keys[query, at + i] = _key(score, first + i) if is_match else ABSENT
+                keys[query, at + i] = key_of(score, first + i) if is_match else ABSENT
 
 
 @lean_kernel
@@ -176,7 +176,7 @@ def split_keys(keys, rows, scores):
         for i in range(keys.shape[1]):
             key = keys[query, i]
             rows[query, i] = np.int64(key & _ROW) if key != ABSENT else np.int64(-1)
-            scores[query, i] = _score_of(key) if key != ABSENT else _NAN
+            scores[query, i] = score_of(key) if key != ABSENT else _NAN
 
 
 @lean_kernel

@@ -14,6 +14,7 @@ __all__ = [
     "ngrams",
     "parquet",
     "piece_tokenizer",
+    "sentences",
     "sources",
     "tokenizer",
     "vocabulary",

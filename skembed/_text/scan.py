@@ -157,11 +157,11 @@ def _list_lowered(text, start, end, tables, words, n_words):
         if letter >= 0 and not found & MARK:
             if at - (letter if before < 0 else before) > SHORT:
                 return _U0
-            _list_slice(text, letter, at, tables, words, n_words)
-            n_words += _U1
             if before >= 0:
                 _list_slice(text, before, at, tables, words, n_words)
                 n_words += _U1
+            _list_slice(text, letter, at, tables, words, n_words)
+            n_words += _U1
             letter, before = -1, letter
         if n > 0 and (found == 0 or found & UNSPACED):
             _list_word(tables.known, tables.new, words, n_words, a, b, n)
@@ -249,11 +249,11 @@ def _split_span(text, start, end, tables, ids, n_ids):
             return n_ids
         stacked = found & STACKED
         if letter >= 0 and not found & MARK:
-            ids[n_ids] = _id_of_slice(text, letter, at, tables)
-            n_ids += _U1
             if before >= 0:
                 ids[n_ids] = _id_of_slice(text, before, at, tables)
                 n_ids += _U1
+            ids[n_ids] = _id_of_slice(text, letter, at, tables)
+            n_ids += _U1
             letter, before = -1, letter
         if n > 0 and (found == 0 or found & UNSPACED):
             ids[n_ids] = id_of_last(tables.known, tables.new, n)

@@ -65,22 +65,23 @@ def _selects_variant(c: str) -> bool:
 def split_words(text: str) -> list[str]:
     """Words of a text: letters, digits and underscores with their marks.
 
-    A letter of a script without spaces between words is a word; with the one right before it, it is another.
+    A letter of a script without spaces between words is a word, and so is each pair of
+    neighbours, which stands between the two.
 
     Examples
     --------
     >>> from skembed._text.words import split_words
     >>> split_words("the cat, 北京市")
-    ['the', 'cat', '北', '京', '北京', '市', '京市']
+    ['the', 'cat', '北', '北京', '京', '京市', '市']
     """
     if text.isascii():
         return _ASCII_WORD.findall(text)
     words, before, end = [], "", -1
     for match in _word().finditer(text):
         word, letter = match.group(), match.group(1)
-        words.append(word)
         if letter and before and match.start() == end:
             words.append(before + word)
+        words.append(word)
         before, end = letter and word, match.end()
     return words
 

@@ -2,10 +2,14 @@
 
 from skembed.evaluation._baselines import make_baseline
 from skembed.evaluation._classification import nested_classification, pair_classification, split_classification
+from skembed.evaluation._compare import compare
+from skembed.evaluation._compare_search import compare_search
+from skembed.evaluation._comparison import Comparison
 from skembed.evaluation._documents import document_comparison, document_scores
 from skembed.evaluation._mteb import MTEBEncoder
 from skembed.evaluation._pairs import pair_features
 from skembed.evaluation._relatedness import RelatednessRegressor
+from skembed.evaluation._retrieval import retrieval
 from skembed.evaluation._semantic import error_agreement, semantic_classification
 from skembed.evaluation._sick import sick_relatedness, sick_scores
 from skembed.evaluation._sts import sts_comparison, sts_intervals, sts_scores, sts_similarities
@@ -13,9 +17,12 @@ from skembed.evaluation._tables import published_results
 from skembed.evaluation._tuned_relatedness import FineTunedRelatednessRegressor
 
 __all__ = [
+    "Comparison",
     "FineTunedRelatednessRegressor",
     "MTEBEncoder",
     "RelatednessRegressor",
+    "compare",
+    "compare_search",
     "document_comparison",
     "document_scores",
     "error_agreement",
@@ -24,6 +31,7 @@ __all__ = [
     "pair_classification",
     "pair_features",
     "published_results",
+    "retrieval",
     "semantic_classification",
     "sick_relatedness",
     "sick_scores",

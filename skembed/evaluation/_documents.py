@@ -13,10 +13,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import Bunch, check_random_state, check_scalar
 from sklearn.utils.random import sample_without_replacement
+from sklearn.utils.validation import has_fit_parameter
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, iter_texts, take_rows, takes_corpus
-from .._text.words import UNSPACED_LETTER
+from .._text.sentences import halves_of
 from .._validation.columns import as_labels, as_named, check_same_length, describe
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
@@ -85,10 +86,10 @@ def document_scores(
     >>> scores.n_questions, scores.next_sentence, scores.same_document
     (3, 1.0, 1.0)
     """
-    sentences, documents = _read_documents(X, groups)
-    if _are_single(documents):
-        sentences, documents = _in_halves(sentences)
-    questions = _draw(documents, n_questions, n_candidates, random_state)
+    sentences, documents = read_documents(X, groups)
+    if are_single(documents):
+        sentences, documents = in_halves(sentences)
+    questions = draw(documents, n_questions, n_candidates, random_state)
     return _score(model, sentences, questions)
 
 
@@ -156,28 +157,34 @@ def document_comparison(
     >>> [row["method"] for row in rows]
     ['CBOS', 'Sent2Vec', 'tf-idf of the compared sentences']
     """
-    names, estimators = as_named(models, "models")
-    if names is None:
-        raise TypeError(f"models must be a mapping of names to estimators, got {describe(models)}.")
-    for name, estimator in zip(names, estimators):
-        _check_learns_from_fit(estimator, name)
-    sentences, documents = _read_documents(X, groups)
+    estimators = named_estimators(models, "models")
+    for name, estimator in estimators.items():
+        check_learns_from_fit(estimator, name)
+    sentences, documents = read_documents(X, groups)
     random = check_random_state(random_state)
     split = GroupShuffleSplit(1, test_size=test_size, random_state=random)
     train, test = next(split.split(documents, groups=documents))
     kept_aside, its_documents = take_rows(sentences, test), documents[test]
-    if _are_single(documents):
-        kept_aside, its_documents = _in_halves(kept_aside)
-    questions = _draw(its_documents, n_questions, n_candidates, random)
+    if are_single(documents):
+        kept_aside, its_documents = in_halves(kept_aside)
+    questions = draw(its_documents, n_questions, n_candidates, random)
     text = take_rows(sentences, train)
     rows = []
-    for name, estimator in zip(names, estimators):
-        learned = _learn(estimator, text, documents[train])
+    for name, estimator in estimators.items():
+        learned = learn(estimator, text, documents[train])
         rows.append({"method": name, **_score(learned, kept_aside, questions)})
     return [*rows, {"method": TFIDF, **_score(make_baseline(TFIDF, stemmer=stemmer), kept_aside, questions)}]
 
 
-def _read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, NDArray[np.int64]]:
+def named_estimators(estimators: Any, name: str) -> dict[str, Any]:
+    """Return estimators by name."""
+    names, values = as_named(estimators, name)
+    if names is None:
+        raise TypeError(f"{name} must be a mapping of names to estimators, got {describe(estimators)}.")
+    return dict(zip(names, values))
+
+
+def read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, NDArray[np.int64]]:
     """Return sentences and the document of each, ascending."""
     sentences = as_sentences(X)
     if isinstance(sentences, SentenceCorpus):
@@ -188,7 +195,7 @@ def _read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, ND
         labels = as_labels(groups, "groups")
         check_same_length({"X": sentences, "groups": labels})
         documents = np.cumsum(np.append(False, labels[1:] != labels[:-1])[: len(labels)])
-        if len(labels) > len(np.unique(labels)) and _are_single(documents):
+        if len(labels) > len(np.unique(labels)) and are_single(documents):
             raise ValueError("groups changes at every sentence, and repeats values. Sort X and groups by document.")
     else:
         blank = np.array([isinstance(sentence, str) and not sentence.strip() for sentence in sentences], bool)
@@ -203,12 +210,12 @@ def _read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, ND
     return sentences, documents
 
 
-def _are_single(documents: NDArray[np.int64]) -> bool:
+def are_single(documents: NDArray[np.int64]) -> bool:
     """Whether each document is one text."""
     return not (documents[1:] == documents[:-1]).any()
 
 
-def _in_halves(sentences: Any) -> tuple[Any, NDArray[np.int64]]:
+def in_halves(sentences: Any) -> tuple[Any, NDArray[np.int64]]:
     """Cut each text in two, which are a document then; texts of one word are left out."""
     if isinstance(sentences, SentenceCorpus):
         some = sentences[np.diff(sentences.sent_ptr) > 1]
@@ -218,19 +225,11 @@ def _in_halves(sentences: Any) -> tuple[Any, NDArray[np.int64]]:
         pairs = np.arange(0, len(ptr), 2)
         halves: Any = SentenceCorpus(some.tokens, ptr, pairs, some.vocabulary, tokenizer=some.tokenizer)
     else:
-        halves = [half for pair in map(_halves_of, sentences) if all(pair) for half in pair]
+        halves = [half for pair in map(halves_of, sentences) if all(pair) for half in pair]
     return halves, np.repeat(np.arange(len(halves) // 2), 2)
 
 
-def _halves_of(text: Any) -> tuple[Any, Any]:
-    """The first and the second half of a text, by its words; or by its characters, if its script has no spaces."""
-    if isinstance(text, str) and not UNSPACED_LETTER.search(text):
-        words = text.split()
-        return " ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])
-    return text[: len(text) // 2], text[len(text) // 2 :]
-
-
-def _draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_state: Any) -> NDArray[np.int64]:
+def draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_state: Any) -> NDArray[np.int64]:
     """Draw questions: row of a sentence, of the next, of any other of its document, and of those of other documents."""
     check_scalar(n_questions, "n_questions", Integral, min_val=1)
     check_scalar(n_candidates, "n_candidates", Integral, min_val=2)
@@ -258,6 +257,18 @@ def _draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_sta
 
 
 def _score(model: Any, sentences: list[Any] | SentenceCorpus, questions: NDArray[np.int64]) -> Bunch:
+    found = answer(model, sentences, questions)
+    is_same = np.repeat([True, False], [found.same.size, found.others.size])
+    return Bunch(
+        next_sentence=float(np.mean(found.is_next)),
+        same_document=float(roc_auc_score(is_same, np.append(found.same, found.others))),
+        n_questions=len(questions),
+        n_unknown=found.n_unknown,
+    )
+
+
+def answer(model: Any, sentences: list[Any] | SentenceCorpus, questions: NDArray[np.int64]) -> Bunch:
+    """Return how far each question is answered by its next sentence, from 0 to 1, and the cosines."""
     rows, index = np.unique(questions, return_inverse=True)
     vectors = embed(model, take_rows(sentences, rows))
     first, *candidates = index.reshape(questions.shape).T
@@ -266,16 +277,11 @@ def _score(model: Any, sentences: list[Any] | SentenceCorpus, questions: NDArray
     following, same, others = (part.round(12) for part in (cosines[0], cosines[1], cosines[2:]))
     n_equal = 1 + (others == following).sum(axis=0)
     is_first = (others <= following).all(axis=0)
-    is_same = np.repeat([True, False], [same.size, others.size])
-    return Bunch(
-        next_sentence=float(np.mean(is_first / n_equal)),
-        same_document=float(roc_auc_score(is_same, np.append(same, others))),
-        n_questions=len(questions),
-        n_unknown=int(np.count_nonzero(np.asarray(abs(vectors).sum(axis=1)).ravel() == 0)),
-    )
+    n_unknown = int(np.count_nonzero(np.asarray(abs(vectors).sum(axis=1)).ravel() == 0))
+    return Bunch(is_next=is_first / n_equal, same=same, others=others, n_unknown=n_unknown, n_embedded=len(rows))
 
 
-def _check_learns_from_fit(model: Any, name: str) -> None:
+def check_learns_from_fit(model: Any, name: str) -> None:
     """Refuse a parameter `corpus`, also of a step or a joined model: it would replace the text of `fit`."""
     parameters = model.get_params() if hasattr(model, "get_params") else {}
     for parameter, value in parameters.items():
@@ -286,7 +292,7 @@ def _check_learns_from_fit(model: Any, name: str) -> None:
             )
 
 
-def _learn(model: Any, text: list[Any] | SentenceCorpus, documents: np.ndarray) -> Any:
+def learn(model: Any, text: list[Any] | SentenceCorpus, documents: np.ndarray) -> Any:
     """Fit a clone; an estimator of this package, also as the first step of a pipeline, gets the documents."""
     if isinstance(model, FrozenEstimator) or not hasattr(model, "fit"):
         return model
@@ -299,4 +305,6 @@ def _learn(model: Any, text: list[Any] | SentenceCorpus, documents: np.ndarray) 
     while steps := getattr(model, "steps", None):
         name, model = steps[0]
         prefix += f"{name}__"
+    if not has_fit_parameter(model, "groups"):  # learns from text without order
+        return learned.fit(text)
     return learned.fit(text, **{f"{prefix}groups": documents})

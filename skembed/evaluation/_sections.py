@@ -63,11 +63,12 @@ def _figure(picture: Picture) -> str:
 
 
 def _html(name: str, section: Section) -> str:
-    blocks = [f"<p>{escape(block)}</p>" if isinstance(block, str) else _table(block) for block in section.blocks]
+    blocks = [f"<p>{escape(block)}</p>" if isinstance(block, str) else html_table(block) for block in section.blocks]
     return "\n".join([f'<section id="{name}"><h2>{escape(section.title)}</h2>', *blocks, "</section>"])
 
 
-def _table(table: Table) -> str:
+def html_table(table: Table) -> str:
+    """Write a table in HTML."""
     header, *rows = (
         "".join(f"<{tag}>{escape(cell)}</{tag}>" for tag, cell in zip(["th", *[tag] * len(row)], row))
         for tag, row in (("th" if i == 0 else "td", row) for i, row in enumerate(table))

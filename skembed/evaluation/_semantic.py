@@ -100,7 +100,7 @@ def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = Non
     if classifier is None:
         classifier = LinearSVC(class_weight="balanced", C=1.0, random_state=0)
     folds = list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y))
-    _check_folds(folds, len(y))
+    check_folds(folds, len(y))
     fitted = is_fitted(model)
     vectors = embed(model, X) if fitted else None
     predictions = np.empty_like(y)
@@ -121,7 +121,7 @@ def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = Non
     )
 
 
-def _check_folds(folds: Sequence[Any], n_sentences: int) -> None:
+def check_folds(folds: Sequence[Any], n_sentences: int) -> None:
     """Check that each sentence is in one test fold; a prediction that no fold makes would be uninitialised memory."""
     empty = next((fold for fold, (_, test) in enumerate(folds) if not np.size(test)), None)
     if empty is not None:

@@ -264,11 +264,11 @@ def sts_intervals(
     rows = []
     for name in models:
         if baseline is None:
-            rows.append({"method": name, **_interval(means[name], draws[name], confidence_level)})
+            rows.append({"method": name, **interval(means[name], draws[name], confidence_level)})
         elif name != baseline:
             values = draws[name] - draws[baseline]
             row = {"method": name, "baseline": baseline, "share_above": float(np.mean(values > 0))}
-            rows.append(row | _interval(means[name] - means[baseline], values, confidence_level))
+            rows.append(row | interval(means[name] - means[baseline], values, confidence_level))
     return rows
 
 
@@ -278,16 +278,17 @@ def sts_ranking(models: Mapping[str, Sequence[Any]], random_state: Any = 0) -> l
     ordered = sorted(models, key=lambda name: -means[name])
     rows = []
     for name, following in zip(ordered, [*ordered[1:], None]):
-        row = {"method": name, **_interval(means[name], draws[name]), "next": following}
+        row = {"method": name, **interval(means[name], draws[name]), "next": following}
         if following is None:
             lead = dict.fromkeys(("mean", "low", "high"))
         else:
-            lead = _interval(means[name] - means[following], draws[name] - draws[following])
+            lead = interval(means[name] - means[following], draws[name] - draws[following])
         rows.append(row | {"lead": lead["mean"], "lead_low": lead["low"], "lead_high": lead["high"]})
     return rows
 
 
-def _interval(mean: float, draws: np.ndarray, confidence_level: float = 0.95) -> dict[str, Any]:
+def interval(mean: float, draws: np.ndarray, confidence_level: float = 0.95) -> dict[str, Any]:
+    """A mean and the ends of the interval of its draws."""
     tail = (1 - confidence_level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail])
     return {"mean": float(mean), "low": float(low), "high": float(high)}

@@ -11,11 +11,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.pipeline import make_pipeline
 
-from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
+from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus, TextVectorizer
+from skembed._text.sentences import halves_of
 from skembed.evaluation import document_comparison, document_scores
 from skembed.evaluation._baselines import TFIDF
 from skembed.evaluation._compared import FittedOnCompared, tfidf_of_compared
-from skembed.evaluation._documents import _draw, _halves_of
+from skembed.evaluation._documents import draw
 
 RNG = np.random.default_rng(0)
 SIZES = [1, 5, 2, 9, 3, 1, 6, 4]
@@ -48,7 +49,7 @@ def seen(monkeypatch):
 
 def test_draws_are_of_the_kinds_that_they_should_be():
     documents = np.array(GROUPS)
-    found = np.concatenate([_draw(documents, 100, 6, seed) for seed in range(300)])
+    found = np.concatenate([draw(documents, 100, 6, seed) for seed in range(300)])
     first, following, same, others = found[:, 0], found[:, 1], found[:, 2], found[:, 3:]
     assert (following == first + 1).all() and (documents[following] == documents[first]).all()
     assert (same != first).all() and (documents[same] == documents[first]).all()
@@ -64,7 +65,7 @@ def test_draws_are_of_the_kinds_that_they_should_be():
 
 
 def test_few_questions_are_a_choice_of_distinct_sentences():
-    found = _draw(np.array(GROUPS), 4, 2, 0)
+    found = draw(np.array(GROUPS), 4, 2, 0)
     assert found.shape == (4, 4) and len(set(found[:, 0].tolist())) == 4
 
 
@@ -73,7 +74,7 @@ def test_scores_are_those_of_a_plain_loop(dense):
     bag = CountVectorizer(vocabulary=list("abcd") + ["w3", "w6"], token_pattern=r"\w+")
     model = SimpleNamespace(transform=lambda X: bag.transform(X).toarray()) if dense else bag
     scores = document_scores(model, TEXT, groups=GROUPS, **OPTIONS)
-    questions = _draw(np.array(GROUPS), 2000, OPTIONS["n_candidates"], OPTIONS["random_state"])
+    questions = draw(np.array(GROUPS), 2000, OPTIONS["n_candidates"], OPTIONS["random_state"])
     rows = bag.transform(TEXT)
     hits, positive, negative = [], [], []
     for first, following, same, *others in questions.tolist():
@@ -138,6 +139,12 @@ def test_estimators_of_the_package_learn_the_documents(wrap, monkeypatch):
     assert document_comparison({"CBOS": model}, corpus, test_size=4, **OPTIONS) == rows
     assert [row["method"] for row in rows] == ["CBOS", TFIDF]
     assert not hasattr(model, "vocabulary_")
+
+
+def test_estimators_of_the_package_that_need_no_order_learn_the_text():
+    models = {"text": TextVectorizer(random_state=0), "steps": make_pipeline(TextVectorizer(random_state=0))}
+    rows = document_comparison(models, TEXT, groups=GROUPS, test_size=4, **OPTIONS)
+    assert rows[0] == rows[1] | {"method": "text"}
 
 
 def test_other_estimators_learn_a_corpus_as_text(seen):
@@ -275,5 +282,5 @@ def test_where_a_text_is_cut():
         "a bbbbbbb c": ("a", "bbbbbbb c"),
         "\u6211\u4eec\u4eca\u5929": ("\u6211\u4eec", "\u4eca\u5929"),
     }
-    assert {sentence: _halves_of(sentence) for sentence in text} == text
-    assert _halves_of(["a", "b", "c"]) == (["a"], ["b", "c"])
+    assert {sentence: halves_of(sentence) for sentence in text} == text
+    assert halves_of(["a", "b", "c"]) == (["a"], ["b", "c"])

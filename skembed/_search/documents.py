@@ -1,0 +1,160 @@
+"""Documents from what a user passes: strings, tuples of fields, a table, a corpus, a generator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._corpus.corpus import SentenceCorpus
+from .._text.sources import advising, iter_sentences, wrong_row
+from .._validation.columns import as_list, columns_of, describe, is_missing, listed, one_column
+from .._validation.messages import brief
+
+
+class Texts(NamedTuple):
+    """Documents as texts: field f of document d is ``texts[d * n_fields + f]``."""
+
+    texts: list[str]
+    n_fields: int
+
+    @property
+    def n_documents(self) -> int:
+        return len(self.texts) // self.n_fields
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the fields of each document."""
+        n = self.n_fields
+        return [tuple(self.texts[first : first + n]) for first in range(0, len(self.texts), n)]
+
+
+def read_documents(documents: Any, columns: Sequence[Any] | None, missing: str, n_fields: int | None = None) -> Texts:
+    """Read documents.
+
+    Parameters
+    ----------
+    documents : iterable of str or of tuple of str, table, or SentenceCorpus
+        The documents.
+    columns : sequence or None
+        Columns of a table, each a field. None for other documents, or a table of one column.
+    missing : {"error", "empty"}
+        Whether a missing text is an error or an empty one.
+    n_fields : int or None, default=None
+        Number of fields that each document must have; None for that of the first one.
+
+    Raises
+    ------
+    TypeError
+        If a document is no string, or no tuple of strings; names the row.
+    ValueError
+        If there is only one string, or documents differ in the number of fields.
+    """
+    if isinstance(documents, SentenceCorpus):
+        return _checked(Texts(_texts_of_corpus(documents), 1), n_fields)
+    if columns is not None and (table := _table_of(documents)) is not None:
+        fields = [_column(table, column, documents) for column in columns]
+        if len({len(field) for field in fields}) > 1:
+            raise ValueError(f"The columns of documents have {listed(map(len, fields))} rows.")
+        rows: Any = zip(*fields, strict=True)
+        given = documents[columns[0]]
+    else:
+        rows, given = iter_sentences(documents, name="documents", items="documents"), documents
+    with advising(given):
+        return _checked(_read_rows(rows, missing, n_fields, has_columns=columns is not None), n_fields)
+
+
+def _table_of(documents: Any) -> dict[Any, Any] | None:
+    return None if hasattr(documents, "dtype") and documents.dtype.names is None else columns_of(documents)
+
+
+def _column(table: dict[Any, Any], column: Any, documents: Any) -> list[Any]:
+    if column not in table:
+        raise ValueError(f"documents has no column {brief(column)}: it is {describe(documents)}.")
+    return as_list(one_column(table[column]), f"the column {brief(column)} of documents")
+
+
+def _texts_of_corpus(corpus: SentenceCorpus) -> list[str]:
+    if corpus.tokenizer.stemmer is not None:
+        raise ValueError(
+            "documents is a SentenceCorpus of stems. Build it without stemmer: the index stems its words itself."
+        )
+    words, tokens = corpus.vocabulary.words, corpus.tokens
+    begins = corpus.sent_ptr[corpus.doc_ptr].tolist()
+    return [
+        " ".join([words[token] for token in tokens[first:last].tolist()]) for first, last in zip(begins, begins[1:])
+    ]
+
+
+def _read_rows(rows: Any, missing: str, n_fields: int | None, *, has_columns: bool) -> Texts:
+    texts: list[str] = []
+    for row, item in enumerate(rows):
+        fields = item if isinstance(item, (tuple, list)) else (item,)
+        if n_fields is None:
+            n_fields = len(fields)
+        if len(fields) != n_fields or not fields:
+            raise ValueError(
+                f"Document {row} has {len(fields)} fields, expected {n_fields or 'at least one'}. Pass an empty string "
+                "for a field that a document lacks."
+            )
+        for text in fields:
+            if not isinstance(text, str):
+                text = _filled(text, row, missing)
+            texts.append(text)
+    return Texts(texts, n_fields or 1)
+
+
+def _filled(text: Any, row: int, missing: str) -> str:
+    if missing == "empty" and is_missing(text):
+        return ""
+    raise wrong_row(row, text)
+
+
+def _checked(texts: Texts, n_fields: int | None) -> Texts:
+    if n_fields is not None and texts.n_fields != n_fields and texts.texts:
+        raise ValueError(f"The documents have {texts.n_fields} fields, expected {n_fields}.")
+    return texts
+
+
+def read_queries(queries: Any) -> list[str]:
+    """Return queries as a list of strings."""
+    found = list(iter_sentences(queries, name="queries", items="queries"))
+    for row, text in enumerate(found):
+        if not isinstance(text, str):
+            raise TypeError(f"queries: {wrong_row(row, text)}")
+    return found
+
+
+def read_field_weights(given: Any, columns: Sequence[Any] | None, n_fields: int) -> NDArray[np.float64]:
+    """Return the weight of each field."""
+    if given is None:
+        return np.ones(n_fields)
+    if isinstance(given, dict):
+        if columns is None or set(given) != set(columns):
+            raise ValueError(f"field_weights has the names {brief(list(given))}, columns are {brief(columns)}.")
+        given = [given[column] for column in columns]
+    weights = np.asarray(given, np.float64)
+    if weights.shape != (n_fields,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError(f"field_weights must be {n_fields} numbers of at least 0, one a field, got {brief(given)}.")
+    return weights
+
+
+def pairs_of_queries(queries: Any, relevant: Any, texts: Texts) -> list[tuple[str, str]]:
+    """Return each query of a user beside the text of each document that is relevant to it."""
+    if queries is None and relevant is None:
+        return []
+    if queries is None or relevant is None:
+        raise ValueError("Pass queries and relevant together.")
+    asked, rows_of = read_queries(queries), list(relevant)
+    if len(asked) != len(rows_of):
+        raise ValueError(f"There are {len(asked)} queries, but relevant has {len(rows_of)} entries.")
+    documents, pairs = texts.rows(), []
+    for number, (query, rows) in enumerate(zip(asked, rows_of)):
+        for row in np.atleast_1d(np.asarray(rows)).tolist():
+            if not isinstance(row, int) or not 0 <= row < len(documents):
+                raise ValueError(
+                    f"Query {number} has the relevant row {row!r}, but there are {len(documents)} documents."
+                )
+            pairs.append((query, " ".join(documents[row])))
+    return pairs

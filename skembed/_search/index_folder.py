@@ -1,0 +1,200 @@
+"""A saved search index: a folder of arrays and a header, checked before a kernel uses one of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._compiled.buffers import read_only_view
+from .._compiled.rows import padded
+from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
+from .._corpus.folders import FolderKind, new_folder, read_whole
+from .._saving.values import ArrayStore, from_json, to_json
+from .._text.tokenizer import Tokenizer
+from .._validation.limits import INT32_MAX
+from .._validation.messages import brief
+from .._validation.paths import PathLike, user_path
+from .._validation.scalars import plain
+from .bm25 import Postings, Scoring
+from .index_state import IndexState
+from .learned_vectors import DocumentVectors
+from .terms import Lexicon, is_sorted
+
+_HEADER = "index.json"
+_ENTRIES: dict[str, type] = {"parameters": dict, "tokenizer": dict, "scoring": dict, "n_fitted": int}
+_FOLDER = ArrayFolder(FolderKind("search index", _HEADER, frozenset([_HEADER, ARRAYS])), 1, _ENTRIES)
+_CHUNK = 1 << 14  # rows of vectors that are checked at a time
+
+_DTYPES = {
+    "terms": ("uint8", 1),
+    "terms_ptr": ("int64", 1),
+    "terms_order": ("int32", 1),
+    "tokens": ("int32", 1),
+    "token_ptr": ("int64", 1),
+    "is_alive": ("uint8", 1),
+    "posting_ptr": ("int64", 1),
+    "posting_docs": ("int32", 1),
+    "posting_weights": ("float32", 1),
+    "rows_of_terms": ("int32", 1),
+    "word_vectors": ("float32", 2),
+    "document_vectors": ("float32", 2),
+    "mean": ("float64", 1),
+    "covariance": ("float64", 2),
+    "field_weights": ("float64", 1),
+}
+_TEXT = {"text": ("uint8", 1), "text_ptr": ("int64", 1)}  # only where the text is kept
+
+
+def save_state(
+    path: PathLike, state: IndexState, tokenizer_options: dict[str, Any], parameters: dict[str, Any]
+) -> dict[str, int]:
+    """Write an index to a folder; a folder of an index that is there is replaced in one step."""
+    entries = {
+        "parameters": {name: _as_json(name, value) for name, value in parameters.items()},
+        "tokenizer": {name: _as_json(name, value) for name, value in tokenizer_options.items()},
+        "scoring": {"k1": float(state.scoring.k1), "b": float(state.scoring.b)},
+        "n_fitted": state.n_fitted,
+    }
+    with new_folder(path, _FOLDER.kind) as folder:
+        write_folder(folder, _FOLDER, entries, _arrays_of(state))
+        return {"written": sum(file.stat().st_size for file in folder.iterdir())}
+
+
+def _as_json(name: str, value: Any) -> Any:
+    if name == "stop_words" and not isinstance(value, (str, list, tuple, set, frozenset)):
+        value = Tokenizer(stop_words=value).stop_words
+    if name == "random_state" and isinstance(value, np.random.RandomState):
+        raise TypeError("random_state is a RandomState, which a folder cannot hold. Set it to None or an int.")
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return to_json(plain(value), name, ArrayStore())
+
+
+def _arrays_of(state: IndexState) -> dict[str, np.ndarray]:
+    lexicon, postings, documents = state.lexicon, state.postings, state.documents
+    arrays = (
+        *(lexicon.text, lexicon.ptr, lexicon.order, state.tokens, state.token_ptr, state.is_alive.view(np.uint8)),
+        *(postings.ptr, postings.docs, postings.weights, state.rows_of_terms, state.word_vectors, documents.vectors),
+        *(documents.mean, documents.covariance, state.scoring.field_weights),
+    )
+    return dict(zip(_DTYPES, arrays, strict=True)) | dict(zip(_TEXT, state.text or ()))
+
+
+def load_state(path: PathLike, *, mmap: bool) -> tuple[IndexState, dict[str, Any], dict[str, Any]]:
+    """Read an index: its state, the options of its tokenizer and its parameters.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing at `path`.
+    ValueError
+        If it is no index, or damaged; names the file.
+    """
+    return read_whole(user_path(path), lambda folder: _read(folder, mmap=mmap))
+
+
+def _read(folder: Path, *, mmap: bool) -> tuple[IndexState, dict[str, Any], dict[str, Any]]:
+    header = read_header(folder, _FOLDER)
+    arrays = read_arrays(folder, _FOLDER, header, mmap=mmap)
+    try:
+        parameters, options, scoring = (
+            {name: from_json(value, {}) for name, value in header[entry].items()}
+            for entry in ("parameters", "tokenizer", "scoring")
+        )
+        if set(options) != {"stemmer", "stop_words"} or set(scoring) != {"k1", "b"}:
+            raise ValueError("settings are missing.")
+        return _state_of(arrays, scoring, header["n_fitted"]), options, parameters
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{folder} is damaged or was not written by skembed: {error}") from None
+
+
+def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, Any], n_fitted: int) -> IndexState:
+    """Return the state that arrays hold; a ValueError says what is wrong."""
+    wanted = _DTYPES | (_TEXT if set(_TEXT) & set(arrays) else {})
+    if set(arrays) != set(wanted):
+        raise ValueError(f"it has the arrays {brief(sorted(arrays))}.")
+    for name, (dtype, n_axes) in wanted.items():
+        if arrays[name].dtype != dtype or arrays[name].ndim != n_axes:
+            raise ValueError(f"{name} is {brief(arrays[name])} of {arrays[name].dtype}.")
+    found = {name: read_only_view(array) for name, array in arrays.items()}
+    _check_settings(found, scoring)
+    _check_terms(found)
+    _check_documents(found, n_fitted)
+    _check_vectors(found)
+    text = (found["text"], found["text_ptr"]) if "text" in found else None
+    return IndexState(
+        Scoring(scoring["k1"], scoring["b"], found["field_weights"]),
+        Lexicon(found["terms"], found["terms_ptr"], found["terms_order"]),
+        found["tokens"],
+        found["token_ptr"],
+        found["is_alive"].view(bool),
+        Postings(found["posting_ptr"], found["posting_docs"], found["posting_weights"]),
+        found["rows_of_terms"],
+        found["word_vectors"],
+        DocumentVectors(found["document_vectors"], found["mean"], found["covariance"]),
+        n_fitted,
+        text,
+    )
+
+
+def _check_settings(arrays: dict[str, np.ndarray], scoring: dict[str, Any]) -> None:
+    if not all(type(value) is float and 0 <= value < np.inf for value in scoring.values()) or scoring["b"] > 1:
+        raise ValueError(f"k1 and b are {brief(scoring)}.")
+    weights = arrays["field_weights"]
+    if not len(weights) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("field_weights must be numbers of at least 0.")
+
+
+def _check_terms(arrays: dict[str, np.ndarray]) -> None:
+    text, ptr, order = arrays["terms"], arrays["terms_ptr"], arrays["terms_order"]
+    _check_ptr("terms_ptr", ptr, len(text), len(order) + 1)
+    _check_range("terms_order", order, 0, len(order))
+    text.tobytes().decode("utf-8", "surrogatepass")
+    if not is_sorted(Lexicon(text, ptr, order)):
+        raise ValueError("terms_order does not sort the terms.")
+
+
+def _check_documents(arrays: dict[str, np.ndarray], n_fitted: int) -> None:
+    n_rows, n_terms, n_fields = len(arrays["is_alive"]), len(arrays["terms_order"]), len(arrays["field_weights"])
+    if not 0 <= n_fitted <= n_rows <= INT32_MAX:
+        raise ValueError(f"{n_fitted} of {n_rows} documents are of the fit.")
+    _check_range("is_alive", arrays["is_alive"], 0, 2)
+    _check_ptr("token_ptr", arrays["token_ptr"], len(arrays["tokens"]), n_rows * n_fields + 1)
+    _check_range("tokens", arrays["tokens"], 0, n_terms)
+    _check_ptr("posting_ptr", arrays["posting_ptr"], len(arrays["posting_docs"]), n_terms + 1)
+    _check_range("posting_docs", arrays["posting_docs"], 0, n_rows)
+    weights = arrays["posting_weights"]
+    if len(weights) != len(arrays["posting_docs"]) or not (0 <= weights.min(initial=0) <= weights.max(initial=0) <= 1):
+        raise ValueError("posting_weights must be numbers from 0 to 1, one for each of posting_docs.")
+    if "text" in arrays:
+        _check_ptr("text_ptr", arrays["text_ptr"], len(arrays["text"]), n_rows * n_fields + 1)
+        arrays["text"].tobytes().decode("utf-8", "surrogatepass")
+
+
+def _check_vectors(arrays: dict[str, np.ndarray]) -> None:
+    words, documents = arrays["word_vectors"], arrays["document_vectors"]
+    width = words.shape[1]
+    sizes = (documents.shape, arrays["mean"].shape, arrays["covariance"].shape, arrays["rows_of_terms"].shape)
+    expected = ((len(arrays["is_alive"]), width), (width,), (width, width), (len(arrays["terms_order"]),))
+    if width != padded(width) or sizes != expected:
+        raise ValueError(f"the vectors have the sizes {sizes}, expected {expected}.")
+    _check_range("rows_of_terms", arrays["rows_of_terms"], -1, len(words))
+    for name in ("word_vectors", "mean", "covariance"):
+        if not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} has a number that is not finite.")
+    for first in range(0, len(documents), _CHUNK):
+        part = documents[first : first + _CHUNK]
+        if not (np.einsum("ij,ij->i", part, part) < 1.0001).all():
+            raise ValueError("document_vectors must have the length one or zero.")
+
+
+def _check_ptr(name: str, ptr: np.ndarray, last: int, length: int) -> None:
+    if len(ptr) != length or ptr[0] != 0 or ptr[-1] != last or (ptr[1:] < ptr[:-1]).any():
+        raise ValueError(f"{name} must rise from 0 to {last} in {length} numbers.")
+
+
+def _check_range(name: str, values: np.ndarray, least: int, end: int) -> None:
+    if len(values) and not (least <= values.min() and values.max() < end):
+        raise ValueError(f"{name} must be from {least} to {end - 1}.")

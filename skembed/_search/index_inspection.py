@@ -1,0 +1,205 @@
+"""What an index says of itself: where a score comes from, and its terms and vectors for other engines."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from .._compiled.threads import Threads
+from .._text.batches import offsets
+from .._validation.constraints import check_values
+from .._validation.limits import integers
+from .._validation.messages import brief
+from .bm25 import idf
+from .documents import read_queries
+from .explaining import explain_score, snippet_of
+from .index_state import IndexState, checked_rows
+from .learned_vectors import vectors_of
+from .mixing import WEIGHT
+from .query import Query, read_query
+from .searching import search_in, terms_of
+from .terms import TermReader
+
+
+class Fitted(NamedTuple):
+    """What `fit` learned: replaced as a whole, so that a search sees one state."""
+
+    state: IndexState
+    reader: TermReader
+    tokenizer: dict[str, Any]
+
+
+class IndexInspection:
+    """Adds to an index what looks at it."""
+
+    _fitted: Fitted
+    vector_weight: Any
+
+    @property
+    def has_vectors_(self) -> bool:
+        """Whether vectors were learned."""
+        return len(self._state.word_vectors) > 0
+
+    @property
+    def n_features_out_(self) -> int:
+        """Number of terms."""
+        return self._state.lexicon.n_terms
+
+    @property
+    def n_documents_(self) -> int:
+        """Number of documents, without those that were removed."""
+        return self._state.n_alive
+
+    def explain(self, query: str, row: int, *, operators: bool = False) -> Bunch:
+        """Split the score of a document into what each term and each pair of related terms contributes, exactly.
+
+        Parameters
+        ----------
+        query : str
+            A query.
+        row : int
+            Row of a document.
+        operators : bool, default=False
+            As in `search`.
+
+        Returns
+        -------
+        explanation : Bunch
+            `score` (float), which is the sum of the values of `bm25` and of `contributions`; `bm25` (dict of str to
+            float), for each term of the query that the index knows; `cosine` and `cosine_weight` (float); `query_terms`
+            and `document_terms` (lists of str), those that have a vector; `contributions` (ndarray of shape
+            (n_query_terms, n_document_terms)), what each pair adds to the score; and `related` (list of (str, str,
+            float)), the same pairs, the largest first. Terms are stems.
+
+        Raises
+        ------
+        ValueError
+            If there is no such document, or it was removed.
+        """
+        state, reader, _ = self._checked()
+        read, (chosen,) = self._one_query(query, operators, reader), checked_rows([row], state)
+        found = search_in(state, [read], 1, self._weight(), Threads(1))
+        return explain_score(state, read, int(chosen), float(found.slopes[0]))
+
+    def snippet(self, query: str, row: int, *, n_words: int = 30, marks: tuple[str, str] = ("**", "**")) -> str:
+        """Return the part of a document that has most of a query, with the matching words marked.
+
+        Parameters
+        ----------
+        query : str
+            A query.
+        row : int
+            Row of a document.
+        n_words : int, default=30
+            Most words to show.
+        marks : tuple of two str, default=("**", "**")
+            What to put before and after a word that matches. The text itself is not escaped for HTML.
+
+        Returns
+        -------
+        text : str
+            A part of the document.
+
+        Raises
+        ------
+        ValueError
+            If the index has no text, there is no such document, or it was removed.
+        """
+        state, reader, _ = self._checked()
+        check_values({"n_words": [integers(1)]}, {"n_words": n_words}, "snippet")
+        if state.text is None:
+            raise ValueError("The index has no text. Set keep_text=True before fit.")
+        (chosen,) = checked_rows([row], state)
+        return snippet_of(state, self._one_query(query, False, reader), int(chosen), reader, n_words, marks)
+
+    def to_sparse(self, queries: Any = None) -> csr_array:
+        """Return BM25 as a matrix, for other engines: scores are ``to_sparse(queries) @ to_sparse().T``.
+
+        Parameters
+        ----------
+        queries : iterable of str or None, default=None
+            Queries to encode; None for the documents.
+
+        Returns
+        -------
+        matrix : csr_array of shape (n_rows, n_terms) or (n_queries, n_terms), dtype float32
+            What each term of a document counts, or how often a query has it. The columns are those of
+            `get_feature_names_out`. Rows of removed documents are empty.
+        """
+        state, reader, _ = self._checked()
+        n_terms = state.lexicon.n_terms
+        if queries is not None:
+            ptr, terms, counts = terms_of(state, self._plain_queries(queries, reader))
+            return csr_array((counts.astype(np.float32), terms, ptr), shape=(len(ptr) - 1, n_terms))
+        df = np.diff(state.postings.ptr)
+        data = state.postings.weights * np.repeat(idf(df, state.n_alive).astype(np.float32), df)
+        return csc_array((data, state.postings.docs, state.postings.ptr), shape=(state.n_rows, n_terms)).tocsr()
+
+    def to_dense(self, queries: Any = None) -> NDArray[np.float32]:
+        """Return the vectors, for other engines.
+
+        Parameters
+        ----------
+        queries : iterable of str or None, default=None
+            Queries to encode; None for the documents.
+
+        Returns
+        -------
+        vectors : ndarray of shape (n_rows, n_components) or (n_queries, n_components), dtype float32
+            Vectors of length one; zero where no word has a vector, and for removed documents.
+
+        Raises
+        ------
+        ValueError
+            If the index has no vectors.
+        """
+        state, reader, _ = self._checked()
+        if not len(state.word_vectors):
+            raise ValueError("The index has no vectors. Fit it with n_components, on more documents.")
+        vectors = state.documents.vectors
+        if queries is not None:
+            ptr, terms, counts = terms_of(state, self._plain_queries(queries, reader))
+            vectors = vectors_of(
+                np.repeat(terms, counts), offsets(counts)[ptr], state.rows_of_terms, state.word_vectors
+            )
+        used = np.flatnonzero(state.word_vectors.any(axis=0))
+        return vectors[:, : used[-1] + 1].copy()
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Get the terms, which are the columns of `to_sparse`.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used; here for scikit-learn.
+
+        Returns
+        -------
+        terms : ndarray of str objects
+            The terms.
+        """
+        return np.array(self._state.lexicon.terms(), dtype=object)
+
+    @property
+    def _state(self) -> IndexState:
+        return self._checked().state
+
+    def _checked(self) -> Fitted:
+        check_is_fitted(self)
+        return self._fitted
+
+    def _weight(self) -> float:
+        return WEIGHT if self.vector_weight == "auto" else float(self.vector_weight)
+
+    def _plain_queries(self, queries: Any, reader: TermReader) -> list[Query]:
+        return [read_query(text, reader, operators=False) for text in read_queries(queries)]
+
+    def _one_query(self, query: Any, operators: bool, reader: TermReader) -> Query:
+        if not isinstance(query, str):
+            raise TypeError(f"query must be one string, got {brief(query)}.")
+        return read_query(query, reader, operators=operators)

@@ -1,0 +1,137 @@
+"""Vectors of documents, learned from the documents themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._compiled.buffers import read_only_view
+from .._compiled.compile import lean_kernel
+from .._compiled.products import product_by_row
+from .._compiled.rows import copy_scaled, mean_square, padded
+from .._corpus.corpus import SentenceCorpus
+from .._corpus.pairs import PairCorpus
+from .._encoders.bag import sum_rows
+from .._methods.paraphrase import ParaphraseVectorizer
+from .._text.batches import offsets
+from .._text.vocabulary import Vocabulary
+from .terms import TermReader
+
+_BATCH_SIZE = 128  # pairs, which are negatives of each other
+_ROWS = 4096  # documents at a time
+_ZERO = np.float32(0.0)
+
+
+class WordVectors(NamedTuple):
+    """What was learned: a vector for each of some terms."""
+
+    terms: list[str]
+    vectors: np.ndarray  # (n_terms, width) float32
+
+
+class DocumentVectors(NamedTuple):
+    """Vectors of documents, of length one or zero, and how they lie; the width is a multiple of sixteen."""
+
+    vectors: np.ndarray  # (n_documents, width) float32
+    mean: np.ndarray  # (width,) float64
+    covariance: np.ndarray  # (width, width) float64
+
+
+def learn_vectors(
+    pairs: Sequence[tuple[str, str]], reader: TermReader, n_components: int, n_jobs: int | None, random_state: Any
+) -> WordVectors:
+    """Learn vectors of terms by which the two texts of a pair are similar; none where there are too few pairs."""
+    text = reader.encode([side for pair in pairs for side in pair], n_jobs)
+    has_terms = (np.diff(text.ptr) > 0).reshape(-1, 2).all(axis=1)
+    if np.count_nonzero(has_terms) < 2:
+        return WordVectors([], np.zeros((0, 0), np.float32))
+    corpus = PairCorpus(_corpus_of(text.tokens, text.ptr, text.terms, np.repeat(has_terms, 2)))
+    learner = ParaphraseVectorizer(n_components, batch_size=_BATCH_SIZE, n_jobs=n_jobs, random_state=random_state)
+    with suppress(ValueError):  # if all pairs hang together by common texts, none can be told from another
+        learner.fit(corpus)
+        vectors = np.zeros((len(learner.vocabulary_), padded(n_components)), np.float32)
+        vectors[:, :n_components] = learner.word_vectors_ * learner.word_weights_[:, None]
+        return WordVectors(list(learner.vocabulary_), vectors)
+    return WordVectors([], np.zeros((0, 0), np.float32))
+
+
+def _corpus_of(tokens: np.ndarray, ptr: np.ndarray, terms: list[str], kept: np.ndarray) -> SentenceCorpus:
+    """The texts that are kept, two to a document, as a corpus: its words stand by falling count."""
+    lengths = np.diff(ptr)
+    tokens = tokens[np.repeat(kept, lengths)]
+    counts = np.bincount(tokens, minlength=len(terms))
+    order = sorted(np.flatnonzero(counts).tolist(), key=lambda term: (-counts[term], terms[term]))
+    ids = np.full(len(terms), -1, np.int32)
+    ids[order] = np.arange(len(order), dtype=np.int32)
+    sent_ptr = offsets(lengths[kept])
+    vocabulary = Vocabulary([terms[term] for term in order], counts[order])
+    return SentenceCorpus(ids[tokens], sent_ptr, np.arange(0, len(sent_ptr), 2), vocabulary)
+
+
+def vectors_of(tokens: np.ndarray, ptr: np.ndarray, rows_of_terms: np.ndarray, word_vectors: np.ndarray) -> np.ndarray:
+    """Return the sums of the vectors of the terms of each text, scaled to length one; terms without one do not count.
+
+    ``tokens`` int32 and ``ptr`` (n_texts + 1,) int64: the terms of the texts; ``rows_of_terms`` (n_terms,) int32: row
+    of each term in ``word_vectors``, or -1.
+    """
+    found = np.zeros((len(ptr) - 1, word_vectors.shape[1]), np.float32)
+    if not found.size:
+        return found
+    others = read_only_view(word_vectors[:0])
+    for first in range(0, len(found), _ROWS):
+        part = ptr[first : first + _ROWS + 1]
+        rows = rows_of_terms[tokens[part[0] : part[-1]]].astype(np.int64)
+        # Below -1 means: not even the vector of a word that was never learned.
+        rows[rows < 0] = -2
+        ones, out = np.ones(len(rows), np.float32), found[first : first + _ROWS]
+        sum_rows(rows, ones, part - part[0], word_vectors, others, False, out)
+    scale_rows(found)
+    return found
+
+
+def describe_vectors(vectors: np.ndarray, is_alive: np.ndarray) -> DocumentVectors:
+    """Add the mean and the covariance over the documents that count."""
+    n, width = int(np.count_nonzero(is_alive)) or 1, vectors.shape[1]
+    mean, square = np.zeros(width), np.zeros((width, width))
+    for first in range(0, len(vectors) if width else 0, _ROWS):
+        part = vectors[first : first + _ROWS]  # those that do not count are zero
+        mean += part.sum(axis=0, dtype=np.float64)
+        columns = np.ascontiguousarray(part.T)
+        square += product_by_row(columns, columns)[:, :width]
+    mean /= n
+    covariance = square / n - np.outer(mean, mean)
+    return DocumentVectors(*map(read_only_view, (vectors, mean, covariance)))
+
+
+def spread_of_cosines(queries: np.ndarray, documents: DocumentVectors) -> np.ndarray:
+    """Return the standard deviation of the cosines of each query with all documents, (n_queries,) float64."""
+    spread = np.empty(len(queries))
+    _spread(queries, documents.covariance, spread)
+    return spread
+
+
+@lean_kernel
+def scale_rows(rows):
+    """Scale each row to length one, or leave it zero: ``rows`` (n, width) float32."""
+    for i in range(rows.shape[0]):
+        square = mean_square(rows, i) * np.float32(rows.shape[1])
+        if square > _ZERO:
+            copy_scaled(rows, i, np.float32(1.0) / np.sqrt(square), rows, i)
+
+
+@lean_kernel
+def _spread(queries, covariance, spread):
+    """Write the square root of ``q @ covariance @ q`` for each query, (n, width) float32."""
+    width = covariance.shape[0]
+    for q in range(queries.shape[0]):
+        variance = 0.0
+        for i in range(width):
+            if queries[q, i] != _ZERO:
+                along = 0.0
+                for j in range(width):
+                    along += covariance[i, j] * queries[q, j]
+                variance += along * queries[q, i]
+        spread[q] = np.sqrt(max(variance, 0.0)) if variance > 1e-12 else 0.0

@@ -1,0 +1,386 @@
+"""The search index of a user's own documents: `SearchIndex`."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._base.parameters import WORDS, validate_parameters
+from .._base.scikit_learn import fit_context
+from .._compiled.threads import Threads, check_n_jobs, count_threads
+from .._validation.constraints import check_values
+from .._validation.limits import integers
+from .._validation.messages import warn_at_user
+from .._validation.paths import PathLike
+from .bm25 import Scoring
+from .document_pairs import cut_pairs
+from .documents import pairs_of_queries, read_documents, read_field_weights, read_queries
+from .index_folder import load_state, save_state
+from .index_inspection import Fitted, IndexInspection
+from .index_state import checked_rows, make_state, with_documents, without_rows
+from .learned_vectors import WordVectors, learn_vectors
+from .query import read_query
+from .searching import search_in
+from .terms import TermReader
+
+_MANY_NEW = 0.5  # of the documents, from which on the vectors should be learned anew
+
+
+class SearchIndex(IndexInspection, BaseEstimator):
+    """Full-text search in your own documents: BM25, and vectors that are learned from the same documents.
+
+    A document is found by the words of the query, as in a search engine, and by related words. Nothing is downloaded:
+    the vectors are learned in `fit` from pairs that are cut from the documents, such as a title and its text.
+
+    Parameters
+    ----------
+    n_components : int or None, default=300
+        Length of the vectors. None learns none: the score is then that of BM25.
+    k1 : float, default=1.2
+        How soon a word that is repeated in a document counts no more, at least 0.
+    b : float, default=0.75
+        How much long documents are put back, from 0 to 1.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer ("english", "german", ...; needs the library snowballstemmer), or a function
+        from a word to its stem.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out.
+    columns : list or None, default=None
+        The columns of a table of documents that are searched, each a field. The first one of several is the title.
+    field_weights : array-like of shape (n_fields,), dict or None, default=None
+        By what the words of each field are counted; a dict has the names of `columns`. None counts all words once.
+    vector_weight : float or "auto", default="auto"
+        How much the vectors count beside BM25, when both are standardised; 0 for not at all.
+    keep_text : bool, default=False
+        Whether the index keeps the text of the documents, for `snippet`.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing text (None, NaN, NaT, NA), which names its row, or take it as an empty one.
+    n_jobs : int or None, default=None
+        Number of threads that read text and search; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the vectors.
+
+    Attributes
+    ----------
+    n_documents_ : int
+        Number of documents, without those that were removed.
+    n_features_out_ : int
+        Number of terms.
+    has_vectors_ : bool
+        Whether vectors were learned. Very few or very short documents give none.
+
+    See Also
+    --------
+    nearest : Finds the nearest rows of a matrix.
+    ParaphraseVectorizer : Learns the vectors.
+
+    Notes
+    -----
+    *Terms.* A term is a lowered word or its stem. A code, such as "x-200", "1.5", "os.path" or "C++", is a term beside
+    its parts, and so are the parts of a word with underscores. Scripts without spaces are split into characters and
+    pairs of neighbours.
+
+    *BM25.* A term counts ``idf * count / (count + k1 * (1 - b + b * length / mean_length))``, where ``idf = log(1 +
+    (N - df + 0.5) / (df + 0.5))``, once for each time that the query has it. Counts and lengths are summed over the
+    fields, each times its weight. Removed documents count nowhere.
+
+    *Score.* BM25 plus the cosine of query and document, times a weight of the query: `vector_weight`, times the
+    standard deviation of BM25 over all documents, over that of the cosines. A document is found if a term of the
+    query is in it, or its cosine is above 0. A query without a word of the documents finds nothing. Among equal scores
+    the lower row comes first.
+
+    Examples
+    --------
+    >>> from skembed import SearchIndex
+    >>> documents = [
+    ...     "Put two tildes around text to strike it through.",
+    ...     "Error ERR_4012: the disk is full.",
+    ...     "Indent code by four spaces.",
+    ... ]
+    >>> index = SearchIndex(n_components=None).fit(documents)
+    >>> rows, scores = index.search(["strike through text", "err_4012", "unheard"], k=2)
+    >>> rows
+    array([[ 0, -1],
+           [ 1, -1],
+           [-1, -1]])
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "n_components": [integers(1), None],
+        "k1": [Interval(Real, 0, None, closed="left")],
+        "b": [Interval(Real, 0, 1, closed="both")],
+        "stemmer": [str, callable, None],
+        "stop_words": [StrOptions({"english"}), WORDS, None],
+        "columns": ["array-like", None],
+        "field_weights": ["array-like", dict, None],
+        "vector_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "keep_text": ["boolean"],
+        "missing": [StrOptions({"error", "empty"})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = 300,
+        *,
+        k1: float = 1.2,
+        b: float = 0.75,
+        stemmer: Any = None,
+        stop_words: Any = None,
+        columns: Any = None,
+        field_weights: Any = None,
+        vector_weight: float | str = "auto",
+        keep_text: bool = False,
+        missing: str = "error",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.k1 = k1
+        self.b = b
+        self.stemmer = stemmer
+        self.stop_words = stop_words
+        self.columns = columns
+        self.field_weights = field_weights
+        self.vector_weight = vector_weight
+        self.keep_text = keep_text
+        self.missing = missing
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
+    def _validate_params(self) -> None:
+        validate_parameters(self)
+
+    @fit_context
+    def fit(self, documents: Any, y: Any = None, *, queries: Any = None, relevant: Any = None) -> Self:
+        """Index documents, and learn vectors from them.
+
+        Parameters
+        ----------
+        documents : iterable of str or of tuple of str, table with `columns`, or SentenceCorpus
+            The documents: strings; tuples of fields, of which the first is the title; a table of pandas, polars or
+            pyarrow, or a mapping, with `columns`. Of a SentenceCorpus each document is one. A document is known by its
+            row, from 0 on.
+        y : None
+            Not used; here for scikit-learn.
+        queries : iterable of str or None, default=None
+            Queries whose relevant documents are known, for example by clicks: the vectors learn from them too.
+        relevant : iterable of int or of list of int, or None, default=None
+            The rows of the documents that are relevant to each of `queries`.
+
+        Returns
+        -------
+        self : SearchIndex
+            The fitted index.
+
+        Raises
+        ------
+        TypeError
+            If a document is no string; names the row.
+        ValueError
+            If there are no documents or no words, documents differ in their fields, or a parameter is invalid.
+        """
+        check_n_jobs(self.n_jobs)
+        random_state = check_random_state(self.random_state)
+        columns = None if self.columns is None else list(self.columns)
+        texts = read_documents(documents, columns, self.missing, None if columns is None else len(columns))
+        if not texts.n_documents:
+            raise ValueError("There are no documents. If they came from an iterator, it may have been consumed before.")
+        reader = TermReader(self.stemmer, self.stop_words)
+        scoring = Scoring(self.k1, self.b, read_field_weights(self.field_weights, columns, texts.n_fields))
+        known_pairs = pairs_of_queries(queries, relevant, texts)
+        encoded = reader.encode(texts.texts, self.n_jobs)
+        if not len(encoded.tokens):
+            raise ValueError("No document has a word: all are empty, or stop_words left nothing of them.")
+        words = WordVectors([], np.zeros((0, 0), np.float32))
+        if self.n_components is not None:
+            pairs = cut_pairs(texts.rows(), random_state) + known_pairs
+            words = learn_vectors(pairs, reader, self.n_components, self.n_jobs, random_state)
+        state = make_state(scoring, encoded, texts.texts if self.keep_text else None, words)
+        self._fitted = Fitted(state, reader, {"stemmer": self.stemmer, "stop_words": self.stop_words})
+        return self
+
+    def search(
+        self, queries: Any, k: int = 10, *, operators: bool = False
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Find the best documents for each query.
+
+        Parameters
+        ----------
+        queries : iterable of str
+            What to search for.
+        k : int, default=10
+            How many documents to find for each query.
+        operators : bool, default=False
+            Whether signs in a query mean something: ``"strike through"`` in quotes must stand so in the document,
+            ``+word`` must be in it, ``-word`` must not. Use it where people type queries and know of it.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_queries, k), dtype int64
+            Rows of the documents, in the order of `fit` and `add`, by falling score; -1 where fewer were found.
+        scores : ndarray of shape (n_queries, k), dtype float32
+            Their scores; NaN where the row is -1. They compare documents of one query, not of two.
+
+        Raises
+        ------
+        TypeError
+            If a query is no string; names the row.
+        ValueError
+            If `queries` is one string, or a parameter is invalid.
+        """
+        state, reader, _ = self._checked()
+        check_values({"k": [integers(1)], "operators": ["boolean"]}, {"k": k, "operators": operators}, "search")
+        read = [read_query(text, reader, operators=operators) for text in read_queries(queries)]
+        with Threads(count_threads(self.n_jobs)) as threads:
+            found = search_in(state, read, k, self._weight(), threads)
+        return found.rows, found.scores
+
+    def add(self, documents: Any) -> Self:
+        """Add documents: they get the next rows. Nothing is learned: a word that is new has no vector.
+
+        All statistics of BM25 follow. The index is as if it had been fitted on all documents, but for the vectors. Add
+        many documents at once: each call counts the words of all.
+
+        Parameters
+        ----------
+        documents : iterable of str or of tuple of str, table with `columns`, or SentenceCorpus
+            As in `fit`, with the same fields.
+
+        Returns
+        -------
+        self : SearchIndex
+            The index.
+
+        Raises
+        ------
+        TypeError
+            If a document is no string; names the row.
+        ValueError
+            If the fields are others than in `fit`.
+
+        Warns
+        -----
+        UserWarning
+            If more than half of the documents came after `fit`.
+        """
+        state, reader, tokenizer = self._checked()
+        columns = None if self.columns is None else list(self.columns)
+        texts = read_documents(documents, columns, self.missing, state.scoring.n_fields)
+        if not texts.n_documents:
+            return self
+        state = with_documents(state, reader.encode(texts.texts, self.n_jobs), texts.texts)
+        self._fitted = Fitted(state, reader, tokenizer)
+        n_new = np.count_nonzero(state.is_alive[state.n_fitted :])
+        if len(state.word_vectors) and n_new > _MANY_NEW * state.n_alive:
+            warn_at_user(
+                f"{n_new} of {state.n_alive} documents came after the fit, and the vectors do not know their words. "
+                "Fit the index again on all documents."
+            )
+        return self
+
+    def remove(self, rows: Any) -> Self:
+        """Remove documents. The others keep their rows, and all statistics of BM25 follow.
+
+        Parameters
+        ----------
+        rows : int or array-like of int
+            Rows of the documents.
+
+        Returns
+        -------
+        self : SearchIndex
+            The index.
+
+        Raises
+        ------
+        TypeError
+            If a row is no integer.
+        ValueError
+            If there is no such document, it was removed before, or stands twice in `rows`; then none is removed.
+        """
+        state, reader, tokenizer = self._checked()
+        chosen = checked_rows(rows, state)
+        if len(chosen):
+            self._fitted = Fitted(without_rows(state, chosen), reader, tokenizer)
+        return self
+
+    def save(self, path: PathLike) -> dict[str, int]:
+        """Save the index as a folder that holds no code.
+
+        The folder is written beside `path` and takes its place in one step. An index that is saved there is replaced:
+        whoever reads finds the old one or the new one, also if the computer stops meanwhile.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the folder.
+
+        Returns
+        -------
+        sizes : dict of str to int
+            Bytes: "written".
+
+        Raises
+        ------
+        TypeError
+            If a parameter is code, such as a callable `stemmer`. Pickle such an index.
+        FileExistsError
+            If `path` exists and is no saved index.
+        OSError
+            If the folder cannot be written; then what was at `path` is still there.
+        ValueError
+            If `path` is a URL.
+        """
+        state, _, tokenizer = self._checked()
+        return save_state(path, state, tokenizer, self.get_params(deep=False))
+
+    @classmethod
+    def load(cls, path: PathLike, *, mmap: bool = False) -> Self:
+        """Load an index that `save` wrote. No code of the folder runs, and all of it is checked first.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the folder.
+        mmap : bool, default=False
+            Whether to map the arrays into memory, so that several processes share them. The folder must then stay as
+            it is while the index is in use; `save` under the same name replaces it and does no harm.
+
+        Returns
+        -------
+        index : SearchIndex
+            The index. It gives the same bits as the saved one.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at `path`.
+        ValueError
+            If it is no saved index, is damaged or was written in a newer format; or `path` is a URL.
+        """
+        state, tokenizer, parameters = load_state(path, mmap=mmap)
+        try:
+            index = cls(**parameters)
+            index._validate_params()
+            reader = TermReader(**tokenizer)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path} is damaged or was not written by skembed: {error}") from None
+        index._fitted = Fitted(state, reader, tokenizer)
+        return index

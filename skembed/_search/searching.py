@@ -1,0 +1,119 @@
+"""Queries answered from the state of an index, some at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._compiled.buffers import read_only_view
+from .._compiled.simd import WIDTH
+from .._compiled.threads import Threads
+from .._text.batches import offsets
+from .bm25 import have_phrase, idf
+from .index_state import IndexState
+from .learned_vectors import spread_of_cosines, vectors_of
+from .query import Query
+from .ranking import Documents, Queries, rank
+from .tiles import ABSENT, split_keys
+
+_AT_ONCE = 32  # queries of a thread
+
+
+class Found(NamedTuple):
+    """The best documents of queries."""
+
+    rows: NDArray[np.int64]  # (n_queries, k), -1 where there are fewer
+    scores: NDArray[np.float32]  # (n_queries, k), NaN there
+    slopes: NDArray[np.float32]  # (n_queries,): a score is BM25 plus the slope times the cosine
+
+
+def search_in(state: IndexState, queries: Sequence[Query], k: int, weight: float, threads: Threads) -> Found:
+    """Find the k best documents of each query; `weight` is that of the standardised cosines."""
+    n_kept = min(k, max(state.n_rows, 1))
+    parts = [queries[first : first + _AT_ONCE] for first in range(0, len(queries), _AT_ONCE)]
+    rows, scores = np.full((len(queries), k), -1), np.full((len(queries), k), np.nan, np.float32)
+    slopes = np.zeros(len(queries), np.float32)
+    first = 0
+    for keys, its_slopes in threads.in_order(lambda part: _rank(state, part, n_kept, weight), parts):
+        here = slice(first, first + len(keys))
+        found_rows, found_scores = np.empty(keys.shape, np.int64), np.empty(keys.shape, np.float32)
+        split_keys(keys, found_rows, found_scores)
+        rows[here, :n_kept], scores[here, :n_kept], slopes[here] = found_rows, found_scores, its_slopes
+        first = here.stop
+    return Found(rows, scores, slopes)
+
+
+def _rank(state: IndexState, queries: Sequence[Query], k: int, weight: float) -> tuple[np.ndarray, np.ndarray]:
+    encoded = encode_queries(state, queries, weight)
+    scores = np.zeros(state.n_rows + -state.n_rows % WIDTH, np.float32)
+    slopes, keys = np.empty(len(queries), np.float32), np.full((len(queries), k), ABSENT)
+    documents = Documents(*state.postings, state.documents.vectors, state.n_alive)
+    rank(encoded, documents, scores, scores.reshape(-1, WIDTH), np.empty((1, k), np.uint64), slopes, keys)
+    keys.sort(axis=1)
+    return keys, slopes
+
+
+def encode_queries(state: IndexState, queries: Sequence[Query], weight: float) -> Queries:
+    """Return queries as numbers; a query without a term that a document has gets none."""
+    ptr, terms, counts = terms_of(state, queries)
+    weights = (counts * idf(state.postings.df(terms), state.n_alive)).astype(np.float32)
+    tokens = np.repeat(terms, counts)
+    token_ptr = offsets(counts)[ptr]
+    vectors = vectors_of(tokens, token_ptr, state.rows_of_terms, state.word_vectors)
+    slopes = np.zeros(len(queries))
+    if weight > 0 and vectors.size:
+        spread = spread_of_cosines(vectors, state.documents)
+        np.divide(weight, spread, out=slopes, where=spread > 0)
+    filters, allowed = np.full(len(queries), -1), list[np.ndarray]()
+    for i, query in enumerate(queries):
+        if not query.is_plain:
+            filters[i] = len(allowed)
+            allowed.append(_allowed(state, query))
+    rows_allowed = np.array(allowed, np.uint8).reshape(len(allowed), -1 if allowed else state.n_rows)
+    return Queries(ptr, terms, weights, read_only_view(vectors), slopes, filters, rows_allowed)
+
+
+def terms_of(state: IndexState, queries: Sequence[Query]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where the terms of each query begin, their numbers, in the order of the query, and their counts."""
+    found = [Counter(query.terms) for query in queries]
+    numbers = state.lexicon.find([term for counter in found for term in counter])
+    counts = np.array([count for counter in found for count in counter.values()], np.int64)
+    query_of = np.repeat(np.arange(len(found)), [len(counter) for counter in found])
+    known = numbers >= 0
+    known[known] = state.postings.df(numbers[known]) > 0
+    ptr = offsets(np.bincount(query_of[known], minlength=len(found)))
+    return ptr, numbers[known], counts[known]
+
+
+def _allowed(state: IndexState, query: Query) -> NDArray[np.bool_]:
+    """Which documents have all that a query requires and nothing that it excludes, (n_rows,)."""
+    allowed = np.ones(state.n_rows, bool)
+    for phrase in query.required:
+        has_phrase = np.zeros(state.n_rows, bool)
+        has_phrase[_rows_with(state, phrase)] = True
+        allowed &= has_phrase
+    for phrase in query.excluded:
+        allowed[_rows_with(state, phrase)] = False
+    return allowed
+
+
+def _rows_with(state: IndexState, phrase: list[str]) -> np.ndarray:
+    """The rows that have the terms of a phrase one after the other."""
+    terms = state.lexicon.find(phrase)
+    if not len(terms) or (terms < 0).any():
+        return np.empty(0, np.int32)
+    rarest_first = terms[np.argsort(state.postings.df(terms), kind="stable")]
+    rows = state.postings.of(rarest_first[0])[0]
+    for term in rarest_first[1:]:
+        rows = np.intersect1d(rows, state.postings.of(term)[0], assume_unique=True)
+    if len(terms) > 1:
+        found = np.empty(len(rows), bool)
+        have_phrase(
+            state.tokens, state.token_ptr, state.scoring.n_fields, read_only_view(rows), read_only_view(terms), found
+        )
+        rows = rows[found]
+    return rows

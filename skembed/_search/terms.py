@@ -1,0 +1,231 @@
+"""From text to the terms of an index: stems of words, and whole codes."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .._compiled.buffers import read_only_view
+from .._compiled.compile import LEAN, lean_kernel
+from .._compiled.threads import Threads, count_threads
+from .._text.batches import decode_words, encode_words, offsets
+from .._text.encoder import Encoder
+from .._text.sources import iter_batches
+from .._text.tokenizer import Tokenizer
+from .._text.words import lower
+
+_MOST_KEPT = 1 << 16  # words of queries whose terms are remembered
+# A code is what stands between spaces with a symbol inside, such as "x-200", "1.5" or "os.path", or at an end, such as
+# "c++", "f#" or ".net". Letters that are joined by "-" or "/" alone, as in "well-known", are no code.
+_HAS_SYMBOL = re.compile(r"[-+./:@](?=[\w+])|#")
+_BETWEEN_SPACES = re.compile(r"\S+")
+_CODE = re.compile(r"\w+(?:[-+./:#@]{1,3}\w+)+(?:\+\+|#)?|\w+(?:\+\+|#)|(?<![\w.])\.[^\W\d]\w*")
+_NO_CODE = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)*")
+
+
+class EncodedTexts(NamedTuple):
+    """Texts as terms."""
+
+    tokens: np.ndarray  # (n_tokens,) int32: index of each term in `terms`
+    ptr: np.ndarray  # (n_texts + 1,) int64: where each text begins in the tokens
+    terms: list[str]  # distinct
+
+
+class TermReader:
+    """Reads the terms of texts; any number of threads may do so at once.
+
+    A word gives its stem; one with underscores also its parts. The codes of a text follow after its words.
+
+    Parameters
+    ----------
+    stemmer, stop_words
+        As :class:`Tokenizer` has them.
+    """
+
+    def __init__(self, stemmer: Any = None, stop_words: Any = None) -> None:
+        self._options = stemmer, stop_words
+        tokenizer = Tokenizer(stemmer=stemmer, stop_words=stop_words)
+        self._split, self._stop_words = Tokenizer().split, tokenizer.stop_word_set
+        self._stem = tokenizer.build_stemmer()
+        self._known: dict[str, tuple[str, ...]] = {}
+        self._lock = threading.RLock()  # stemmers have a state
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._options
+
+    def words_of(self, text: str) -> list[str]:
+        """Return the terms of the words of a text, in order."""
+        if len(self._known) > _MOST_KEPT:
+            self._known = {}
+        known, terms = self._known, list[str]()
+        for word in self._split(text):
+            found = known.get(word)
+            if found is None:
+                found = known[word] = self._terms_of(word)
+            terms += found
+        return terms
+
+    def terms_of(self, text: str) -> list[str]:
+        """Return all terms of a text: those of its words, then its codes."""
+        return self.words_of(text) + codes_of(text)
+
+    def encode(self, texts: Sequence[str], n_jobs: int | None = None) -> EncodedTexts:
+        """Return the terms of many texts; `n_jobs` threads read them, which changes nothing."""
+        words, ids, ptr = _scan(texts, n_jobs)
+        ids_of_terms: dict[str, int] = {}
+        of_words = [[ids_of_terms.setdefault(term, len(ids_of_terms)) for term in self._terms_of(w)] for w in words]
+        codes = [[ids_of_terms.setdefault(code, len(ids_of_terms)) for code in codes_of(text)] for text in texts]
+        word_terms, word_ptr = _ragged(of_words)
+        codes_flat, code_ptr = _ragged(codes)
+        n_terms = np.diff(word_ptr)
+        of_texts = np.diff(np.append(0, np.cumsum(n_terms[ids]))[ptr]) + np.diff(code_ptr)
+        all_ptr = offsets(of_texts)
+        tokens = np.empty(all_ptr[-1], np.int32)
+        _write_terms(ids, ptr, word_terms, word_ptr, codes_flat, code_ptr, tokens)
+        return EncodedTexts(tokens, all_ptr, list(ids_of_terms))
+
+    def _terms_of(self, word: str) -> tuple[str, ...]:
+        if word in self._stop_words:
+            return ()
+        if "_" in word and word.strip("_"):
+            return (word, *chain.from_iterable(self._terms_of(part) for part in word.split("_") if part))
+        return (self._stem_of(word),)
+
+    def _stem_of(self, word: str) -> str:
+        if self._stem is None:
+            return word
+        with self._lock:
+            stem = self._stem(word)
+        if not isinstance(stem, str):
+            raise TypeError(f"stemmer must return a string, got {stem!r:.40} for the word {word!r:.40}.")
+        return str(stem)
+
+
+def codes_of(text: str) -> list[str]:
+    """Return the codes of a text, lowered, in order."""
+    if _HAS_SYMBOL.search(text) is None:
+        return []
+    codes, text, end = [], lower(text), 0
+    for symbol in _HAS_SYMBOL.finditer(text):
+        if symbol.start() < end:  # of the same word
+            continue
+        start = max(text.rfind(space, 0, symbol.start()) for space in " \n\t") + 1
+        between = _BETWEEN_SPACES.search(text, start)
+        if between is None:
+            continue
+        end = between.end()
+        codes += [code for code in _CODE.findall(between[0]) if _NO_CODE.fullmatch(code) is None]
+    return codes
+
+
+def _scan(texts: Sequence[str], n_jobs: int | None) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the distinct words of texts, the index of each token's word, and where each text begins."""
+    tokenizer = Tokenizer()
+    with Threads(count_threads(n_jobs)) as threads:
+        encoder = Encoder(tokenizer, threads)
+        read = list(encoder.read((batch, []) for batch in iter_batches(list(texts), tokenizer, multiple=2)))
+        if not any(len(part.ids) for part in read):
+            return [], np.empty(0, np.int32), np.zeros(len(texts) + 1, np.int64)
+        vocabulary, remaps = encoder.order_words(1, None)
+    ids = np.concatenate([remaps[part.table][part.ids] for part in read])
+    return vocabulary.words, ids, offsets(np.concatenate([np.diff(part.ptr) for part in read]))
+
+
+def _ragged(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    ptr = offsets(np.fromiter(map(len, rows), np.int64, len(rows)))
+    return np.fromiter(chain.from_iterable(rows), np.int32, ptr[-1]), ptr
+
+
+@lean_kernel
+def _write_terms(ids, ptr, word_terms, word_ptr, codes, code_ptr, tokens):
+    """Write the terms of the words of each text, then its codes.
+
+    ``ids`` (n_words,) int32 and ``ptr`` (n_texts + 1,) int64: the words of the texts
+    ``word_terms`` (n,) int32 and ``word_ptr`` (n_distinct + 1,) int64: the terms of each distinct word
+    ``codes`` (n_codes,) int32 and ``code_ptr`` (n_texts + 1,) int64; ``tokens`` (n_tokens,) int32 is written
+    """
+    at = 0
+    for text in range(ptr.shape[0] - 1):
+        for i in range(ptr[text], ptr[text + 1]):
+            for term in range(word_ptr[ids[i]], word_ptr[ids[i] + 1]):
+                tokens[at] = word_terms[term]
+                at += 1
+        for i in range(code_ptr[text], code_ptr[text + 1]):
+            tokens[at] = codes[i]
+            at += 1
+
+
+class Lexicon(NamedTuple):
+    """The terms of an index in three arrays, which processes can share; the number of a term is its position."""
+
+    text: np.ndarray  # uint8: all terms in UTF-8, one after the other
+    ptr: np.ndarray  # (n_terms + 1,) int64: where each begins
+    order: np.ndarray  # (n_terms,) int32: numbers of the terms in the order of their bytes
+
+    @classmethod
+    def of(cls, terms: Sequence[str]) -> Lexicon:
+        """Make it of distinct terms."""
+        packed = [term.encode("utf-8", "surrogatepass") for term in terms]
+        order = np.array(sorted(range(len(packed)), key=packed.__getitem__), np.int32)
+        return cls(*map(read_only_view, (*encode_words(terms), order)))
+
+    @property
+    def n_terms(self) -> int:
+        return len(self.ptr) - 1
+
+    def term(self, number: int) -> str:
+        """Return a term."""
+        return self.text[self.ptr[number] : self.ptr[number + 1]].tobytes().decode("utf-8", "surrogatepass")
+
+    def terms(self) -> list[str]:
+        """Return all terms."""
+        return decode_words(self.text, self.ptr)
+
+    def find(self, terms: Sequence[str]) -> np.ndarray:
+        """Return the number of each term, ndarray of int32; -1 where the index has none."""
+        numbers = np.empty(len(terms), np.int32)
+        _find_terms(self, *map(read_only_view, encode_words(terms)), numbers)
+        return numbers
+
+
+@lean_kernel
+def _find_terms(lexicon, text, ptr, numbers):
+    """Find terms by bisection: term i is ``text[ptr[i]:ptr[i + 1]]``; ``numbers`` (n,) int32 is written."""
+    for i in range(numbers.shape[0]):
+        low, high = np.int64(0), np.int64(lexicon.order.shape[0])
+        while low < high:
+            middle = (low + high) // 2
+            if _order(lexicon, np.int64(lexicon.order[middle]), text, ptr, i) < 0:
+                low = middle + 1
+            else:
+                high = middle
+        numbers[i] = -1
+        if low < lexicon.order.shape[0] and _order(lexicon, np.int64(lexicon.order[low]), text, ptr, i) == 0:
+            numbers[i] = lexicon.order[low]
+
+
+@njit(**LEAN)
+def _order(lexicon, number, text, ptr, i):
+    """Below zero if a term of the lexicon comes before another one by its bytes, zero if they are equal."""
+    mine, other = lexicon.ptr[number], ptr[i]
+    n, n_other = lexicon.ptr[number + 1] - mine, ptr[i + 1] - other
+    for at in range(min(n, n_other)):
+        if lexicon.text[mine + at] != text[other + at]:
+            return np.int64(lexicon.text[mine + at]) - np.int64(text[other + at])
+    return n - n_other
+
+
+@lean_kernel
+def is_sorted(lexicon):
+    """Whether the terms of a lexicon stand in the order of their bytes, each once."""
+    for i in range(1, lexicon.order.shape[0]):
+        before, number = np.int64(lexicon.order[i - 1]), np.int64(lexicon.order[i])
+        if _order(lexicon, before, lexicon.text, lexicon.ptr, number) >= 0:
+            return False
+    return True

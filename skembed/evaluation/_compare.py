@@ -1,0 +1,128 @@
+"""Vectorizers on your own text side by side: with labels, or without."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ._compare_documents import document_task
+from ._compare_labels import label_task
+from ._comparison import Comparison
+from ._documents import named_estimators
+from ._trials import carry_out
+
+__all__ = ["compare"]
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    *,
+    corpus: Any = None,
+    groups: Any = None,
+    estimators: Any = None,
+    classifier: Any = None,
+    cv: Any = 5,
+    scoring: Any = None,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+) -> Comparison:
+    """Compare ways to turn text into vectors on your own text, and say whether any is ahead of tf-idf.
+
+    Always in the table are tf-idf of words, the same beside its latent semantic analysis (LSA), tf-idf of characters,
+    :class:`~skembed.TextVectorizer` and :class:`~skembed.CBOSVectorizer`. The others are compared with the best of the
+    simple ones, tf-idf of words or of characters. 2,000 short rows take less than a minute.
+
+    Parameters
+    ----------
+    X : iterable of str, SentenceCorpus, or table of one column, of length n_texts
+        Texts.
+    y : array-like of shape (n_texts,) or (n_texts, n_labels), default=None
+        Labels, for classification; numbers with fractions, for regression; or several labels in indicator form. Rows
+        of -1, None or NaN have no label, as :class:`~skembed.TextVectorizer` reads them: they are own text, and are
+        never tested. None means that there are no labels: see Notes.
+    corpus : collection of str or SentenceCorpus, default=None
+        Own text without labels. :class:`~skembed.TextVectorizer` learns from it, and rows named "all text" do. A
+        :class:`~skembed.SentenceCorpus` is text in reading order: it also gives a row of CBOS learned from order, and
+        estimators of yours whose parameter `corpus` is None get it.
+    groups : array-like of shape (n_texts,), default=None
+        Rows of one group are in one fold, such as texts of one author. Without labels it is the document of each
+        sentence, in reading order, and None says that each text is a document.
+    estimators : mapping of name to estimator, or (name, estimator) tuples, default=None
+        More rows of the table: transformers of text, or whole pipelines with a classifier of their own. One with the
+        name of a standard row takes its place. A clone is fitted in each fold; a
+        :class:`~sklearn.frozen.FrozenEstimator` keeps what it has learned.
+    classifier : estimator, default=None
+        Classifier or regressor behind each transformer. None is ``LinearSVC()``, for several labels one of each, and
+        ``Ridge()`` for numbers.
+    cv : int, cross-validation generator or iterable of (train, test), default=5
+        Number of folds, stratified where `y` has classes, and shuffled; or how to split. Each row must be in one test
+        fold. With fewer rows than folds in every class, or fewer groups, there are fewer folds.
+    scoring : str or callable, default=None
+        What is measured, as in scikit-learn. None is accuracy, for several labels F1 of a row, for numbers R2.
+    n_jobs : int or None, default=None
+        Number of processes. It does not change the scores, but the seconds.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the folds, of the standard estimators and of the intervals.
+
+    Returns
+    -------
+    comparison : :class:`Comparison`
+        Prints as a table. `rows` are the figures, `sentence` says whether the difference matters,
+        :meth:`~Comparison.to_frame` makes a data frame, and :meth:`~Comparison.plot` a drawing.
+
+    Warns
+    -----
+    UserWarning
+        If texts are in a training and in a test fold, which makes all scores too high; there are fewer folds; a class
+        has one row; or a standard row is left out, because its estimator failed.
+
+    Raises
+    ------
+    ValueError
+        If there are no labels in `y`, one class, or one group; lengths differ; a fold lacks rows; an estimator of
+        yours fails; or, without labels, `corpus`, `classifier` or `scoring` is given, or the text is too short.
+    TypeError
+        If a text is missing or no string, or `estimators` has no names.
+
+    Notes
+    -----
+    *Intervals* are of the lead, from the differences on the same rows, or in the same groups, with the t distribution.
+    They are made to hold together in 95 % of cases, not each alone, so that the best of many rows is not ahead by
+    chance. They do not count what other training rows would change: see :ref:`intervals_of_compare`. With `scoring`,
+    they come from the scores of the folds with the correction of [1]_, and are wider: take ten folds.
+
+    *Own text* in `corpus` that holds the texts of `X` tells the vectors about the words of the test rows, though not
+    about their labels. That is fair if later texts will be in it too.
+
+    *Without labels* each text is to find its continuation: each fold learns from the other documents, and the score is
+    that of `next_sentence` in :func:`document_scores`, with 20 candidates. Texts that are documents each are cut in
+    two. Another simple row is tf-idf fitted on the compared sentences themselves.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the Generalization Error", Machine Learning 52, 2003.
+
+    Examples
+    --------
+    >>> from skembed.evaluation import compare
+    >>> X = [f"{a} {b}" for a in ("cats", "dogs", "shares", "stocks") for b in "abcdefgh"]
+    >>> y = ["animals"] * 16 + ["money"] * 16
+    >>> result = compare(X, y, cv=2)
+    >>> result.reference
+    'tf-idf'
+    >>> print(result.sentence)
+    No difference that matters: ...
+    """
+    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    given = {} if estimators is None else named_estimators(estimators, "estimators")
+    if y is not None:
+        task = label_task(X, y, corpus, groups, given, classifier, cv, scoring, seed)
+        return carry_out(task, n_jobs, seed)
+    for name, value in {"corpus": corpus, "classifier": classifier, "scoring": scoring}.items():
+        if value is not None:
+            because = "X is own text" if name == "corpus" else "nothing is classified"
+            raise ValueError(f"{name} must be None where y is None: {because}. Pass y, or leave {name} out.")
+    return carry_out(document_task(X, groups, given, cv, seed), n_jobs, seed)

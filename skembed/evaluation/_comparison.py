@@ -1,0 +1,250 @@
+"""A table of methods on the same rows: scores, leads over the best simple one with intervals, seconds and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._optional_dependencies import check_matplotlib_support, check_pandas_support
+
+from ._sections import html_table, markdown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+NEXT_SENTENCE, SECOND_HALF = "next sentence", "second half"
+IN_PER_CENT = ("accuracy", "R2", "F1", NEXT_SENTENCE, SECOND_HALF, "ndcg", "recall", "precision", "map", "mrr")
+_CONFIDENCE = 0.95
+_N_DRAWS = 10_000  # of the joint distribution of the leads
+
+
+class Trial(NamedTuple):
+    """What one method did: a value for each tested row or fold, and what it cost."""
+
+    values: NDArray[np.float64]
+    fit_seconds: float
+    seconds_per_1000: float
+    megabytes: float | None  # None if it cannot be pickled
+
+
+class Comparison:
+    """A table of methods with the lead of each over the best simple one.
+
+    :func:`compare` and :func:`compare_search` make it. It prints as a table with a sentence below; in a notebook it is
+    drawn as one.
+
+    Attributes
+    ----------
+    rows : list of dict
+        One a method, the best first:
+
+        - `method`: its name;
+        - `score`: as `measure` says;
+        - `lead`, `low`, `high`: the difference from the score of `reference`, and its interval; None for `reference`;
+        - `fit_seconds`: of the fastest fold; with the time to compile, if there is one fit;
+        - `seconds_per_1000`: to transform and predict 1,000 rows; without labels, to transform them; or to search
+          with 1,000 queries;
+        - `megabytes`: size of the pickled model, a million bytes; None if it cannot be pickled.
+
+    reference : str
+        The simple method with the highest score, which the others are compared with.
+    measure : str
+        What `score` is: "accuracy", "R2", "F1", "next sentence", "second half", or what the parameters `scoring` or
+        `measure` say.
+    about : str
+        What was measured, in a sentence.
+    sentence : str
+        What follows: whether the best of the other methods is ahead of `reference`.
+    """
+
+    rows: list[dict[str, Any]]
+    reference: str
+    measure: str
+    about: str
+    sentence: str
+
+    def __init__(
+        self, rows: Sequence[Mapping[str, Any]], *, reference: str, measure: str, about: str, sentence: str
+    ) -> None:
+        self.rows, self.reference, self.measure = [dict(row) for row in rows], reference, measure
+        self.about, self.sentence = about, sentence
+
+    def __repr__(self) -> str:
+        return f"{self.about}\n\n{markdown(self._table())}\n{self.sentence}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.about)}</p>\n{html_table(self._table())}\n<p><b>{escape(self.sentence)}</b></p>"
+
+    def _table(self) -> list[list[str]]:
+        header = ["method", self.measure, "lead", "95 % interval", "fit, s", "1,000 rows, s", "size, MB"]
+        return [header, *map(self._cells, self.rows)]
+
+    def _cells(self, row: Mapping[str, Any]) -> list[str]:
+        show = partial(_shown, measure=self.measure)
+        if row["lead"] is None:
+            lead = ["", "reference"]
+        else:
+            lead = [show(row["lead"], sign="+"), " to ".join(show(row[end], sign="+") for end in ("low", "high"))]
+        costs = (row["fit_seconds"], row["seconds_per_1000"], row["megabytes"])
+        return [row["method"], show(row["score"]), *lead, *("" if cost is None else f"{cost:.2f}" for cost in costs)]
+
+    def to_frame(self) -> DataFrame:
+        """Return the rows as a data frame.
+
+        Returns
+        -------
+        frame : :class:`pandas.DataFrame`
+            One row a method, with the columns that `rows` has, and NaN for None.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        pandas: Any = check_pandas_support("Comparison.to_frame")
+        frame = pandas.DataFrame(self.rows)
+        return frame.astype(dict.fromkeys(["lead", "low", "high", "megabytes"], np.float64))
+
+    def plot(self, ax: Any = None) -> Axes:
+        """Draw the lead of each method over the reference, with its interval.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to plot on. None makes a new figure.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            The axes, with the best method on top.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib_support("Comparison.plot")
+        import matplotlib.pyplot as plt
+
+        n, show = len(self.rows), partial(_shown, measure=self.measure)
+        if ax is None:
+            ax = plt.subplots(figsize=(7, 1.2 + 0.4 * n), layout="constrained")[1]
+        scale = 100 if _is_in_per_cent(self.measure) else 1
+        for place, row in enumerate(self.rows):
+            if row["lead"] is None:
+                ax.plot(0, place, "o", color="0.4")
+            else:
+                ends = [[scale * abs(row["lead"] - row[end])] for end in ("low", "high")]
+                ax.errorbar(scale * row["lead"], place, xerr=ends, fmt="o", color="C0", capsize=3)
+        ax.axvline(0, color="0.4", linewidth=0.8)
+        names = [f"{row['method']}  {show(row['score'])}" for row in self.rows]
+        ax.set_yticks(range(n), names, parse_math=False, usetex=False)
+        ax.set_ylim(n - 0.5, -0.5)  # the best on top
+        ax.grid(axis="x", alpha=0.3)
+        unit = "points of " if _is_in_per_cent(self.measure) else ""
+        ax.set_xlabel(f"{unit}{self.measure}: lead over {self.reference}", parse_math=False, usetex=False)
+        return ax
+
+
+def make_comparison(
+    trials: Mapping[str, Trial],
+    simple: Sequence[str],
+    *,
+    measure: str,
+    about: str,
+    units: NDArray[Any] | None,
+    what: str,
+    spread: float,
+    random_state: Any,
+) -> Comparison:
+    """Rank the trials, and compare them with the best of the `simple` ones.
+
+    Values of one of the `units` are drawn together. `spread` is what their standard errors are multiplied with.
+    """
+    names = list(trials)
+    values = np.column_stack([trial.values for trial in trials.values()])
+    scores = values.mean(axis=0)
+    reference = max((name for name in names if name in simple), key=lambda name: scores[names.index(name)])
+    others = [i for i, name in enumerate(names) if name != reference]
+    differences = values[:, others] - values[:, [names.index(reference)]]
+    widths = spread * joint_half_widths(differences, units, random_state)
+    leads = dict(zip(others, zip(differences.mean(axis=0), widths)))
+    rows = []
+    for i in np.argsort(-scores, kind="stable").tolist():
+        lead, width = leads.get(i, (None, None))
+        rows.append(
+            {
+                "method": names[i],
+                "score": float(scores[i]),
+                "lead": None if lead is None else float(lead),
+                "low": None if lead is None else float(lead - width),
+                "high": None if lead is None else float(lead + width),
+                "fit_seconds": trials[names[i]].fit_seconds,
+                "seconds_per_1000": trials[names[i]].seconds_per_1000,
+                "megabytes": trials[names[i]].megabytes,
+            }
+        )
+    best = next((row for row in rows if row["method"] not in simple), None)
+    sentence = (
+        f"Only simple methods were tried; {reference} is the best."
+        if best is None
+        else say(best, reference, measure, what)
+    )
+    return Comparison(rows, reference=reference, measure=measure, about=about, sentence=sentence)
+
+
+def joint_half_widths(
+    differences: NDArray[np.float64], units: NDArray[Any] | None, random_state: Any
+) -> NDArray[np.float64]:
+    """Half the widths of intervals of the means of all columns, which hold together with probability 0.95.
+
+    The columns are correlated, as all are compared with one method on the same rows. Their t statistics are drawn from
+    the joint distribution, and the largest of each draw decides how wide the intervals are.
+    """
+    n_rows = len(differences)
+    units = np.arange(n_rows) if units is None else np.unique(units, return_inverse=True)[1]
+    n_units = int(units.max()) + 1
+    residuals = np.zeros((n_units, differences.shape[1]))
+    np.add.at(residuals, units, differences - differences.mean(axis=0))
+    covariance = residuals.T @ residuals * n_units / ((n_units - 1) * n_rows**2)
+    errors = np.sqrt(covariance.diagonal())
+    scale = np.where(errors > 0, errors, 1.0)
+    eigenvalues, directions = np.linalg.eigh(covariance / np.outer(scale, scale))
+    random = check_random_state(random_state)
+    draws = random.standard_normal((_N_DRAWS, len(errors))) @ (directions * np.sqrt(np.maximum(eigenvalues, 0))).T
+    draws /= np.sqrt(random.chisquare(n_units - 1, size=(_N_DRAWS, 1)) / (n_units - 1))
+    return np.quantile(np.abs(draws).max(axis=1, initial=0.0), _CONFIDENCE) * errors
+
+
+def say(best: Mapping[str, Any], reference: str, measure: str, what: str) -> str:
+    """Say whether the best method is ahead of the reference."""
+    show = partial(_shown, measure=measure)
+    points = " points" if _is_in_per_cent(measure) else f" of {measure}"
+    name, lead, low, high = (best[key] for key in ("method", "lead", "low", "high"))
+    interval = f"(95 % interval {show(low)} to {show(high)})"
+    if low > 0:
+        return f"{name} is {show(lead)}{points} ahead of {reference} {interval}."
+    distance = f"{name} is {show(abs(lead))}{points} {'ahead of' if lead >= 0 else 'behind'} {reference} {interval}"
+    if high < 0:
+        return f"{reference} is ahead of all others: {distance}."
+    return (
+        f"No difference that matters: {distance}. {what} show only a difference of more than about "
+        f"{show((high - low) / 2)}{points}."
+    )
+
+
+def _is_in_per_cent(measure: str) -> bool:
+    return measure.partition("@")[0] in IN_PER_CENT
+
+
+def _shown(value: float, measure: str, sign: str = "-") -> str:
+    """Write a score or a difference of scores."""
+    if _is_in_per_cent(measure):
+        return f"{round(100 * value, 1) + 0.0:{sign}.1f}"  # 0.0 makes -0.0 positive
+    return f"{value + 0.0:{sign}.4g}"

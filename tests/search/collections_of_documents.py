@@ -1,0 +1,58 @@
+"""Documents for the tests of the search index, and BM25 as a reader of the formula would write it."""
+
+import math
+import re
+from collections import Counter
+
+import numpy as np
+
+TOPICS = [
+    "cat dog mouse purr bark tail whisker kitten puppy paw",
+    "rain snow storm wind cloud thunder sunny forecast frost umbrella",
+    "bread butter oven flour bake cheese soup recipe spoon kitchen",
+    "train station ticket rail track engine driver delay platform journey",
+]
+
+
+def make_documents(n, seed=0):
+    """Documents of three to eight sentences, each of one of four topics, with titles."""
+    generator, documents = np.random.default_rng(seed), []
+    for i in range(n):
+        words = TOPICS[i % 4].split()
+        chosen = [
+            " ".join([*generator.choice(words, 4), *generator.choice(["the", "a", "and", "in"], 3)]).capitalize() + "."
+            for _ in range(generator.integers(3, 9))
+        ]
+        documents.append((" ".join(generator.choice(words, 2)), " ".join(chosen)))
+    return documents
+
+
+def bm25_of(documents, query, k1=1.2, b=0.75, weights=None):
+    """Score of each document, a tuple of fields; None was removed."""
+    weights = [1.0] * 9 if weights is None else weights
+    counts, lengths = [], []
+    for fields in documents:
+        counted = Counter()
+        for field, weight in zip(fields or (), weights):
+            for word in re.findall(r"\w+", field.lower()):
+                counted[word] += weight
+        counts.append(counted)
+        lengths.append(sum(counted.values()))
+    n = sum(fields is not None for fields in documents)
+    mean = sum(lengths) / n
+    scores = np.zeros(len(documents))
+    for word in re.findall(r"\w+", query.lower()):
+        df = sum(word in counted for counted in counts)
+        idf = math.log(1 + (n - df + 0.5) / (df + 0.5))
+        for i, (counted, length) in enumerate(zip(counts, lengths)):
+            if word in counted:
+                scores[i] += idf * counted[word] / (counted[word] + k1 * (1 - b + b * length / mean))
+    return scores
+
+
+def best(scores, k, found=None):
+    """Rows of the k best scores, -1 where a document is not found: by default, of score zero."""
+    found = scores > 0 if found is None else found
+    order = np.lexsort((np.arange(len(scores)), -scores))
+    order = order[found[order]][:k]
+    return np.append(order, np.full(k - len(order), -1))
