@@ -134,6 +134,7 @@ def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, Any], n_fitted: 
         found["rows_of_terms"],
         found["word_vectors"],
         DocumentVectors(found["document_vectors"], found["mean"], found["covariance"]),
+        int(np.count_nonzero(found["is_alive"])),
         n_fitted,
         text,
     )

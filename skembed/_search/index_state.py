@@ -27,16 +27,13 @@ class IndexState(NamedTuple):
     rows_of_terms: np.ndarray  # (n_terms,) int32: row in `word_vectors`, -1 for a term without a vector
     word_vectors: np.ndarray  # (n_learned, width) float32
     documents: DocumentVectors
+    n_alive: int  # documents that were not removed
     n_fitted: int  # rows from `fit`; the others came later
     text: tuple[np.ndarray, np.ndarray] | None  # of all fields as `encode_words` packs it; None if it is not kept
 
     @property
     def n_rows(self) -> int:
         return len(self.is_alive)
-
-    @property
-    def n_alive(self) -> int:
-        return int(np.count_nonzero(self.is_alive))
 
     def tokens_of(self, row: int) -> NDArray[np.int32]:
         """Return the terms of all fields of a row."""
@@ -69,6 +66,7 @@ def make_state(
         read_only_view(rows_of_terms),
         word_vectors,
         describe_vectors(vectors, alive),
+        n_rows,
         n_rows,
         None if texts is None else encode_words(texts),
     )
@@ -134,6 +132,7 @@ def _counted(state: IndexState) -> IndexState:
         tokens=tokens,
         token_ptr=ptr,
         is_alive=alive,
+        n_alive=int(np.count_nonzero(alive)),
         rows_of_terms=read_only_view(state.rows_of_terms),
         postings=list_postings(tokens, ptr, state.lexicon.n_terms, alive, state.scoring),
     )
