@@ -126,10 +126,13 @@ def read_queries(queries: Any) -> list[str]:
     return found
 
 
+_TITLE = 3.0  # weight of the first of several fields
+
+
 def read_field_weights(given: Any, columns: Sequence[Any] | None, n_fields: int) -> NDArray[np.float64]:
     """Return the weight of each field."""
     if given is None:
-        return np.ones(n_fields)
+        return np.array([_TITLE if n_fields > 1 else 1.0, *[1.0] * (n_fields - 1)])
     if isinstance(given, dict):
         if columns is None or set(given) != set(columns):
             raise ValueError(f"field_weights has the names {brief(list(given))}, columns are {brief(columns)}.")

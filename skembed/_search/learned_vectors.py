@@ -20,7 +20,6 @@ from .._text.batches import offsets
 from .._text.vocabulary import Vocabulary
 from .terms import TermReader
 
-_BATCH_SIZE = 128  # pairs, which are negatives of each other
 _ROWS = 4096  # documents at a time
 _ZERO = np.float32(0.0)
 
@@ -49,7 +48,7 @@ def learn_vectors(
     if np.count_nonzero(has_terms) < 2:
         return WordVectors([], np.zeros((0, 0), np.float32))
     corpus = PairCorpus(_corpus_of(text.tokens, text.ptr, text.terms, np.repeat(has_terms, 2)))
-    learner = ParaphraseVectorizer(n_components, batch_size=_BATCH_SIZE, n_jobs=n_jobs, random_state=random_state)
+    learner = ParaphraseVectorizer(n_components, n_jobs=n_jobs, random_state=random_state)
     with suppress(ValueError):  # if all pairs hang together by common texts, none can be told from another
         learner.fit(corpus)
         vectors = np.zeros((len(learner.vocabulary_), padded(n_components)), np.float32)

@@ -55,7 +55,8 @@ class SearchIndex(IndexInspection, BaseEstimator):
     columns : list or None, default=None
         The columns of a table of documents that are searched, each a field. The first one of several is the title.
     field_weights : array-like of shape (n_fields,), dict or None, default=None
-        By what the words of each field are counted; a dict has the names of `columns`. None counts all words once.
+        By what the words of each field are counted; a dict has the names of `columns`. None counts the words of the
+        first of several fields, the title, three times.
     vector_weight : float or "auto", default="auto"
         How much the vectors count beside BM25, when both are standardised; 0 for not at all.
     keep_text : bool, default=False
