@@ -2,10 +2,10 @@
 
     python benchmarks/quality/search.py --data DATA [--kept-aside] [--out doc/_results/quality]
 
-nDCG@10 times 100, by `skembed.evaluation.retrieval`, on the collections of DATA/eval/ir: queries, documents, and people's
-judgements. BM25 is a plain one on title and text as one: stems, English stop words left out, pairs of characters for
-Chinese. SearchIndex has one setting for all: the stems of the language, nothing else. The lead is over the better of the
-two BM25, with its 95 % interval and the p of the paired test.
+nDCG@10 times 100, by `skembed.evaluation.retrieval`, on the collections of DATA/eval/ir: queries, documents, judgements
+of people. BM25 is a plain one on title and text as one: stems, English stop words left out, pairs of characters for
+Chinese. SearchIndex has one setting for all: the stems of the language, nothing else. The lead is over the better BM25,
+with its 95 % interval and the p of the paired test.
 --kept-aside takes the collections on which nothing was chosen.
 """
 
