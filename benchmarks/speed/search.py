@@ -3,8 +3,8 @@
     python benchmarks/speed/search.py --data DATA
 
 Documents are pieces of 100 words of Simple English Wikipedia, queries five words in a row of a document. All read the
-text themselves, use one thread, and neither stems nor stop words. bm25s runs with its numba back end, the formula is the
-same ("lucene", k1 1.2, b 0.75). The clock is CPU seconds. bm25s is in no extra: ``pip install bm25s``.
+text themselves, use one thread, and neither stems nor stop words. bm25s runs with its numba back end, the formula is
+the same ("lucene", k1 1.2, b 0.75). The clock is CPU seconds. bm25s is in no extra: ``pip install bm25s``.
 """
 
 import gzip
@@ -124,7 +124,9 @@ def main():
     ]
     alone = seconds["SearchIndex, with vectors", "one"]
     targets.append(target("a query alone, with vectors", "SearchIndex", alone, 2, at_most=True, unit="ms"))
-    notes = f"{n_documents:,} documents of about {N_WORDS} words, the {K} best, queries of five words, one thread, CPU time."
+    notes = (
+        f"{n_documents:,} documents of about {N_WORDS} words, the {K} best, five words a query, one thread, CPU s."
+    )
 
     def draw(figure):
         column = TASKS["many"]

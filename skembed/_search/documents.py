@@ -60,6 +60,9 @@ def read_documents(documents: Any, columns: Sequence[Any] | None, missing: str, 
         rows: Any = zip(*fields, strict=True)
         given = documents[columns[0]]
     else:
+        shape = getattr(documents, "shape", ())
+        if len(shape) == 2 and shape[1] > 1 and (table := _table_of(documents)) is not None:
+            raise ValueError(f"documents is {describe(documents)}. Say which to search: columns={brief(list(table))}.")
         rows, given = iter_sentences(documents, name="documents", items="documents"), documents
     with advising(given):
         return _checked(_read_rows(rows, missing, n_fields, has_columns=columns is not None), n_fields)

@@ -41,7 +41,7 @@ _DTYPES = {
     "word_vectors": ("float32", 2),
     "document_vectors": ("float32", 2),
     "mean": ("float64", 1),
-    "covariance": ("float64", 2),
+    "covariance": ("float32", 2),
     "field_weights": ("float64", 1),
 }
 _TEXT = {"text": ("uint8", 1), "text_ptr": ("int64", 1)}  # only where the text is kept

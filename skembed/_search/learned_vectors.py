@@ -18,6 +18,7 @@ from .._encoders.bag import sum_rows
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._text.batches import offsets
 from .._text.vocabulary import Vocabulary
+from .ranking import dot
 from .terms import TermReader
 
 _ROWS = 4096  # documents at a time
@@ -36,7 +37,7 @@ class DocumentVectors(NamedTuple):
 
     vectors: np.ndarray  # (n_documents, width) float32
     mean: np.ndarray  # (width,) float64
-    covariance: np.ndarray  # (width, width) float64
+    covariance: np.ndarray  # (width, width) float32
 
 
 def learn_vectors(
@@ -101,14 +102,14 @@ def describe_vectors(vectors: np.ndarray, is_alive: np.ndarray) -> DocumentVecto
         columns = np.ascontiguousarray(part.T)
         square += product_by_row(columns, columns)[:, :width]
     mean /= n
-    covariance = square / n - np.outer(mean, mean)
+    covariance = (square / n - np.outer(mean, mean)).astype(np.float32)
     return DocumentVectors(*map(read_only_view, (vectors, mean, covariance)))
 
 
 def spread_of_cosines(queries: np.ndarray, documents: DocumentVectors) -> np.ndarray:
     """Return the standard deviation of the cosines of each query with all documents, (n_queries,) float64."""
     spread = np.empty(len(queries))
-    _spread(queries, documents.covariance, spread)
+    _spread(read_only_view(queries), documents.covariance, spread)
     return spread
 
 
@@ -124,13 +125,8 @@ def scale_rows(rows):
 @lean_kernel
 def _spread(queries, covariance, spread):
     """Write the square root of ``q @ covariance @ q`` for each query, (n, width) float32."""
-    width = covariance.shape[0]
     for q in range(queries.shape[0]):
         variance = 0.0
-        for i in range(width):
-            if queries[q, i] != _ZERO:
-                along = 0.0
-                for j in range(width):
-                    along += covariance[i, j] * queries[q, j]
-                variance += along * queries[q, i]
-        spread[q] = np.sqrt(max(variance, 0.0)) if variance > 1e-12 else 0.0
+        for i in range(covariance.shape[0]):
+            variance += float(queries[q, i]) * dot(covariance, i, queries, q)
+        spread[q] = np.sqrt(variance) if variance > 1e-12 else 0.0

@@ -57,7 +57,10 @@ def search_in(state: IndexState, queries: Sequence[Query], k: int, weight: float
 def _rank(state: IndexState, queries: Sequence[Query], k: int, weight: float) -> tuple[np.ndarray, np.ndarray]:
     encoded = encode_queries(state, queries, weight)
     n_padded = state.n_rows + -state.n_rows % WIDTH
-    scores = _IDLE.pop() if _IDLE else np.empty(0, np.float32)
+    try:
+        scores = _IDLE.pop()
+    except IndexError:
+        scores = np.empty(0, np.float32)
     if len(scores) != n_padded:
         scores = np.zeros(n_padded, np.float32)
     slopes, keys = np.empty(len(queries), np.float32), np.full((len(queries), k), ABSENT)
