@@ -32,12 +32,31 @@ class WordVectors(NamedTuple):
     vectors: np.ndarray  # (n_terms, width) float32
 
 
+class Moments(NamedTuple):
+    """Sums over vectors, to which those of others can be added."""
+
+    total: np.ndarray  # (width,) float64
+    products: np.ndarray  # (width, width) float64: of each two columns
+
+    def plus(self, sign: int, other: Moments) -> Moments:
+        """Return the sums with those of other vectors, or without them where `sign` is -1."""
+        return Moments(self.total + sign * other.total, self.products + sign * other.products)
+
+
 class DocumentVectors(NamedTuple):
     """Vectors of documents, of length one or zero, and how they lie; the width is a multiple of sixteen."""
 
-    vectors: np.ndarray  # (n_documents, width) float32
-    mean: np.ndarray  # (width,) float64
+    vectors: np.ndarray  # (n_rows, width) float32; zero for a removed document
+    moments: Moments
     covariance: np.ndarray  # (width, width) float32
+
+    @classmethod
+    def of(cls, vectors: np.ndarray, moments: Moments, n_documents: int) -> DocumentVectors:
+        """Make it of the vectors and moments of so many documents."""
+        mean = moments.total / max(n_documents, 1)
+        covariance = moments.products / max(n_documents, 1) - np.outer(mean, mean)
+        moments = Moments(*map(read_only_view, moments))
+        return cls(read_only_view(vectors), moments, read_only_view(covariance.astype(np.float32)))
 
 
 def learn_vectors(
@@ -92,18 +111,16 @@ def vectors_of(tokens: np.ndarray, ptr: np.ndarray, rows_of_terms: np.ndarray, w
     return found
 
 
-def describe_vectors(vectors: np.ndarray, is_alive: np.ndarray) -> DocumentVectors:
-    """Add the mean and the covariance over the documents that count."""
-    n, width = int(np.count_nonzero(is_alive)) or 1, vectors.shape[1]
-    mean, square = np.zeros(width), np.zeros((width, width))
+def moments_of(vectors: np.ndarray) -> Moments:
+    """Return the sums over vectors."""
+    width = vectors.shape[1]
+    total, products = np.zeros(width), np.zeros((width, width))
     for first in range(0, len(vectors) if width else 0, _ROWS):
-        part = vectors[first : first + _ROWS]  # those that do not count are zero
-        mean += part.sum(axis=0, dtype=np.float64)
+        part = vectors[first : first + _ROWS]
+        total += part.sum(axis=0, dtype=np.float64)
         columns = np.ascontiguousarray(part.T)
-        square += product_by_row(columns, columns)[:, :width]
-    mean /= n
-    covariance = (square / n - np.outer(mean, mean)).astype(np.float32)
-    return DocumentVectors(*map(read_only_view, (vectors, mean, covariance)))
+        products += product_by_row(columns, columns)[:, :width]
+    return Moments(total, products)
 
 
 def spread_of_cosines(queries: np.ndarray, documents: DocumentVectors) -> np.ndarray:

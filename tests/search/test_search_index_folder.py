@@ -106,8 +106,8 @@ FORGERIES = {
     "rows_of_terms": [(0, 10**6), (0, -2)],
     "word_vectors": [((0, 0), np.nan)],
     "document_vectors": [((0, 0), np.nan), ((0, 0), 3.0)],
-    "mean": [(0, np.inf)],
-    "covariance": [((0, 0), np.nan)],
+    "vector_total": [(0, np.inf)],
+    "vector_products": [((0, 0), np.nan)],
     "field_weights": [(0, -1.0), (0, np.nan)],
     "text_ptr": [(1, -1)],
     "text": [(0, 0xFF)],
@@ -161,7 +161,7 @@ def test_forged_headers(index, tmp_path, change):
         SearchIndex.load(tmp_path / "index")
 
 
-@pytest.mark.parametrize("step", ["list_postings", "describe_vectors", "vectors_of"])
+@pytest.mark.parametrize("step", ["list_postings", "moments_of", "vectors_of"])
 def test_killed_add_and_remove_leave_the_old_index(index, monkeypatch, step):
     other = pickle.loads(pickle.dumps(index))
 
