@@ -124,9 +124,7 @@ def main():
     ]
     alone = seconds["SearchIndex, with vectors", "one"]
     targets.append(target("a query alone, with vectors", "SearchIndex", alone, 2, at_most=True, unit="ms"))
-    notes = (
-        f"{n_documents:,} documents of about {N_WORDS} words, the {K} best, five words a query, one thread, CPU s."
-    )
+    notes = f"{n_documents:,} documents of about {N_WORDS} words, the {K} best, five words a query, one thread, CPU s."
 
     def draw(figure):
         column = TASKS["many"]

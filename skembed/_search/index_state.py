@@ -98,7 +98,7 @@ def with_documents(state: IndexState, encoded: EncodedTexts, texts: list[str]) -
             token_ptr=np.append(state.token_ptr, state.token_ptr[-1] + encoded.ptr[1:]),
             is_alive=alive,
             rows_of_terms=rows_of_terms,
-            documents=DocumentVectors.of(vectors, moments, np.count_nonzero(alive)),
+            documents=DocumentVectors.of(vectors, moments, int(np.count_nonzero(alive))),
             text=text,
         )
     )
@@ -123,7 +123,7 @@ def without_rows(state: IndexState, rows: np.ndarray) -> IndexState:
             tokens=state.tokens[np.repeat(kept, lengths)],
             token_ptr=offsets(lengths * kept),
             is_alive=alive,
-            documents=DocumentVectors.of(vectors, moments, np.count_nonzero(alive)),
+            documents=DocumentVectors.of(vectors, moments, int(np.count_nonzero(alive))),
             text=text,
         )
     )

@@ -302,6 +302,14 @@ def test_removed_documents_are_not_found_by_vectors(index):
     np.testing.assert_array_equal(rows[:5], best(bm25 + slope * cosines, 5, alive & ((bm25 > 0) | (cosines > 0))))
 
 
+def test_a_word_of_removed_documents_alone_is_unknown():
+    documents = [*DOCUMENTS, ("", "a kitten in Timbuktu"), ("", "the kitten of Timbuktu")]
+    index = SearchIndex(24, random_state=0).fit(documents)
+    assert (index.search(["timbuktu"], k=5)[0] >= 0).all()
+    assert (index.remove([120, 121]).search(["timbuktu"], k=5)[0] == -1).all()
+    assert index.explain("timbuktu", 0).bm25 == {} and index.to_sparse(["timbuktu kitten"]).nnz == 1
+
+
 @pytest.mark.parametrize(
     ("rows", "error", "message"),
     [
