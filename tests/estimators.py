@@ -259,7 +259,10 @@ CLASSES = [
     for value in (getattr(skembed, name) for name in skembed.__all__)
     if isinstance(value, type) and issubclass(value, TextEstimator)
 ]
-COMPOSED = [skembed.TextVectorizer]  # made of others, without their common options: only scikit-learn's checks
+COMPOSED = [
+    skembed.SearchIndex,
+    skembed.TextVectorizer,
+]  # made of others, without their common options: only scikit-learn's checks
 REQUIRED = {"MetaEmbeddingVectorizer": {"word_vectors": [GIVEN]}}
 
 

@@ -78,13 +78,12 @@ def list_postings(
     """
     n_fields, k1, b = scoring.n_fields, scoring.k1, scoring.b
     df, last = np.zeros(n_terms, np.int64), np.full(n_terms, -1, np.int32)
-    tokens, doc_ptr = read_only_view(tokens), read_only_view(ptr[::n_fields].copy())
-    _count_documents(tokens, doc_ptr, last, df)
+    tokens, ptr, weights = read_only_view(tokens), read_only_view(ptr), scoring.field_weights.astype(np.float32)
+    _count_documents(tokens, ptr, weights, last, df)
     posting_ptr = offsets(df)
     docs, counts = np.empty(posting_ptr[-1], np.int32), np.empty(posting_ptr[-1], np.float32)
     last[:] = -1
-    weights = scoring.field_weights.astype(np.float32)
-    _write_postings(tokens, read_only_view(ptr), weights, last, posting_ptr[:-1].copy(), docs, counts)
+    _write_postings(tokens, ptr, weights, last, posting_ptr[:-1].copy(), docs, counts)
     lengths = np.diff(ptr).reshape(-1, n_fields) @ scoring.field_weights
     mean = lengths.sum() / max(np.count_nonzero(is_alive), 1)
     norms = k1 * (1 - b + b * lengths / (mean if mean > 0 else 1.0))
@@ -93,14 +92,17 @@ def list_postings(
 
 
 @lean_kernel
-def _count_documents(tokens, doc_ptr, last, df):
-    """Count the documents of each term.
+def _count_documents(tokens, ptr, field_weights, last, df):
+    """Count the documents of each term; a field without weight does not count.
 
-    ``tokens`` (n_tokens,) int32; ``doc_ptr`` (n_documents + 1,) int64, where the documents begin
-    ``last`` (n_terms,) int32, all -1, receives the last document of each term; ``df`` (n_terms,) int64, zeros
+    ``tokens`` (n_tokens,) int32; ``ptr`` (n_documents n_fields + 1,) int64, where the fields begin
+    ``field_weights`` (n_fields,) float32; ``last`` (n_terms,) int32, all -1, receives the last document of each term
+    ``df`` (n_terms,) int64, zeros
     """
-    for doc in range(doc_ptr.shape[0] - 1):
-        for i in range(doc_ptr[doc], doc_ptr[doc + 1]):
+    n_fields = field_weights.shape[0]
+    for row in range(ptr.shape[0] - 1):
+        doc, weight = row // n_fields, field_weights[row % n_fields]
+        for i in range(ptr[row], ptr[row + 1] if weight > 0.0 else ptr[row]):
             term = tokens[i]
             if last[term] != doc:
                 last[term] = doc
@@ -119,7 +121,7 @@ def _write_postings(tokens, ptr, field_weights, last, at, docs, counts):
     n_fields = field_weights.shape[0]
     for row in range(ptr.shape[0] - 1):
         doc, weight = row // n_fields, field_weights[row % n_fields]
-        for i in range(ptr[row], ptr[row + 1]):
+        for i in range(ptr[row], ptr[row + 1] if weight > 0.0 else ptr[row]):
             term = tokens[i]
             if last[term] == doc:
                 counts[at[term] - 1] += weight

@@ -60,9 +60,13 @@ def read_documents(documents: Any, columns: Sequence[Any] | None, missing: str, 
         rows: Any = zip(*fields, strict=True)
         given = documents[columns[0]]
     else:
+        shape: Any = getattr(documents, "shape", ())
+        is_wide = isinstance(shape, tuple) and len(shape) == 2 and shape[1] > 1
+        if is_wide and (table := _table_of(documents)) is not None:
+            raise ValueError(f"documents is {describe(documents)}. Say which to search: columns={brief(list(table))}.")
         rows, given = iter_sentences(documents, name="documents", items="documents"), documents
     with advising(given):
-        return _checked(_read_rows(rows, missing, n_fields, has_columns=columns is not None), n_fields)
+        return _checked(_read_rows(rows, missing, n_fields), n_fields)
 
 
 def _table_of(documents: Any) -> dict[Any, Any] | None:
@@ -87,7 +91,7 @@ def _texts_of_corpus(corpus: SentenceCorpus) -> list[str]:
     ]
 
 
-def _read_rows(rows: Any, missing: str, n_fields: int | None, *, has_columns: bool) -> Texts:
+def _read_rows(rows: Any, missing: str, n_fields: int | None) -> Texts:
     texts: list[str] = []
     for row, item in enumerate(rows):
         fields = item if isinstance(item, (tuple, list)) else (item,)
@@ -126,10 +130,13 @@ def read_queries(queries: Any) -> list[str]:
     return found
 
 
+_TITLE = 3.0  # weight of the first of several fields
+
+
 def read_field_weights(given: Any, columns: Sequence[Any] | None, n_fields: int) -> NDArray[np.float64]:
     """Return the weight of each field."""
     if given is None:
-        return np.ones(n_fields)
+        return np.array([_TITLE if n_fields > 1 else 1.0, *[1.0] * (n_fields - 1)])
     if isinstance(given, dict):
         if columns is None or set(given) != set(columns):
             raise ValueError(f"field_weights has the names {brief(list(given))}, columns are {brief(columns)}.")

@@ -19,7 +19,7 @@ from .._validation.paths import PathLike, user_path
 from .._validation.scalars import plain
 from .bm25 import Postings, Scoring
 from .index_state import IndexState
-from .learned_vectors import DocumentVectors
+from .learned_vectors import DocumentVectors, Moments
 from .terms import Lexicon, is_sorted
 
 _HEADER = "index.json"
@@ -40,8 +40,8 @@ _DTYPES = {
     "rows_of_terms": ("int32", 1),
     "word_vectors": ("float32", 2),
     "document_vectors": ("float32", 2),
-    "mean": ("float64", 1),
-    "covariance": ("float64", 2),
+    "vector_total": ("float64", 1),
+    "vector_products": ("float64", 2),
     "field_weights": ("float64", 1),
 }
 _TEXT = {"text": ("uint8", 1), "text_ptr": ("int64", 1)}  # only where the text is kept
@@ -77,7 +77,7 @@ def _arrays_of(state: IndexState) -> dict[str, np.ndarray]:
     arrays = (
         *(lexicon.text, lexicon.ptr, lexicon.order, state.tokens, state.token_ptr, state.is_alive.view(np.uint8)),
         *(postings.ptr, postings.docs, postings.weights, state.rows_of_terms, state.word_vectors, documents.vectors),
-        *(documents.mean, documents.covariance, state.scoring.field_weights),
+        *(*documents.moments, state.scoring.field_weights),
     )
     return dict(zip(_DTYPES, arrays, strict=True)) | dict(zip(_TEXT, state.text or ()))
 
@@ -124,6 +124,8 @@ def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, Any], n_fitted: 
     _check_documents(found, n_fitted)
     _check_vectors(found)
     text = (found["text"], found["text_ptr"]) if "text" in found else None
+    n_alive = int(np.count_nonzero(found["is_alive"]))
+    moments = Moments(found["vector_total"], found["vector_products"])
     return IndexState(
         Scoring(scoring["k1"], scoring["b"], found["field_weights"]),
         Lexicon(found["terms"], found["terms_ptr"], found["terms_order"]),
@@ -133,7 +135,8 @@ def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, Any], n_fitted: 
         Postings(found["posting_ptr"], found["posting_docs"], found["posting_weights"]),
         found["rows_of_terms"],
         found["word_vectors"],
-        DocumentVectors(found["document_vectors"], found["mean"], found["covariance"]),
+        DocumentVectors.of(found["document_vectors"], moments, n_alive),
+        n_alive,
         n_fitted,
         text,
     )
@@ -176,12 +179,13 @@ def _check_documents(arrays: dict[str, np.ndarray], n_fitted: int) -> None:
 def _check_vectors(arrays: dict[str, np.ndarray]) -> None:
     words, documents = arrays["word_vectors"], arrays["document_vectors"]
     width = words.shape[1]
-    sizes = (documents.shape, arrays["mean"].shape, arrays["covariance"].shape, arrays["rows_of_terms"].shape)
+    total, products = arrays["vector_total"], arrays["vector_products"]
+    sizes = (documents.shape, total.shape, products.shape, arrays["rows_of_terms"].shape)
     expected = ((len(arrays["is_alive"]), width), (width,), (width, width), (len(arrays["terms_order"]),))
     if width != padded(width) or sizes != expected:
         raise ValueError(f"the vectors have the sizes {sizes}, expected {expected}.")
     _check_range("rows_of_terms", arrays["rows_of_terms"], -1, len(words))
-    for name in ("word_vectors", "mean", "covariance"):
+    for name in ("word_vectors", "vector_total", "vector_products"):
         if not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} has a number that is not finite.")
     for first in range(0, len(documents), _CHUNK):

@@ -10,7 +10,6 @@ from scipy.sparse import csc_array, csr_array
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .._compiled.threads import Threads
 from .._text.batches import offsets
 from .._validation.constraints import check_values
 from .._validation.limits import integers
@@ -83,7 +82,7 @@ class IndexInspection:
         """
         state, reader, _ = self._checked()
         read, (chosen,) = self._one_query(query, operators, reader), checked_rows([row], state)
-        found = search_in(state, [read], 1, self._weight(), Threads(1))
+        found = search_in(state, [read], 1, self._weight(), 1)
         return explain_score(state, read, int(chosen), float(found.slopes[0]))
 
     def snippet(self, query: str, row: int, *, n_words: int = 30, marks: tuple[str, str] = ("**", "**")) -> str:
@@ -190,8 +189,11 @@ class IndexInspection:
         return self._checked().state
 
     def _checked(self) -> Fitted:
-        check_is_fitted(self)
-        return self._fitted
+        try:
+            return self._fitted
+        except AttributeError:
+            check_is_fitted(self)
+            raise
 
     def _weight(self) -> float:
         return WEIGHT if self.vector_weight == "auto" else float(self.vector_weight)

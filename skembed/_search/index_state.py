@@ -11,7 +11,7 @@ from .._compiled.buffers import read_only_view
 from .._text.batches import encode_words, offsets
 from .._validation.messages import brief
 from .bm25 import Postings, Scoring, list_postings
-from .learned_vectors import DocumentVectors, describe_vectors, vectors_of
+from .learned_vectors import DocumentVectors, moments_of, vectors_of
 from .terms import EncodedTexts, Lexicon
 
 
@@ -27,16 +27,13 @@ class IndexState(NamedTuple):
     rows_of_terms: np.ndarray  # (n_terms,) int32: row in `word_vectors`, -1 for a term without a vector
     word_vectors: np.ndarray  # (n_learned, width) float32
     documents: DocumentVectors
+    n_alive: int  # documents that were not removed
     n_fitted: int  # rows from `fit`; the others came later
     text: tuple[np.ndarray, np.ndarray] | None  # of all fields as `encode_words` packs it; None if it is not kept
 
     @property
     def n_rows(self) -> int:
         return len(self.is_alive)
-
-    @property
-    def n_alive(self) -> int:
-        return int(np.count_nonzero(self.is_alive))
 
     def tokens_of(self, row: int) -> NDArray[np.int32]:
         """Return the terms of all fields of a row."""
@@ -68,7 +65,8 @@ def make_state(
         list_postings(tokens, ptr, lexicon.n_terms, alive, scoring),
         read_only_view(rows_of_terms),
         word_vectors,
-        describe_vectors(vectors, alive),
+        DocumentVectors.of(vectors, moments_of(vectors), n_rows),
+        n_rows,
         n_rows,
         None if texts is None else encode_words(texts),
     )
@@ -87,6 +85,8 @@ def with_documents(state: IndexState, encoded: EncodedTexts, texts: list[str]) -
     tokens = ids[encoded.tokens]
     vectors = vectors_of(tokens, encoded.ptr[:: state.scoring.n_fields], rows_of_terms, state.word_vectors)
     alive = np.append(state.is_alive, np.ones(len(vectors), bool))
+    moments = state.documents.moments.plus(1, moments_of(vectors))
+    vectors = np.concatenate([state.documents.vectors, vectors])
     text = state.text
     if text is not None:
         more, ptr = encode_words(texts)
@@ -98,7 +98,7 @@ def with_documents(state: IndexState, encoded: EncodedTexts, texts: list[str]) -
             token_ptr=np.append(state.token_ptr, state.token_ptr[-1] + encoded.ptr[1:]),
             is_alive=alive,
             rows_of_terms=rows_of_terms,
-            documents=describe_vectors(np.concatenate([state.documents.vectors, vectors]), alive),
+            documents=DocumentVectors.of(vectors, moments, int(np.count_nonzero(alive))),
             text=text,
         )
     )
@@ -111,7 +111,9 @@ def without_rows(state: IndexState, rows: np.ndarray) -> IndexState:
     alive[rows] = False
     lengths = np.diff(state.token_ptr)
     kept = np.repeat(alive, n_fields)
-    vectors = np.where(alive[:, None], state.documents.vectors, np.float32(0.0))
+    vectors = state.documents.vectors.copy()
+    moments = state.documents.moments.plus(-1, moments_of(vectors[rows]))
+    vectors[rows] = 0
     text = state.text
     if text is not None:
         n_bytes = np.diff(text[1])
@@ -121,7 +123,7 @@ def without_rows(state: IndexState, rows: np.ndarray) -> IndexState:
             tokens=state.tokens[np.repeat(kept, lengths)],
             token_ptr=offsets(lengths * kept),
             is_alive=alive,
-            documents=describe_vectors(vectors, alive),
+            documents=DocumentVectors.of(vectors, moments, int(np.count_nonzero(alive))),
             text=text,
         )
     )
@@ -134,6 +136,7 @@ def _counted(state: IndexState) -> IndexState:
         tokens=tokens,
         token_ptr=ptr,
         is_alive=alive,
+        n_alive=int(np.count_nonzero(alive)),
         rows_of_terms=read_only_view(state.rows_of_terms),
         postings=list_postings(tokens, ptr, state.lexicon.n_terms, alive, state.scoring),
     )

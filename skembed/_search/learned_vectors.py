@@ -18,9 +18,9 @@ from .._encoders.bag import sum_rows
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._text.batches import offsets
 from .._text.vocabulary import Vocabulary
+from .ranking import dot
 from .terms import TermReader
 
-_BATCH_SIZE = 128  # pairs, which are negatives of each other
 _ROWS = 4096  # documents at a time
 _ZERO = np.float32(0.0)
 
@@ -32,12 +32,31 @@ class WordVectors(NamedTuple):
     vectors: np.ndarray  # (n_terms, width) float32
 
 
+class Moments(NamedTuple):
+    """Sums over vectors, to which those of others can be added."""
+
+    total: np.ndarray  # (width,) float64
+    products: np.ndarray  # (width, width) float64: of each two columns
+
+    def plus(self, sign: int, other: Moments) -> Moments:
+        """Return the sums with those of other vectors, or without them where `sign` is -1."""
+        return Moments(self.total + sign * other.total, self.products + sign * other.products)
+
+
 class DocumentVectors(NamedTuple):
     """Vectors of documents, of length one or zero, and how they lie; the width is a multiple of sixteen."""
 
-    vectors: np.ndarray  # (n_documents, width) float32
-    mean: np.ndarray  # (width,) float64
-    covariance: np.ndarray  # (width, width) float64
+    vectors: np.ndarray  # (n_rows, width) float32; zero for a removed document
+    moments: Moments
+    covariance: np.ndarray  # (width, width) float32
+
+    @classmethod
+    def of(cls, vectors: np.ndarray, moments: Moments, n_documents: int) -> DocumentVectors:
+        """Make it of the vectors and moments of so many documents."""
+        mean = moments.total / max(n_documents, 1)
+        covariance = moments.products / max(n_documents, 1) - np.outer(mean, mean)
+        moments = Moments(*map(read_only_view, moments))
+        return cls(read_only_view(vectors), moments, read_only_view(covariance.astype(np.float32)))
 
 
 def learn_vectors(
@@ -49,7 +68,7 @@ def learn_vectors(
     if np.count_nonzero(has_terms) < 2:
         return WordVectors([], np.zeros((0, 0), np.float32))
     corpus = PairCorpus(_corpus_of(text.tokens, text.ptr, text.terms, np.repeat(has_terms, 2)))
-    learner = ParaphraseVectorizer(n_components, batch_size=_BATCH_SIZE, n_jobs=n_jobs, random_state=random_state)
+    learner = ParaphraseVectorizer(n_components, n_jobs=n_jobs, random_state=random_state)
     with suppress(ValueError):  # if all pairs hang together by common texts, none can be told from another
         learner.fit(corpus)
         vectors = np.zeros((len(learner.vocabulary_), padded(n_components)), np.float32)
@@ -92,24 +111,22 @@ def vectors_of(tokens: np.ndarray, ptr: np.ndarray, rows_of_terms: np.ndarray, w
     return found
 
 
-def describe_vectors(vectors: np.ndarray, is_alive: np.ndarray) -> DocumentVectors:
-    """Add the mean and the covariance over the documents that count."""
-    n, width = int(np.count_nonzero(is_alive)) or 1, vectors.shape[1]
-    mean, square = np.zeros(width), np.zeros((width, width))
+def moments_of(vectors: np.ndarray) -> Moments:
+    """Return the sums over vectors."""
+    width = vectors.shape[1]
+    total, products = np.zeros(width), np.zeros((width, width))
     for first in range(0, len(vectors) if width else 0, _ROWS):
-        part = vectors[first : first + _ROWS]  # those that do not count are zero
-        mean += part.sum(axis=0, dtype=np.float64)
+        part = vectors[first : first + _ROWS]
+        total += part.sum(axis=0, dtype=np.float64)
         columns = np.ascontiguousarray(part.T)
-        square += product_by_row(columns, columns)[:, :width]
-    mean /= n
-    covariance = square / n - np.outer(mean, mean)
-    return DocumentVectors(*map(read_only_view, (vectors, mean, covariance)))
+        products += product_by_row(columns, columns)[:, :width]
+    return Moments(total, products)
 
 
 def spread_of_cosines(queries: np.ndarray, documents: DocumentVectors) -> np.ndarray:
     """Return the standard deviation of the cosines of each query with all documents, (n_queries,) float64."""
     spread = np.empty(len(queries))
-    _spread(queries, documents.covariance, spread)
+    _spread(read_only_view(queries), documents.covariance, spread)
     return spread
 
 
@@ -125,13 +142,8 @@ def scale_rows(rows):
 @lean_kernel
 def _spread(queries, covariance, spread):
     """Write the square root of ``q @ covariance @ q`` for each query, (n, width) float32."""
-    width = covariance.shape[0]
     for q in range(queries.shape[0]):
         variance = 0.0
-        for i in range(width):
-            if queries[q, i] != _ZERO:
-                along = 0.0
-                for j in range(width):
-                    along += covariance[i, j] * queries[q, j]
-                variance += along * queries[q, i]
-        spread[q] = np.sqrt(max(variance, 0.0)) if variance > 1e-12 else 0.0
+        for i in range(covariance.shape[0]):
+            variance += float(queries[q, i]) * dot(covariance, i, queries, q)
+        spread[q] = np.sqrt(variance) if variance > 1e-12 else 0.0

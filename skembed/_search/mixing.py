@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-WEIGHT = 0.5  # of the cosines
+WEIGHT = 0.6  # of the cosines
 
 
 def mix(bm25: Any, cosines: Any, *, weight: float = WEIGHT) -> NDArray[np.float64]:
@@ -19,7 +19,7 @@ def mix(bm25: Any, cosines: Any, *, weight: float = WEIGHT) -> NDArray[np.float6
         Score of each document of the collection for a query, 0 where no word matches.
     cosines : array-like of shape (..., n_documents)
         Cosine of each document with the query.
-    weight : float, default=0.5
+    weight : float, default=0.6
         Weight of the cosines.
 
     Returns

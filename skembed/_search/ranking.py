@@ -16,6 +16,7 @@ from .._compiled.simd import WIDTH, any_larger, load, multiply_add, splat, store
 from .tiles import ABSENT, key_of, replace_last, score_of
 
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+_SUMMED = 64  # blocks whose scores are added as float32
 _MOST, _ROUNDING = np.float32(1.0001), np.float32(1e-6)  # a cosine, and a score, with what rounding may add
 
 
@@ -72,13 +73,14 @@ def _add_terms(queries, q, documents, scores):
 @njit(**INLINE)
 def _spread(blocks, n_documents):
     """Standard deviation of the scores, which are zero or more, over the documents; 0 where all are equal."""
-    zero, first, second = splat(_ZERO), 0.0, 0.0
-    for block in range(blocks.shape[0]):
-        if any_larger(load(blocks, block, 0), zero):
-            for lane in range(WIDTH):
-                score = float(blocks[block, lane])
-                first += score
-                second += score * score
+    one, first, second = splat(_ONE), 0.0, 0.0
+    for start in range(0, blocks.shape[0], _SUMMED):
+        sums = squares = splat(_ZERO)
+        for block in range(start, min(start + _SUMMED, blocks.shape[0])):
+            x = load(blocks, block, 0)
+            sums, squares = multiply_add(x, one, sums), multiply_add(x, x, squares)
+        first += float(total(sums))
+        second += float(total(squares))
     mean, square = first / n_documents, second / n_documents
     variance = square - mean * mean
     return np.sqrt(variance) if variance > 1e-9 * square else 0.0

@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.parameters import WORDS, validate_parameters
 from .._base.scikit_learn import fit_context
-from .._compiled.threads import Threads, check_n_jobs, count_threads
+from .._compiled.threads import check_n_jobs
 from .._validation.constraints import check_values
-from .._validation.limits import integers
+from .._validation.limits import INT32_MAX, integers
 from .._validation.messages import warn_at_user
 from .._validation.paths import PathLike
 from .bm25 import Scoring
@@ -29,6 +29,7 @@ from .query import read_query
 from .searching import search_in
 from .terms import TermReader
 
+_OF_SEARCH: dict[str, Any] = {"k": [integers(1)], "operators": ["boolean"]}
 _MANY_NEW = 0.5  # of the documents, from which on the vectors should be learned anew
 
 
@@ -54,7 +55,8 @@ class SearchIndex(IndexInspection, BaseEstimator):
     columns : list or None, default=None
         The columns of a table of documents that are searched, each a field. The first one of several is the title.
     field_weights : array-like of shape (n_fields,), dict or None, default=None
-        By what the words of each field are counted; a dict has the names of `columns`. None counts all words once.
+        By what the words of each field are counted; a dict has the names of `columns`. None counts the words of the
+        first of several fields, the title, three times.
     vector_weight : float or "auto", default="auto"
         How much the vectors count beside BM25, when both are standardised; 0 for not at all.
     keep_text : bool, default=False
@@ -246,10 +248,10 @@ class SearchIndex(IndexInspection, BaseEstimator):
             If `queries` is one string, or a parameter is invalid.
         """
         state, reader, _ = self._checked()
-        check_values({"k": [integers(1)], "operators": ["boolean"]}, {"k": k, "operators": operators}, "search")
+        if type(k) is not int or not 0 < k <= INT32_MAX or type(operators) is not bool:
+            check_values(_OF_SEARCH, {"k": k, "operators": operators}, "search")  # which takes as long as a query
         read = [read_query(text, reader, operators=operators) for text in read_queries(queries)]
-        with Threads(count_threads(self.n_jobs)) as threads:
-            found = search_in(state, read, k, self._weight(), threads)
+        found = search_in(state, read, k, self._weight(), self.n_jobs)
         return found.rows, found.scores
 
     def add(self, documents: Any) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._compiled.buffers import read_only_view
 from .._compiled.simd import WIDTH
-from .._compiled.threads import Threads
+from .._compiled.threads import Threads, count_threads
 from .._text.batches import offsets
 from .bm25 import have_phrase, idf
 from .index_state import IndexState
@@ -21,6 +21,8 @@ from .ranking import Documents, Queries, rank
 from .tiles import ABSENT, split_keys
 
 _AT_ONCE = 32  # queries of a thread
+# Arrays of zeros, a score for each row: the system takes longer to give one than a query does to use it.
+_IDLE: deque[np.ndarray] = deque(maxlen=4)
 
 
 class Found(NamedTuple):
@@ -31,28 +33,40 @@ class Found(NamedTuple):
     slopes: NDArray[np.float32]  # (n_queries,): a score is BM25 plus the slope times the cosine
 
 
-def search_in(state: IndexState, queries: Sequence[Query], k: int, weight: float, threads: Threads) -> Found:
+def search_in(state: IndexState, queries: Sequence[Query], k: int, weight: float, n_jobs: int | None) -> Found:
     """Find the k best documents of each query; `weight` is that of the standardised cosines."""
     n_kept = min(k, max(state.n_rows, 1))
+    if len(queries) <= _AT_ONCE and n_kept == k:  # without a thread, which would take longer than a query
+        keys, slopes = _rank(state, queries, k, weight)
+        rows, scores = np.empty(keys.shape, np.int64), np.empty(keys.shape, np.float32)
+        split_keys(keys, rows, scores)
+        return Found(rows, scores, slopes)
     parts = [queries[first : first + _AT_ONCE] for first in range(0, len(queries), _AT_ONCE)]
     rows, scores = np.full((len(queries), k), -1), np.full((len(queries), k), np.nan, np.float32)
     slopes = np.zeros(len(queries), np.float32)
     first = 0
+    threads = Threads(count_threads(n_jobs))
     for keys, its_slopes in threads.in_order(lambda part: _rank(state, part, n_kept, weight), parts):
         here = slice(first, first + len(keys))
-        found_rows, found_scores = np.empty(keys.shape, np.int64), np.empty(keys.shape, np.float32)
-        split_keys(keys, found_rows, found_scores)
-        rows[here, :n_kept], scores[here, :n_kept], slopes[here] = found_rows, found_scores, its_slopes
+        split_keys(keys, rows[here, :n_kept], scores[here, :n_kept])
+        slopes[here] = its_slopes
         first = here.stop
     return Found(rows, scores, slopes)
 
 
 def _rank(state: IndexState, queries: Sequence[Query], k: int, weight: float) -> tuple[np.ndarray, np.ndarray]:
     encoded = encode_queries(state, queries, weight)
-    scores = np.zeros(state.n_rows + -state.n_rows % WIDTH, np.float32)
+    n_padded = state.n_rows + -state.n_rows % WIDTH
+    try:
+        scores = _IDLE.pop()
+    except IndexError:
+        scores = np.empty(0, np.float32)
+    if len(scores) != n_padded:
+        scores = np.zeros(n_padded, np.float32)
     slopes, keys = np.empty(len(queries), np.float32), np.full((len(queries), k), ABSENT)
     documents = Documents(*state.postings, state.documents.vectors, state.n_alive)
     rank(encoded, documents, scores, scores.reshape(-1, WIDTH), np.empty((1, k), np.uint64), slopes, keys)
+    _IDLE.append(scores)  # all zero again
     keys.sort(axis=1)
     return keys, slopes
 
@@ -61,11 +75,10 @@ def encode_queries(state: IndexState, queries: Sequence[Query], weight: float) -
     """Return queries as numbers; a query without a term that a document has gets none."""
     ptr, terms, counts = terms_of(state, queries)
     weights = (counts * idf(state.postings.df(terms), state.n_alive)).astype(np.float32)
-    tokens = np.repeat(terms, counts)
-    token_ptr = offsets(counts)[ptr]
-    vectors = vectors_of(tokens, token_ptr, state.rows_of_terms, state.word_vectors)
-    slopes = np.zeros(len(queries))
-    if weight > 0 and vectors.size:
+    vectors, slopes = np.zeros((len(queries), 0), np.float32), np.zeros(len(queries))
+    if weight > 0 and len(state.word_vectors):
+        tokens, token_ptr = np.repeat(terms, counts), offsets(counts)[ptr]
+        vectors = vectors_of(tokens, token_ptr, state.rows_of_terms, state.word_vectors)
         spread = spread_of_cosines(vectors, state.documents)
         np.divide(weight, spread, out=slopes, where=spread > 0)
     filters, allowed = np.full(len(queries), -1), list[np.ndarray]()
@@ -79,13 +92,17 @@ def encode_queries(state: IndexState, queries: Sequence[Query], weight: float) -
 
 def terms_of(state: IndexState, queries: Sequence[Query]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return where the terms of each query begin, their numbers, in the order of the query, and their counts."""
-    found = [Counter(query.terms) for query in queries]
-    numbers = state.lexicon.find([term for counter in found for term in counter])
-    counts = np.array([count for counter in found for count in counter.values()], np.int64)
-    query_of = np.repeat(np.arange(len(found)), [len(counter) for counter in found])
-    known = numbers >= 0
-    known[known] = state.postings.df(numbers[known]) > 0
-    ptr = offsets(np.bincount(query_of[known], minlength=len(found)))
+    terms, all_counts, sizes = list[str](), list[int](), list[int]()
+    for query in queries:
+        counted: dict[str, int] = {}
+        for term in query.terms:
+            counted[term] = counted.get(term, 0) + 1
+        terms += counted
+        all_counts += counted.values()
+        sizes.append(len(counted))
+    numbers, counts = state.lexicon.find(terms), np.array(all_counts, np.int64)
+    known = (numbers >= 0) & (state.postings.df(numbers) > 0)  # -1 reads some term
+    ptr = np.append(0, np.cumsum(known))[offsets(np.array(sizes, np.int64))]
     return ptr, numbers[known], counts[known]
 
 

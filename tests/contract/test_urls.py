@@ -76,6 +76,8 @@ def _index():
 CALLS = {
     ("ApproximateIndex.load", "path"): ApproximateIndex.load,
     ("ApproximateIndex.save", "path"): lambda url: _index().save(url),
+    ("SearchIndex.load", "path"): skembed.SearchIndex.load,
+    ("SearchIndex.save", "path"): lambda url: skembed.SearchIndex(n_components=None).fit(TEXT).save(url),
     ("SentenceCorpus.from_dask", "to"): lambda url: SentenceCorpus.from_dask(_dask_series(), to=url),
     ("SentenceCorpus.from_file", "path"): SentenceCorpus.from_file,
     ("SentenceCorpus.from_file", "to"): lambda url: SentenceCorpus.from_file(__file__, to=url),

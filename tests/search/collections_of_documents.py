@@ -28,8 +28,9 @@ def make_documents(n, seed=0):
 
 
 def bm25_of(documents, query, k1=1.2, b=0.75, weights=None):
-    """Score of each document, a tuple of fields; None was removed."""
-    weights = [1.0] * 9 if weights is None else weights
+    """Score of each document, a tuple of fields; None was removed. A title counts three times by default."""
+    has_titles = max(len(fields or ()) for fields in documents) > 1
+    weights = [3.0 if has_titles else 1.0, 1.0, 1.0] if weights is None else weights
     counts, lengths = [], []
     for fields in documents:
         counted = Counter()

@@ -49,6 +49,21 @@ def test_no_more_pairs_than_asked_and_the_same_for_a_seed():
     assert len(cut_pairs(documents, 3)) == 250
 
 
+@pytest.mark.parametrize("script", ["latin", "chinese"])
+def test_neighbours_are_pairs_where_the_order_means_something(script):
+    random = np.random.default_rng(0)
+    letters = [chr(0x4E00 + i) for i in range(3000)] if script == "chinese" else [f"w{i} " for i in range(3000)]
+    # Eight sentences about each of twenty topics, of words that no other topic has.
+    texts = ["".join(random.choice(letters[i // 8 * 20 :][:20], 12)) for i in range(160)]
+    documents = [(text,) for text in texts]
+    pairs = cut_pairs(documents, 0)
+    assert len(pairs) == 160 + 159 and pairs[160:] == list(zip(texts, texts[1:]))
+    shuffled = [documents[i] for i in random.permutation(160)]
+    assert len(cut_pairs(shuffled, 0)) == 160
+    assert len(cut_pairs(documents[:90], 0)) == 90  # too few to tell
+    assert cut_pairs([("", "?")] * 200 + [("w", " ")], 0) == []
+
+
 def test_mix_standardises_over_the_documents():
     bm25, cosines = np.array([[0.0, 0, 3], [1, 2, 3]]), np.array([[0.1, 0.5, 0.3], [0.2, 0.2, 0.2]])
     scores = mix(bm25, cosines, weight=2)
