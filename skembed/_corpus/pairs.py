@@ -81,7 +81,7 @@ class PairCorpus:
         analyzer, token_pattern, lowercase, stop_words, stemmer
             How a sentence becomes words: as the parameters of :class:`ParaphraseVectorizer` say, and :ref:`words`.
         n_jobs : int or None, default=None
-            Number of threads of the default analyzer; -1 means all cores. It does not change the result.
+            Number of threads for words and for characters; -1 means all cores. It does not change the result.
 
         Returns
         -------

@@ -62,7 +62,7 @@ class Readers:
             Folder to write the corpus to while it is read, so that it may be larger than memory. The corpus returned is
             memory-mapped from there. An older corpus at this path is replaced.
         n_jobs : int or None, default=None
-            Number of threads of the default analyzer; -1 means all cores. It does not change the result.
+            Number of threads for words and for characters; -1 means all cores. It does not change the result.
 
         Returns
         -------

@@ -25,8 +25,8 @@ from .._validation.limits import integers
 class CharacterTfidf(BaseEstimator):
     """Tf-idf of character n-grams, with ``1 + log(count)`` and rows of length one.
 
-    The same values as ``TfidfVectorizer(analyzer="char_wb", sublinear_tf=True, dtype=np.float32)``, ten times as fast,
-    from a model a fraction of the size.
+    The same values as ``TfidfVectorizer(analyzer="char_wb", sublinear_tf=True, dtype=np.float32)``, in a tenth of the
+    time, and a pickle of about half the size.
 
     Parameters
     ----------
