@@ -3,48 +3,76 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._text.splitting import WITHOUT_SPACES
+from .projections import fit_projection
 
 # In scripts without spaces, a Chinese or Japanese character is a word; the others are split where Python finds no \w.
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = rf"(?u)[{_HAN}]|[^\W{_HAN}]+"
 
+NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
 _N_SPLITS = 3  # of the words of each text, into two random halves
-_SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the block that it projects
+_SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the tf-idf that it projects
+
+
+class BuiltInBlocks(NamedTuple):
+    """Fitted blocks by name, and the tf-idf that they need, which may itself be no block."""
+
+    tfidf: dict[str, TfidfVectorizer]
+    blocks: dict[str, Any]
+
+    def rows(self, texts: list[str]) -> dict[str, Any]:
+        """Rows of length one, or zero, of each block."""
+        if not texts:  # which scikit-learn refuses
+            return {name: csr_array((0, n_columns(block)), dtype=np.float32) for name, block in self.blocks.items()}
+        weighted = {name: vectorizer.transform(texts) for name, vectorizer in self.tfidf.items()}
+        rows = {}
+        for name, block in self.blocks.items():
+            if name in _SOURCES:
+                rows[name] = normalize(block.transform(weighted[_SOURCES[name]]))
+            else:
+                rows[name] = weighted[name] if name in weighted else normalize(block.transform(texts))
+        return rows
 
 
 def fit_blocks(
-    texts: list[str], n_components: int, n_jobs: int | None, random_state: np.random.RandomState
-) -> dict[str, Any]:
-    """Fitted blocks by name, without those for which the text is too short; each comes after those that it needs."""
+    texts: list[str],
+    wanted: Collection[str],
+    n_components: int,
+    n_jobs: int | None,
+    random_state: np.random.RandomState,
+) -> BuiltInBlocks:
+    """The wanted blocks, without those for which the text is too short."""
     blocks: dict[str, Any] = {}
+    tfidf: dict[str, TfidfVectorizer] = {}
     rows = {}
     options: dict[str, dict[str, Any]] = {
         "words": {"token_pattern": _WORD},
         "characters": {"analyzer": _analyzer(texts), "ngram_range": (2, 5), "min_df": 2},
     }
     for name, option in options.items():
-        block = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **option)
+        if name not in wanted and not any(source == name for block, source in _SOURCES.items() if block in wanted):
+            continue
+        vectorizer = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **option)
         with suppress(ValueError):  # no word, or no characters that two texts have
-            rows[name] = block.fit_transform(texts)
-            blocks[name] = block
+            rows[name] = vectorizer.fit_transform(texts)
+            tfidf[name] = vectorizer
+    blocks |= {name: vectorizer for name, vectorizer in tfidf.items() if name in wanted}
     for name, source in _SOURCES.items():
-        if source in rows and min(rows[source].shape) > 1:
-            svd = TruncatedSVD(min(n_components, *(size - 1 for size in rows[source].shape)), random_state=random_state)
-            with np.errstate(invalid="ignore"):  # if all texts are equal, parts of their variance are 0 / 0
-                blocks[name] = svd.fit(rows[source])
-    if pairs := _halves(texts, random_state):
+        if name in wanted and source in rows and min(rows[source].shape) > 1:
+            blocks[name] = fit_projection(rows[source], n_components, random_state)
+    if "halves" in wanted and (pairs := _halves(texts, random_state)):
         learner = ParaphraseVectorizer(
             n_components,
             batch_size=128,
@@ -55,18 +83,7 @@ def fit_blocks(
         )
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
             blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=_WORD, n_jobs=n_jobs))
-    return blocks
-
-
-def rows_of(blocks: dict[str, Any], texts: list[str]) -> dict[str, Any]:
-    """Rows of length one, or zero, of each block."""
-    rows: dict[str, Any] = {}
-    if not texts:  # which scikit-learn refuses
-        return {name: csr_array((0, n_columns(block)), dtype=np.float32) for name, block in blocks.items()}
-    for name, block in blocks.items():
-        found = block.transform(rows[_SOURCES[name]] if name in _SOURCES else texts)
-        rows[name] = normalize(found)
-    return rows
+    return BuiltInBlocks(tfidf, blocks)
 
 
 def n_columns(block: Any) -> int:

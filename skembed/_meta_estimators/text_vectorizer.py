@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, hstack, issparse
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.base import TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import type_of_target
@@ -24,13 +23,14 @@ from .._text.sources import advising, iter_sentences, wrong_row
 from .._validation.columns import as_matrix, is_missing, one_column
 from .._validation.limits import integers
 from .._validation.targets import check_length, split_labels
-from .block_weights import find_weights
-from .text_blocks import fit_blocks, n_columns, rows_of
+from .block_weights import SPARSE, find_weights
+from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of
+from .text_blocks import NAMES, BuiltInBlocks, fit_blocks, n_columns
 
 _MOST_LABELLED = 1_000  # rows that the weights are found on
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator):
+class TextVectorizer(TransformerMixin, BlocksParameter):
     """Tf-idf of words and characters beside vectors learned from the same text, weighted by the labels.
 
     Use it in place of :class:`~sklearn.feature_extraction.text.TfidfVectorizer` before a linear classifier, above all
@@ -42,17 +42,21 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Most columns of each of the three dense blocks.
     corpus : collection of str, SentenceCorpus or None, default=None
         Own text without labels, in any order. The blocks learn from it and from all rows of `X`.
+    blocks : dict of str to {"default", "drop"} or transformer, default=None
+        Changes to the blocks, which `blocks_` lists, by name: "drop" leaves one out, a transformer from texts to rows
+        takes its place, a new name adds one. In a grid, ``blocks__halves=["default", "drop"]`` and
+        ``blocks__mine__min_df=[1, 2]``.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing text (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     n_jobs : int or None, default=None
         Number of threads of the block "halves"; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
-        Seed of the dense blocks.
+        Seed of the dense blocks, and of those in `blocks` whose own is None.
 
     Attributes
     ----------
     blocks_ : dict of str to estimator
-        The fitted blocks by name. The first two are sparse, the others dense:
+        The fitted blocks by name. Of those that are built in, the first two are sparse, the others dense:
 
         - "words": tf-idf of words, with ``1 + log(count)``;
         - "characters": the same of two to five characters that two texts have, within words; across words where most
@@ -60,7 +64,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         - "words_lsa", "characters_lsa": latent semantic analysis of these two;
         - "halves": a :class:`ParaphraseVectorizer` to which random halves of the words of a text are a pair.
 
-        A block for which the text is too short is left out.
+        One for which the text is too short is left out.
     block_weights_ : dict of str to float
         The weight of each block: what it adds to the squared length of a row. They sum to one.
     n_features_out_ : int
@@ -77,7 +81,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     one, are compared by ridge regression on at most 1,000 labelled rows, each predicted from the others: by accuracy,
     or by squared error where `y` has numbers or several columns. Of the weights that are worse than the best by less
     than a standard error, the nearest to a rule is taken: 1 up to ten labels a class, from there on in inverse
-    proportion to their number. Without labels, or with one class, all blocks weigh the same. No block learns from `y`.
+    proportion to their number. Without labels, or with one class, all blocks weigh the same. A transformer in `blocks`
+    weighs as a sparse block if its rows are sparse or it replaces a sparse one, otherwise as a dense one.
+
+    *Transformers* in `blocks` are cloned, and learn from all text, without labels. One whose tags say that it requires
+    `y`, such as ``CBOSVectorizer(context="labels")``, learns from the rows with a label. Then `fit_transform`, and the
+    search for weights, have for each of these a row by a model of four fifths of the others, turned to the space of the
+    whole one; `transform` has other rows for them, as with :class:`~sklearn.preprocessing.TargetEncoder`.
 
     *Labels.* In `y`, None, NaN and -1 mean no label, as in :mod:`sklearn.semi_supervised`; -1 only where it is the one
     negative number and the labels are not -1 and 1 alone. A classifier behind it in a pipeline would see these rows
@@ -97,6 +107,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     array(['animals', 'money'], dtype='<U7')
     """
 
+    _built_in: BuiltInBlocks
+    _given: dict[str, GivenBlock]
     blocks_: dict[str, Any]
     block_weights_: dict[str, float]
     n_features_out_: int
@@ -104,6 +116,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     _parameter_constraints: dict[str, Any] = {
         "n_components": [integers(1)],
         "corpus": "no_validation",  # `fit` reads it, and says what is wrong with it
+        "blocks": [dict, None],
         "missing": [StrOptions({"error", "empty"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -114,12 +127,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         n_components: int = 100,
         *,
         corpus: Any = None,
+        blocks: dict[str, Any] | None = None,
         missing: str = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.corpus = corpus
+        self.blocks = blocks
         self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -167,7 +182,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Returns
         -------
         X_new : sparse matrix of shape (n_texts, n_features_out)
-            The same as ``fit(X, y).transform(X)``.
+            The same as ``fit(X, y).transform(X)``, but for a block that learns from `y`.
         """
         texts = self._texts(X, "X")  # an iterator can be read only once
         return self._side_by_side(self._learn(texts, y))
@@ -186,7 +201,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             Columns as in `get_feature_names_out`.
         """
         check_is_fitted(self)
-        return self._side_by_side(rows_of(self.blocks_, self._texts(X, "X")))
+        texts = self._texts(X, "X")
+        rows = self._built_in.rows(texts) | {name: block.rows(texts) for name, block in self._given.items()}
+        return self._side_by_side(rows)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Get the names of the columns: block and word, characters or number.
@@ -204,8 +221,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names: list[str] = []
         for name, block in self.blocks_.items():
-            is_sparse = isinstance(block, TfidfVectorizer)
-            own: Iterable[Any] = block.get_feature_names_out() if is_sparse else range(n_columns(block))
+            if name in self._given:
+                own: Iterable[Any] = names_of(self._given[name])
+            else:
+                own = block.get_feature_names_out() if name in self._built_in.tfidf else range(n_columns(block))
             names += [f"{name}__{column}" for column in own]
         return np.array(names, dtype=object)
 
@@ -217,21 +236,27 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         targets, has_target = _targets(y, len(texts))
         random_state = check_random_state(self.random_state)
         own = texts if self.corpus is None else [*self._texts(self.corpus, "corpus"), *texts]
-        blocks = fit_blocks(own, self.n_components, self.n_jobs, random_state)
-        if not blocks:
+        wanted, transformers = check_blocks(self.blocks)
+        built_in = fit_blocks(own, wanted, self.n_components, self.n_jobs, random_state)
+        seed = int(random_state.randint(2**31 - 1)) if transformers else 0
+        given, rows = fit_given(transformers, own, len(texts), (targets, has_target), seed)
+        rows |= built_in.rows(texts)
+        if not rows:
             raise ValueError("No text of X or corpus has a word or characters that another one has. Pass more text.")
-        rows = rows_of(blocks, texts)
         labelled = np.flatnonzero(has_target)
         if len(labelled) > _MOST_LABELLED:
             chosen = np.sort(random_state.choice(len(labelled), _MOST_LABELLED, replace=False))
             labelled, targets = labelled[chosen], targets[chosen]
-        self.blocks_ = blocks
-        self.block_weights_ = find_weights({name: block[labelled] for name, block in rows.items()}, targets)
+        fitted = built_in.blocks | {name: block.transformer for name, block in given.items()}
+        self._built_in, self._given = built_in, given
+        self.blocks_ = {name: fitted[name] for name in dict.fromkeys([*NAMES, *given]) if name in fitted}
+        sparse = {*SPARSE, *(name for name, block in rows.items() if issparse(block))}
+        self.block_weights_ = find_weights({name: rows[name][labelled] for name in self.blocks_}, targets, sparse)
         self.n_features_out_ = sum(block.shape[1] for block in rows.values())
         return rows
 
     def _side_by_side(self, rows: dict[str, Any]) -> csr_matrix | csr_array:
-        weighted = [np.float32(self.block_weights_[name] ** 0.5) * csr_array(block) for name, block in rows.items()]
+        weighted = [np.float32(weight**0.5) * csr_array(rows[name]) for name, weight in self.block_weights_.items()]
         return sparse_rows(hstack(weighted, format="csr"))
 
     def _texts(self, X: Any, name: str) -> list[str]:
