@@ -22,6 +22,7 @@ _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = rf"(?u)[{_HAN}]|[^\W{_HAN}]+"
 
 NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
+_N_COMPONENTS = 100  # of a dense block; for another size, replace the block
 _N_SPLITS = 3  # of the words of each text, into two random halves
 _SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the tf-idf that it projects
 
@@ -47,11 +48,7 @@ class BuiltInBlocks(NamedTuple):
 
 
 def fit_blocks(
-    texts: list[str],
-    wanted: Collection[str],
-    n_components: int,
-    n_jobs: int | None,
-    random_state: np.random.RandomState,
+    texts: list[str], wanted: Collection[str], n_jobs: int | None, random_state: np.random.RandomState
 ) -> BuiltInBlocks:
     """The wanted blocks, without those for which the text is too short."""
     blocks: dict[str, Any] = {}
@@ -71,10 +68,10 @@ def fit_blocks(
     blocks |= {name: vectorizer for name, vectorizer in tfidf.items() if name in wanted}
     for name, source in _SOURCES.items():
         if name in wanted and source in rows and min(rows[source].shape) > 1:
-            blocks[name] = fit_projection(rows[source], n_components, random_state)
+            blocks[name] = fit_projection(rows[source], _N_COMPONENTS, random_state)
     if "halves" in wanted and (pairs := _halves(texts, random_state)):
         learner = ParaphraseVectorizer(
-            n_components,
+            _N_COMPONENTS,
             batch_size=128,
             learning_rate=0.003,
             token_pattern=_WORD,

@@ -8,26 +8,30 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix, hstack, issparse
+from scipy.sparse import csr_array, csr_matrix, hstack, issparse, vstack
 from sklearn.base import TransformerMixin
+from sklearn.decomposition import TruncatedSVD
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.parameters import validate_parameters
-from .._base.scikit_learn import fit_context, sparse_rows
+from .._base.scikit_learn import fit_context, refuse_frames, sparse_rows
 from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
 from .._text.sources import advising, iter_sentences, wrong_row
 from .._validation.columns import as_matrix, is_missing, one_column
 from .._validation.limits import integers
+from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .block_weights import SPARSE, find_weights
 from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of
+from .projections import fit_projection
 from .text_blocks import NAMES, BuiltInBlocks, fit_blocks, n_columns
 
 _MOST_LABELLED = 1_000  # rows that the weights are found on
+_MOST_PROJECTED = 20_000  # rows that the directions of dense output are found on
 
 
 class TextVectorizer(TransformerMixin, BlocksParameter):
@@ -38,8 +42,10 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Most columns of each of the three dense blocks.
+    n_components : int or None, default=None
+        None returns the blocks side by side, sparse as the rows of tf-idf. A number returns so many dense columns: the
+        strongest directions of the weighted blocks in at most 20,000 texts of `X` and `corpus`, as latent semantic
+        analysis finds them. For trees, clusters, maps and `set_output`.
     corpus : collection of str, SentenceCorpus or None, default=None
         Own text without labels, in any order. The blocks learn from it and from all rows of `X`.
     blocks : dict of str to {"default", "drop"} or transformer, default=None
@@ -68,7 +74,7 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
     block_weights_ : dict of str to float
         The weight of each block: what it adds to the squared length of a row. They sum to one.
     n_features_out_ : int
-        Number of columns of the output.
+        Number of columns of the output. Less than `n_components` if the texts have fewer directions.
 
     See Also
     --------
@@ -109,12 +115,13 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
 
     _built_in: BuiltInBlocks
     _given: dict[str, GivenBlock]
+    _projection: TruncatedSVD | None
     blocks_: dict[str, Any]
     block_weights_: dict[str, float]
     n_features_out_: int
 
     _parameter_constraints: dict[str, Any] = {
-        "n_components": [integers(1)],
+        "n_components": [integers(1), None],
         "corpus": "no_validation",  # `fit` reads it, and says what is wrong with it
         "blocks": [dict, None],
         "missing": [StrOptions({"error", "empty"})],
@@ -124,7 +131,7 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | None = None,
         *,
         corpus: Any = None,
         blocks: dict[str, Any] | None = None,
@@ -169,7 +176,7 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
         return self
 
     @fit_context
-    def fit_transform(self, X: Any, y: Any = None) -> csr_matrix | csr_array:
+    def fit_transform(self, X: Any, y: Any = None) -> csr_matrix | csr_array | NDArray[np.float32]:
         """Learn from `X`, then transform it.
 
         Parameters
@@ -181,14 +188,15 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
 
         Returns
         -------
-        X_new : sparse matrix of shape (n_texts, n_features_out)
+        X_new : sparse matrix or ndarray of shape (n_texts, n_features_out), dtype float32
             The same as ``fit(X, y).transform(X)``, but for a block that learns from `y`.
         """
+        self._check_output()
         texts = self._texts(X, "X")  # an iterator can be read only once
-        return self._side_by_side(self._learn(texts, y))
+        return self._output(self._learn(texts, y))
 
-    def transform(self, X: Any) -> csr_matrix | csr_array:
-        """Return the blocks side by side, each with the square root of its weight.
+    def transform(self, X: Any) -> csr_matrix | csr_array | NDArray[np.float32]:
+        """Return the blocks side by side, each with the square root of its weight, or dense directions of these.
 
         Parameters
         ----------
@@ -197,13 +205,17 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
 
         Returns
         -------
-        X_new : sparse matrix of shape (n_texts, n_features_out), dtype float32
-            Columns as in `get_feature_names_out`.
+        X_new : sparse matrix or ndarray of shape (n_texts, n_features_out), dtype float32
+            Columns as in `get_feature_names_out`. Dense if `n_components` was set in `fit`.
+
+        Raises
+        ------
+        ValueError
+            If `set_output` asks for a data frame, and the rows are sparse.
         """
         check_is_fitted(self)
-        texts = self._texts(X, "X")
-        rows = self._built_in.rows(texts) | {name: block.rows(texts) for name, block in self._given.items()}
-        return self._side_by_side(rows)
+        self._check_output()
+        return self._output(self._side_by_side(self._rows(self._texts(X, "X"))))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Get the names of the columns: block and word, characters or number.
@@ -216,9 +228,11 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
         Returns
         -------
         names : ndarray of str objects
-            For example "words__cat", "characters__ca", "halves__0".
+            For example "words__cat", "characters__ca", "halves__0"; of dense rows "textvectorizer0".
         """
         check_is_fitted(self)
+        if self._projection is not None:
+            return np.array([f"textvectorizer{column}" for column in range(self.n_features_out_)], dtype=object)
         names: list[str] = []
         for name, block in self.blocks_.items():
             if name in self._given:
@@ -228,8 +242,8 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
             names += [f"{name}__{column}" for column in own]
         return np.array(names, dtype=object)
 
-    def _learn(self, texts: list[str], y: Any) -> dict[str, Any]:
-        """Set the fitted attributes, and return the rows of the texts by block."""
+    def _learn(self, texts: list[str], y: Any) -> csr_array:
+        """Set the fitted attributes, and return the blocks of the texts side by side."""
         if not texts:
             raise ValueError("X has no text. Pass at least one.")
         check_n_jobs(self.n_jobs)
@@ -237,7 +251,7 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
         random_state = check_random_state(self.random_state)
         own = texts if self.corpus is None else [*self._texts(self.corpus, "corpus"), *texts]
         wanted, transformers = check_blocks(self.blocks)
-        built_in = fit_blocks(own, wanted, self.n_components, self.n_jobs, random_state)
+        built_in = fit_blocks(own, wanted, self.n_jobs, random_state)
         seed = int(random_state.randint(2**31 - 1)) if transformers else 0
         given, rows = fit_given(transformers, own, len(texts), (targets, has_target), seed)
         rows |= built_in.rows(texts)
@@ -252,12 +266,47 @@ class TextVectorizer(TransformerMixin, BlocksParameter):
         self.blocks_ = {name: fitted[name] for name in dict.fromkeys([*NAMES, *given]) if name in fitted}
         sparse = {*SPARSE, *(name for name, block in rows.items() if issparse(block))}
         self.block_weights_ = find_weights({name: rows[name][labelled] for name in self.blocks_}, targets, sparse)
-        self.n_features_out_ = sum(block.shape[1] for block in rows.values())
-        return rows
+        found = self._side_by_side(rows)
+        self._projection = self._project(own[: len(own) - len(texts)], found, random_state)
+        self.n_features_out_ = found.shape[1] if self._projection is None else len(self._projection.components_)
+        return found
 
-    def _side_by_side(self, rows: dict[str, Any]) -> csr_matrix | csr_array:
+    def _project(self, others: list[str], rows: csr_array, random_state: np.random.RandomState) -> TruncatedSVD | None:
+        """The directions of dense output, of some texts and of the rows of more."""
+        if self.n_components is None:
+            return None
+        if len(others) + rows.shape[0] > _MOST_PROJECTED:
+            chosen = random_state.choice(len(others) + rows.shape[0], _MOST_PROJECTED, replace=False)
+            chosen.sort()
+            rows = rows[chosen[chosen >= len(others)] - len(others)]
+            others = [others[row] for row in chosen[chosen < len(others)]]
+        projection = fit_projection(
+            vstack([self._side_by_side(self._rows(others)), rows], format="csr"), self.n_components, random_state
+        )
+        if len(projection.components_) < self.n_components:
+            warn_at_user(
+                f"n_components={self.n_components}, but the texts have {len(projection.components_)} directions. The "
+                "output has a column for each of these."
+            )
+        return projection
+
+    def _check_output(self) -> None:
+        """Refuse a data frame of sparse rows before the work, and say how to get one."""
+        if self.n_components is None:
+            refuse_frames(self, "Set n_components to make them dense")
+
+    def _rows(self, texts: list[str]) -> dict[str, Any]:
+        """Rows of length one, or zero, by block."""
+        return self._built_in.rows(texts) | {name: block.rows(texts) for name, block in self._given.items()}
+
+    def _output(self, rows: csr_array) -> csr_matrix | csr_array | NDArray[np.float32]:
+        if self._projection is None:
+            return sparse_rows(rows)
+        return np.asarray(rows @ self._projection.components_.T)
+
+    def _side_by_side(self, rows: dict[str, Any]) -> csr_array:
         weighted = [np.float32(weight**0.5) * csr_array(rows[name]) for name, weight in self.block_weights_.items()]
-        return sparse_rows(hstack(weighted, format="csr"))
+        return hstack(weighted, format="csr")
 
     def _texts(self, X: Any, name: str) -> list[str]:
         if isinstance(X, SentenceCorpus):
