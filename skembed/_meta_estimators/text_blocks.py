@@ -24,7 +24,7 @@ _WORD = rf"(?u)[{_HAN}]|[^\W{_HAN}]+"
 NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
 _N_COMPONENTS = 100  # of a dense block; for another size, replace the block
 _N_SPLITS = 3  # of the words of each text, into two random halves
-_SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the tf-idf that it projects
+SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the tf-idf that it projects
 
 
 class BuiltInBlocks(NamedTuple):
@@ -32,6 +32,7 @@ class BuiltInBlocks(NamedTuple):
 
     tfidf: dict[str, TfidfVectorizer]
     blocks: dict[str, Any]
+    n_texts: int  # that the blocks have learned from
 
     def rows(self, texts: list[str]) -> dict[str, Any]:
         """Rows of length one, or zero, of each block."""
@@ -40,8 +41,8 @@ class BuiltInBlocks(NamedTuple):
         weighted = {name: vectorizer.transform(texts) for name, vectorizer in self.tfidf.items()}
         rows = {}
         for name, block in self.blocks.items():
-            if name in _SOURCES:
-                rows[name] = normalize(block.transform(weighted[_SOURCES[name]]))
+            if name in SOURCES:
+                rows[name] = normalize(block.transform(weighted[SOURCES[name]]))
             else:
                 rows[name] = weighted[name] if name in weighted else normalize(block.transform(texts))
         return rows
@@ -59,14 +60,14 @@ def fit_blocks(
         "characters": {"analyzer": _analyzer(texts), "ngram_range": (2, 5), "min_df": 2},
     }
     for name, option in options.items():
-        if name not in wanted and not any(source == name for block, source in _SOURCES.items() if block in wanted):
+        if name not in wanted and not any(source == name for block, source in SOURCES.items() if block in wanted):
             continue
         vectorizer = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **option)
         with suppress(ValueError):  # no word, or no characters that two texts have
             rows[name] = vectorizer.fit_transform(texts)
             tfidf[name] = vectorizer
     blocks |= {name: vectorizer for name, vectorizer in tfidf.items() if name in wanted}
-    for name, source in _SOURCES.items():
+    for name, source in SOURCES.items():
         if name in wanted and source in rows and min(rows[source].shape) > 1:
             blocks[name] = fit_projection(rows[source], _N_COMPONENTS, random_state)
     if "halves" in wanted and (pairs := _halves(texts, random_state)):
@@ -80,7 +81,7 @@ def fit_blocks(
         )
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
             blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=_WORD, n_jobs=n_jobs))
-    return BuiltInBlocks(tfidf, blocks)
+    return BuiltInBlocks(tfidf, blocks, len(texts))
 
 
 def n_columns(block: Any) -> int:

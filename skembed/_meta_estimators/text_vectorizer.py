@@ -26,6 +26,7 @@ from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .block_weights import SPARSE, find_weights
+from .explaining import LinearExplanations
 from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of
 from .projections import fit_projection
 from .text_blocks import NAMES, BuiltInBlocks, fit_blocks, n_columns
@@ -34,7 +35,7 @@ _MOST_LABELLED = 1_000  # rows that the weights are found on
 _MOST_PROJECTED = 20_000  # rows that the directions of dense output are found on
 
 
-class TextVectorizer(TransformerMixin, BlocksParameter):
+class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
     """Tf-idf of words and characters beside vectors learned from the same text, weighted by the labels.
 
     Use it in place of :class:`~sklearn.feature_extraction.text.TfidfVectorizer` before a linear classifier, above all
