@@ -57,9 +57,9 @@ class BlocksParameter(BaseEstimator):
             Values by name.
         """
         params: dict[str, Any] = super().get_params(deep=deep)
-        blocks = params.get("blocks") or {}
-        if deep and isinstance(blocks, dict):
-            for name, block in {**dict.fromkeys(NAMES, _DEFAULT), **blocks}.items():
+        blocks = params.get("blocks")
+        if deep and (blocks is None or isinstance(blocks, dict)):
+            for name, block in {**dict.fromkeys(NAMES, _DEFAULT), **(blocks or {})}.items():
                 params[f"{_PREFIX}{name}"] = block
                 if hasattr(block, "get_params") and not isinstance(block, type):
                     params |= {f"{_PREFIX}{name}__{key}": value for key, value in block.get_params().items()}

@@ -16,7 +16,8 @@ def fit_projection(rows: Any, n_components: int, random_state: np.random.RandomS
         svd.fit(rows)
     strengths = svd.singular_values_
     rank = np.count_nonzero(strengths > strengths[0] * max(rows.shape) * np.finfo(np.float32).eps)
-    svd.components_ = np.asfortranarray(svd.components_[:rank])  # scipy would copy it for each product
+    # Rounded to 16 bits, in which saved models hold them; in the order of memory that scipy multiplies without a copy.
+    svd.components_ = svd.components_[:rank].astype(np.float16).astype(np.float32, order="F")
     for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):
         setattr(svd, name, getattr(svd, name)[:rank])
     return svd

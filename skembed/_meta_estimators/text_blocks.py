@@ -19,7 +19,7 @@ from .projections import fit_projection
 
 # In scripts without spaces, a Chinese or Japanese character is a word; the others are split where Python finds no \w.
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_WORD = rf"(?u)[{_HAN}]|[^\W{_HAN}]+"
+WORD = rf"(?u)[{_HAN}]|[^\W{_HAN}]+"
 
 NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
 _N_COMPONENTS = 100  # of a dense block; for another size, replace the block
@@ -56,7 +56,7 @@ def fit_blocks(
     tfidf: dict[str, TfidfVectorizer] = {}
     rows = {}
     options: dict[str, dict[str, Any]] = {
-        "words": {"token_pattern": _WORD},
+        "words": {"token_pattern": WORD},
         "characters": {"analyzer": _analyzer(texts), "ngram_range": (2, 5), "min_df": 2},
     }
     for name, option in options.items():
@@ -75,12 +75,12 @@ def fit_blocks(
             _N_COMPONENTS,
             batch_size=128,
             learning_rate=0.003,
-            token_pattern=_WORD,
+            token_pattern=WORD,
             n_jobs=n_jobs,
             random_state=random_state,
         )
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
-            blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=_WORD, n_jobs=n_jobs))
+            blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=WORD, n_jobs=n_jobs))
     return BuiltInBlocks(tfidf, blocks, len(texts))
 
 
@@ -96,7 +96,7 @@ def _analyzer(texts: list[str]) -> str:
 
 def _halves(texts: list[str], random_state: np.random.RandomState) -> list[tuple[str, str]]:
     """Pairs: every word of a text falls to one side or the other, by chance."""
-    split = re.compile(_WORD).findall
+    split = re.compile(WORD).findall
     words = [np.array(split(text.lower()), dtype=object) for text in texts]
     pairs = []
     for _ in range(_N_SPLITS):

@@ -100,7 +100,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
     negative number and the labels are not -1 and 1 alone. A classifier behind it in a pipeline would see these rows
     too: pass them as `corpus` there.
 
-    *Saving.* Use joblib or pickle: :func:`skembed.save` does not take it.
+    *Saving.* :func:`skembed.save` takes it, but with a transformer in `blocks`: use joblib then.
 
     Examples
     --------
