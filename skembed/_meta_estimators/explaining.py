@@ -146,7 +146,7 @@ class LinearExplanations:
         if not words:
             raise ValueError("There are no words to choose from. Pass terms.")
         scores = [
-            self._output(self._side_by_side(self._rows(words[first : first + _STEP]))) @ directions.T
+            self._output(self._own_rows(words[first : first + _STEP])) @ directions.T
             for first in range(0, len(words), _STEP)
         ]
         found = [_best(words, column, n_terms) for column in np.concatenate(scores).T]

@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import normalize
 
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._text.splitting import WITHOUT_SPACES
+from .._word_vectors.join import unit_rows
+from .block_rows import tfidf_rows
 from .projections import fit_projection
 
 # In scripts without spaces, a Chinese or Japanese character is a word; the others are split where Python finds no \w.
@@ -34,17 +34,21 @@ class BuiltInBlocks(NamedTuple):
     blocks: dict[str, Any]
     n_texts: int  # that the blocks have learned from
 
+    def n_columns(self, name: str) -> int:
+        block = self.blocks[name]
+        if name in SOURCES:
+            return len(block.components_)
+        return len(block.vocabulary_) if name in self.tfidf else int(block.n_features_out_)
+
     def rows(self, texts: list[str]) -> dict[str, Any]:
         """Rows of length one, or zero, of each block."""
-        if not texts:  # which scikit-learn refuses
-            return {name: csr_array((0, n_columns(block)), dtype=np.float32) for name, block in self.blocks.items()}
-        weighted = {name: vectorizer.transform(texts) for name, vectorizer in self.tfidf.items()}
-        rows = {}
+        rows: dict[str, Any] = {}
+        weighted = {name: tfidf_rows(vectorizer, texts) for name, vectorizer in self.tfidf.items()}
         for name, block in self.blocks.items():
             if name in SOURCES:
-                rows[name] = normalize(block.transform(weighted[SOURCES[name]]))
+                rows[name] = unit_rows(weighted[SOURCES[name]] @ block.components_.T)
             else:
-                rows[name] = weighted[name] if name in weighted else normalize(block.transform(texts))
+                rows[name] = weighted[name] if name in weighted else unit_rows(np.array(block.transform(texts)))
         return rows
 
 
@@ -82,10 +86,6 @@ def fit_blocks(
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
             blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=WORD, n_jobs=n_jobs))
     return BuiltInBlocks(tfidf, blocks, len(texts))
-
-
-def n_columns(block: Any) -> int:
-    return len(block.get_feature_names_out())
 
 
 def _analyzer(texts: list[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix, hstack, issparse, vstack
+from scipy.sparse import csr_array, csr_matrix, issparse, vstack
 from sklearn.base import TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils import check_array, check_random_state
@@ -25,11 +25,13 @@ from .._validation.columns import as_matrix, is_missing, one_column
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
+from .block_rows import side_by_side
 from .block_weights import SPARSE, find_weights
 from .explaining import LinearExplanations
 from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of
 from .projections import fit_projection
-from .text_blocks import NAMES, BuiltInBlocks, fit_blocks, n_columns
+from .related_text import warn_of_unrelated
+from .text_blocks import NAMES, BuiltInBlocks, fit_blocks
 
 _MOST_LABELLED = 1_000  # rows that the weights are found on
 _MOST_PROJECTED = 20_000  # rows that the directions of dense output are found on
@@ -172,6 +174,12 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
         -------
         self : TextVectorizer
             The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            If `corpus` has few of the words of `X`: it may be in another language. If the texts have fewer directions
+            than `n_components`.
         """
         self._learn(self._texts(X, "X"), y)
         return self
@@ -216,7 +224,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
         """
         check_is_fitted(self)
         self._check_output()
-        return self._output(self._side_by_side(self._rows(self._texts(X, "X"))))
+        return self._output(self._own_rows(self._texts(X, "X")))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Get the names of the columns: block and word, characters or number.
@@ -239,7 +247,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
             if name in self._given:
                 own: Iterable[Any] = names_of(self._given[name])
             else:
-                own = block.get_feature_names_out() if name in self._built_in.tfidf else range(n_columns(block))
+                is_tfidf = name in self._built_in.tfidf
+                own = block.get_feature_names_out() if is_tfidf else range(self._built_in.n_columns(name))
             names += [f"{name}__{column}" for column in own]
         return np.array(names, dtype=object)
 
@@ -250,8 +259,10 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
         check_n_jobs(self.n_jobs)
         targets, has_target = _targets(y, len(texts))
         random_state = check_random_state(self.random_state)
-        own = texts if self.corpus is None else [*self._texts(self.corpus, "corpus"), *texts]
+        corpus = [] if self.corpus is None else self._texts(self.corpus, "corpus")
+        own = [*corpus, *texts]
         wanted, transformers = check_blocks(self.blocks)
+        warn_of_unrelated(corpus, texts)
         built_in = fit_blocks(own, wanted, self.n_jobs, random_state)
         seed = int(random_state.randint(2**31 - 1)) if transformers else 0
         given, rows = fit_given(transformers, own, len(texts), (targets, has_target), seed)
@@ -267,8 +278,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
         self.blocks_ = {name: fitted[name] for name in dict.fromkeys([*NAMES, *given]) if name in fitted}
         sparse = {*SPARSE, *(name for name, block in rows.items() if issparse(block))}
         self.block_weights_ = find_weights({name: rows[name][labelled] for name in self.blocks_}, targets, sparse)
-        found = self._side_by_side(rows)
-        self._projection = self._project(own[: len(own) - len(texts)], found, random_state)
+        found = side_by_side(rows, self.block_weights_)
+        self._projection = self._project(corpus, found, random_state)
         self.n_features_out_ = found.shape[1] if self._projection is None else len(self._projection.components_)
         return found
 
@@ -282,7 +293,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
             rows = rows[chosen[chosen >= len(others)] - len(others)]
             others = [others[row] for row in chosen[chosen < len(others)]]
         projection = fit_projection(
-            vstack([self._side_by_side(self._rows(others)), rows], format="csr"), self.n_components, random_state
+            vstack([self._own_rows(others), rows], format="csr"), self.n_components, random_state
         )
         if len(projection.components_) < self.n_components:
             warn_at_user(
@@ -296,18 +307,15 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
         if self.n_components is None:
             refuse_frames(self, "Set n_components to make them dense")
 
-    def _rows(self, texts: list[str]) -> dict[str, Any]:
-        """Rows of length one, or zero, by block."""
-        return self._built_in.rows(texts) | {name: block.rows(texts) for name, block in self._given.items()}
+    def _own_rows(self, texts: list[str]) -> csr_array:
+        """The blocks side by side, each with the square root of its weight."""
+        rows = self._built_in.rows(texts) | {name: block.rows(texts) for name, block in self._given.items()}
+        return side_by_side(rows, self.block_weights_)
 
     def _output(self, rows: csr_array) -> csr_matrix | csr_array | NDArray[np.float32]:
         if self._projection is None:
             return sparse_rows(rows)
         return np.asarray(rows @ self._projection.components_.T)
-
-    def _side_by_side(self, rows: dict[str, Any]) -> csr_array:
-        weighted = [np.float32(weight**0.5) * csr_array(rows[name]) for name, weight in self.block_weights_.items()]
-        return hstack(weighted, format="csr")
 
     def _texts(self, X: Any, name: str) -> list[str]:
         if isinstance(X, SentenceCorpus):
