@@ -42,7 +42,9 @@ def side_by_side(rows: dict[str, Any], weights: dict[str, float]) -> csr_array:
     weighted: list[Any] = []
     for name, weight in weights.items():
         block, scale = rows[name], np.float32(weight**0.5)
-        if issparse(block):
+        if not weight:
+            weighted.append(csr_array(block.shape, dtype=np.float32))
+        elif issparse(block):
             weighted.append(csr_array((block.data * scale, block.indices, block.indptr), block.shape))
         elif weighted and not issparse(weighted[-1]):
             weighted[-1] = np.hstack([weighted[-1], block * scale])

@@ -45,8 +45,9 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
     projections = {name: block for name, block in built_in.blocks.items() if name in SOURCES}
     for name, projection in (projections | {_OUTPUT: estimator._projection}).items():
         if projection is not None:
-            # Rounded to 16 bits by the fit, so nothing is lost.
-            arrays[f"{name}.components"] = np.ascontiguousarray(projection.components_.T).astype(np.float16)
+            components = np.ascontiguousarray(projection.components_.T)
+            half = components.astype(np.float16)  # in which the fit has rounded them
+            arrays[f"{name}.components"] = half if (half == components).all() else components
             arrays |= {f"{name}.{key}": getattr(projection, key) for key in _OF_DIRECTIONS}
             axes[f"{name}.components"] = 0
     halves = None
@@ -121,8 +122,9 @@ def _parts_of(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarra
 def _weights_of(value: Any) -> dict[str, float]:
     weights = from_json(value, {})
     names = [name for name in NAMES if name in weights] if isinstance(weights, dict) else []
-    is_sound = names and names == list(weights) and all(type(weight) is float for weight in weights.values())
-    if not is_sound or not all(0 < weight <= 1 for weight in weights.values()) or abs(sum(weights.values()) - 1) > 1e-6:
+    is_sound = names and names == list(weights)
+    is_sound = is_sound and all(type(weight) is float and 0 <= weight <= 1 for weight in weights.values())
+    if not is_sound or abs(sum(weights.values()) - 1) > 1e-6:
         raise ValueError(f"block_weights_ is {brief(weights)}, expected weights of blocks that sum to 1.")
     return dict(weights)
 

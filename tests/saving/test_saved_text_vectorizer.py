@@ -49,6 +49,23 @@ def test_what_comes_back_is_the_same(name, mmap, tmp_path):
     assert bits(again.transform(new)) == bits(model.transform(new))
 
 
+def test_numbers_that_need_more_bits_keep_them(tmp_path):
+    model = fitted()
+    model.blocks_["words_lsa"].components_ *= np.float32(1.2345678)
+    skembed.save(model, tmp_path / "model")
+    assert bits(skembed.load(tmp_path / "model").transform(TEXT)) == bits(model.transform(TEXT))
+
+
+def test_a_block_may_weigh_nothing(tmp_path):
+    model = fitted()
+    weights = dict.fromkeys(model.block_weights_, 0.25) | {"words": 0.0}
+    model.block_weights_ = weights
+    skembed.save(model, tmp_path / "model")
+    rows = skembed.load(tmp_path / "model").transform(TEXT)
+    n_words = len(model.blocks_["words"].vocabulary_)
+    assert bits(rows) == bits(model.transform(TEXT)) and not rows[:, :n_words].nnz and rows.data.all()
+
+
 def test_a_loaded_model_does_all_that_it_did(tmp_path):
     model = fitted()
     skembed.save(model, tmp_path / "model")
