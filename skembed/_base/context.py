@@ -48,6 +48,11 @@ class ContextVectorizer(NgramVectorizer):
     interpolation: float = 1.0
     _interpolated_vectors: np.ndarray | None = None
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.context == "labels"
+        return tags
+
     @property
     def _summed_vectors(self) -> np.ndarray:
         return self._source_vectors if self._interpolated_vectors is None else self._interpolated_vectors

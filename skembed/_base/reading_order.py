@@ -36,7 +36,7 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
             "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
             "only what the next step of the pipeline learns from."
         )
-    elif corpus.n_documents == 1 and corpus.n_sentences >= _LEAST_SENTENCES and order_score(corpus) < _LEAST_SCORE:
+    elif not has_order(corpus):
         warn_at_user(
             f"Without groups all {corpus.n_sentences} sentences are one document in reading order, but consecutive "
             f"ones have no more words in common than random ones. {name} would learn from unrelated sentences, as in "
@@ -44,6 +44,12 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
             "estimator learns with it: embedding=Sent2VecVectorizer(...)). Or pass text in reading order, and its "
             "documents as groups."
         )
+
+
+def has_order(corpus: SentenceCorpus) -> bool:
+    """Whether consecutive sentences of a text without documents are more alike than random ones, or it is short."""
+    is_tested = corpus.n_documents == 1 and corpus.n_sentences >= _LEAST_SENTENCES
+    return not is_tested or order_score(corpus) >= _LEAST_SCORE
 
 
 def order_score(corpus: SentenceCorpus) -> float:

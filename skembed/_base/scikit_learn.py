@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from scipy.sparse import csr_array, csr_matrix
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils._set_output import _get_output_config
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,6 +46,16 @@ def hide_class_names(cls: type) -> None:
 def sparse_rows(rows: csr_array) -> csr_matrix | csr_array:
     """Rows of the class that scikit-learn's vectorizers return: from version 1.9 on, `sparse_interface` can be set."""
     return rows if get_config().get("sparse_interface") == "sparray" else csr_matrix(rows)
+
+
+def refuse_frames(estimator: Any, advice: str) -> None:
+    """Raise a ValueError if `set_output` asks an estimator with sparse rows for a data frame."""
+    wanted = _get_output_config("transform", estimator)["dense"]
+    if wanted != "default":
+        raise ValueError(
+            f"The rows are sparse, which set_output(transform={wanted!r}) does not take. {advice}, or call "
+            "set_output(transform='default')."
+        )
 
 
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -3,74 +3,122 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
+from .._base.reading_order import has_order
+from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
-from .._text.words import UNSPACED_LETTER
+from .._text.words import UNSPACED_LETTER, WORD, words_of
+from .._word_vectors.join import unit_rows
+from .block_rows import tfidf_rows
 from .character_tfidf import CharacterTfidf
+from .projections import fit_projection
 
-# In scripts without spaces, a Chinese or Japanese character is a word; the others are split where Python finds no \w.
-_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_WORD = rf"(?u)[{_HAN}]|[^\W{_HAN}]+"
-
+NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
+_N_COMPONENTS = 100  # of a dense block; for another size, replace the block
 _N_SPLITS = 3  # of the words of each text, into two random halves
-_SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the block that it projects
+SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the tf-idf that it projects
+
+
+class BuiltInBlocks(NamedTuple):
+    """Fitted blocks by name, and the tf-idf that they need, which may itself be no block."""
+
+    tfidf: dict[str, Any]  # a TfidfVectorizer of words, a CharacterTfidf
+    blocks: dict[str, Any]
+    n_texts: int  # that the blocks have learned from
+
+    def n_columns(self, name: str) -> int:
+        """Return the number of columns of a block."""
+        block = self.blocks[name]
+        if name in SOURCES:
+            return len(block.components_)
+        return len(block.vocabulary_) if name in self.tfidf else int(block.n_features_out_)
+
+    def rows(self, texts: list[str]) -> dict[str, Any]:
+        """Return rows of length one, or zero, of each block."""
+        rows: dict[str, Any] = {}
+        weighted = {name: _rows_of(vectorizer, texts) for name, vectorizer in self.tfidf.items()}
+        for name, block in self.blocks.items():
+            if name in SOURCES:
+                rows[name] = unit_rows(weighted[SOURCES[name]] @ block.components_.T)
+            else:
+                rows[name] = weighted[name] if name in weighted else unit_rows(np.array(block.transform(texts)))
+        return rows
 
 
 def fit_blocks(
-    texts: list[str], n_components: int, n_jobs: int | None, random_state: np.random.RandomState
-) -> dict[str, Any]:
-    """Fitted blocks by name, without those for which the text is too short; each comes after those that it needs."""
-    blocks: dict[str, Any] = {}
+    texts: list[str],
+    wanted: Collection[str],
+    n_jobs: int | None,
+    random_state: np.random.RandomState,
+    *,
+    neighbours: list[tuple[str, str]],
+    squares_idf: bool,
+) -> BuiltInBlocks:
+    """The wanted blocks, without those for which the text is too short.
+
+    `neighbours` are more pairs for the block "halves". With `squares_idf`, idf counts twice in latent semantic
+    analysis: what all texts have, such as stop words, fades.
+    """
+    tfidf: dict[str, Any] = {}
     rows = {}
-    sparse: dict[str, Any] = {
-        "words": TfidfVectorizer(token_pattern=_WORD, sublinear_tf=True, dtype=np.float32),
+    vectorizers: dict[str, Any] = {
+        "words": TfidfVectorizer(analyzer=words_of, sublinear_tf=True, dtype=np.float32),
         "characters": CharacterTfidf(analyzer=_analyzer(texts), min_df=2, n_jobs=n_jobs),
     }
-    for name, block in sparse.items():
+    for name, vectorizer in vectorizers.items():
+        if name not in wanted and not any(source == name for block, source in SOURCES.items() if block in wanted):
+            continue
         with suppress(ValueError):  # no word, or no characters that two texts have
-            rows[name] = block.fit_transform(texts)
-            blocks[name] = block
-    for name, source in _SOURCES.items():
-        if source in rows and min(rows[source].shape) > 1:
-            svd = TruncatedSVD(min(n_components, *(size - 1 for size in rows[source].shape)), random_state=random_state)
-            with np.errstate(invalid="ignore"):  # if all texts are equal, parts of their variance are 0 / 0
-                blocks[name] = svd.fit(rows[source])
-    if pairs := _halves(texts, random_state):
+            rows[name] = vectorizer.fit_transform(texts)
+            tfidf[name] = vectorizer
+    blocks = {name: vectorizer for name, vectorizer in tfidf.items() if name in wanted}
+    for name, source in SOURCES.items():
+        if name in wanted and source in rows and min(rows[source].shape) > 1:
+            blocks[name] = _fit_directions(rows[source], tfidf[source].idf_ if squares_idf else None, random_state)
+    if "halves" in wanted and (pairs := neighbours + _halves(texts, random_state)):
         learner = ParaphraseVectorizer(
-            n_components,
+            _N_COMPONENTS,
             batch_size=128,
             learning_rate=0.003,
-            token_pattern=_WORD,
+            token_pattern=WORD,
             n_jobs=n_jobs,
             random_state=random_state,
         )
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
-            blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=_WORD, n_jobs=n_jobs))
-    return blocks
+            blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=WORD, n_jobs=n_jobs))
+    return BuiltInBlocks(tfidf, blocks, len(texts))
 
 
-def rows_of(blocks: dict[str, Any], texts: list[str]) -> dict[str, Any]:
-    """Rows of length one, or zero, of each block."""
-    rows: dict[str, Any] = {}
-    if not texts:  # which scikit-learn refuses
-        return {name: csr_array((0, n_columns(block)), dtype=np.float32) for name, block in blocks.items()}
-    for name, block in blocks.items():
-        found = block.transform(rows[_SOURCES[name]] if name in _SOURCES else texts)
-        rows[name] = normalize(found)
-    return rows
+def neighbours_of(corpus: SentenceCorpus, texts: list[str]) -> list[tuple[str, str]]:
+    """Sentences that follow each other in a document, from the texts of a corpus; none of one in no order."""
+    if not has_order(corpus):
+        return []
+    is_first = np.zeros(len(texts) + 1, bool)
+    is_first[corpus.doc_ptr] = True
+    pairs = ((texts[row - 1], texts[row]) for row in range(1, len(texts)) if not is_first[row])
+    return [pair for pair in pairs if all(pair) and pair[0] != pair[1]]
 
 
-def n_columns(block: Any) -> int:
-    return len(block.get_feature_names_out())
+def _rows_of(vectorizer: Any, texts: list[str]) -> Any:
+    return vectorizer.transform(texts) if isinstance(vectorizer, CharacterTfidf) else tfidf_rows(vectorizer, texts)
+
+
+def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.RandomState) -> TruncatedSVD:
+    """The strongest directions of rows of tf-idf; with `idf`, of these rows times idf."""
+    if idf is None:
+        return fit_projection(rows, _N_COMPONENTS, random_state)
+    # The length of a row, divided out here, does not count: rows of blocks have length one.
+    idf = idf.astype(np.float32)
+    return fit_projection(normalize(rows.multiply(idf).tocsr()), _N_COMPONENTS, random_state, scale=idf)
 
 
 def _analyzer(texts: list[str]) -> str:
@@ -81,7 +129,7 @@ def _analyzer(texts: list[str]) -> str:
 
 def _halves(texts: list[str], random_state: np.random.RandomState) -> list[tuple[str, str]]:
     """Pairs: every word of a text falls to one side or the other, by chance."""
-    split = re.compile(_WORD).findall
+    split = re.compile(WORD).findall
     words = [np.array(split(text.lower()), dtype=object) for text in texts]
     pairs = []
     for _ in range(_N_SPLITS):

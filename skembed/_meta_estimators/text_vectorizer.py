@@ -8,30 +8,36 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix, hstack, issparse
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.feature_extraction.text import TfidfVectorizer
+from scipy.sparse import csr_array, csr_matrix, issparse, vstack
+from sklearn.base import TransformerMixin
+from sklearn.decomposition import TruncatedSVD
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.parameters import validate_parameters
-from .._base.scikit_learn import fit_context, sparse_rows
+from .._base.scikit_learn import fit_context, refuse_frames, sparse_rows
 from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
 from .._text.sources import advising, iter_sentences, wrong_row
 from .._validation.columns import as_matrix, is_missing, one_column
 from .._validation.limits import integers
+from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
-from .block_weights import find_weights
-from .character_tfidf import CharacterTfidf
-from .text_blocks import fit_blocks, n_columns, rows_of
+from .block_rows import side_by_side
+from .block_weights import SPARSE, find_weights, tell_apart
+from .explaining import LinearExplanations
+from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of
+from .projections import fit_projection
+from .related_text import warn_of_unrelated
+from .text_blocks import NAMES, BuiltInBlocks, fit_blocks, neighbours_of
 
 _MOST_LABELLED = 1_000  # rows that the weights are found on
+_MOST_PROJECTED = 20_000  # rows that the directions of dense output are found on
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator):
+class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
     """Tf-idf of words and characters beside vectors learned from the same text, weighted by the labels.
 
     Use it in place of :class:`~sklearn.feature_extraction.text.TfidfVectorizer` before a linear classifier, above all
@@ -39,34 +45,42 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Most columns of each of the three dense blocks.
+    n_components : int or None, default=None
+        None returns the blocks side by side, sparse as the rows of tf-idf. A number returns so many dense columns: the
+        strongest directions of the weighted blocks in at most 20,000 texts of `X` and `corpus`, as latent semantic
+        analysis finds them. For trees, clusters, maps and `set_output`.
     corpus : collection of str, SentenceCorpus or None, default=None
-        Own text without labels, in any order. The blocks learn from it and from all rows of `X`.
+        Own text without labels, in any order. The blocks learn from it and from all rows of `X`. A SentenceCorpus in
+        reading order teaches them more.
+    blocks : dict of str to {"default", "drop"} or transformer, default=None
+        Changes to the blocks, which `blocks_` lists, by name: "drop" leaves one out, a transformer from texts to rows
+        takes its place, a new name adds one. In a grid, ``blocks__halves=["default", "drop"]`` and
+        ``blocks__mine__min_df=[1, 2]``.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing text (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     n_jobs : int or None, default=None
         Number of threads of the blocks "characters" and "halves"; -1 means all cores. It does not change one bit of the
         result.
     random_state : int, RandomState instance or None, default=None
-        Seed of the dense blocks.
+        Seed of the dense blocks, and of those in `blocks` whose own is None.
 
     Attributes
     ----------
     blocks_ : dict of str to estimator
-        The fitted blocks by name. The first two are sparse, the others dense:
+        The fitted blocks by name. Of those that are built in, the first two are sparse, the others dense:
 
         - "words": tf-idf of words, with ``1 + log(count)``;
         - "characters": the same of two to five characters that two texts have, within words; across words where most
           letters are of a script without spaces;
         - "words_lsa", "characters_lsa": latent semantic analysis of these two;
-        - "halves": a :class:`ParaphraseVectorizer` to which random halves of the words of a text are a pair.
+        - "halves": a :class:`ParaphraseVectorizer` to which random halves of the words of a text are a pair, and
+          neighbouring sentences of a :class:`SentenceCorpus`.
 
-        A block for which the text is too short is left out.
+        One for which the text is too short is left out.
     block_weights_ : dict of str to float
         The weight of each block: what it adds to the squared length of a row. They sum to one.
     n_features_out_ : int
-        Number of columns of the output.
+        Number of columns of the output. Less than `n_components` if the texts have fewer directions.
 
     See Also
     --------
@@ -79,13 +93,24 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     one, are compared by ridge regression on at most 1,000 labelled rows, each predicted from the others: by accuracy,
     or by squared error where `y` has numbers or several columns. Of the weights that are worse than the best by less
     than a standard error, the nearest to a rule is taken: 1 up to ten labels a class, from there on in inverse
-    proportion to their number. Without labels, or with one class, all blocks weigh the same. No block learns from `y`.
+    proportion to their number. A transformer in `blocks` weighs as a sparse block if its rows are sparse or it replaces
+    a sparse one, otherwise as a dense one.
+
+    *Without labels,* or with one class, the weights are fixed: 4 for "characters" to 1 for "characters_lsa" and for
+    "halves", which serve clusters and similarity. The blocks of words weigh nothing, and their columns are zero: most
+    of what they share are words that all texts have, such as the stop words of any language. For the same reason, idf
+    counts twice in latent semantic analysis.
+
+    *Transformers* in `blocks` are cloned, and learn from all text, without labels. One whose tags say that it requires
+    `y`, such as ``CBOSVectorizer(context="labels")``, learns from the rows with a label. Then `fit_transform`, and the
+    search for weights, have for each of these a row by a model of four fifths of the others, turned to the space of the
+    whole one; `transform` has other rows for them, as with :class:`~sklearn.preprocessing.TargetEncoder`.
 
     *Labels.* In `y`, None, NaN and -1 mean no label, as in :mod:`sklearn.semi_supervised`; -1 only where it is the one
     negative number and the labels are not -1 and 1 alone. A classifier behind it in a pipeline would see these rows
     too: pass them as `corpus` there.
 
-    *Saving.* Use joblib or pickle: :func:`skembed.save` does not take it.
+    *Saving.* :func:`skembed.save` takes it, but with a transformer in `blocks`: use joblib then.
 
     Examples
     --------
@@ -99,13 +124,17 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     array(['animals', 'money'], dtype='<U7')
     """
 
+    _built_in: BuiltInBlocks
+    _given: dict[str, GivenBlock]
+    _projection: TruncatedSVD | None
     blocks_: dict[str, Any]
     block_weights_: dict[str, float]
     n_features_out_: int
 
     _parameter_constraints: dict[str, Any] = {
-        "n_components": [integers(1)],
+        "n_components": [integers(1), None],
         "corpus": "no_validation",  # `fit` reads it, and says what is wrong with it
+        "blocks": [dict, None],
         "missing": [StrOptions({"error", "empty"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -113,15 +142,17 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int | None = None,
         *,
         corpus: Any = None,
+        blocks: dict[str, Any] | None = None,
         missing: str = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.corpus = corpus
+        self.blocks = blocks
         self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -151,12 +182,18 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         -------
         self : TextVectorizer
             The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            If `corpus` has few of the words of `X`: it may be in another language. If the texts have fewer directions
+            than `n_components`.
         """
         self._learn(self._texts(X, "X"), y)
         return self
 
     @fit_context
-    def fit_transform(self, X: Any, y: Any = None) -> csr_matrix | csr_array:
+    def fit_transform(self, X: Any, y: Any = None) -> csr_matrix | csr_array | NDArray[np.float32]:
         """Learn from `X`, then transform it.
 
         Parameters
@@ -168,14 +205,15 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        X_new : sparse matrix of shape (n_texts, n_features_out)
-            The same as ``fit(X, y).transform(X)``.
+        X_new : sparse matrix or ndarray of shape (n_texts, n_features_out), dtype float32
+            The same as ``fit(X, y).transform(X)``, but for a block that learns from `y`.
         """
+        self._check_output()
         texts = self._texts(X, "X")  # an iterator can be read only once
-        return self._side_by_side(self._learn(texts, y))
+        return self._output(self._learn(texts, y))
 
-    def transform(self, X: Any) -> csr_matrix | csr_array:
-        """Return the blocks side by side, each with the square root of its weight.
+    def transform(self, X: Any) -> csr_matrix | csr_array | NDArray[np.float32]:
+        """Return the blocks side by side, each with the square root of its weight, or dense directions of these.
 
         Parameters
         ----------
@@ -184,11 +222,17 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        X_new : sparse matrix of shape (n_texts, n_features_out), dtype float32
-            Columns as in `get_feature_names_out`.
+        X_new : sparse matrix or ndarray of shape (n_texts, n_features_out), dtype float32
+            Columns as in `get_feature_names_out`. Dense if `n_components` was set in `fit`.
+
+        Raises
+        ------
+        ValueError
+            If `set_output` asks for a data frame, and the rows are sparse.
         """
         check_is_fitted(self)
-        return self._side_by_side(rows_of(self.blocks_, self._texts(X, "X")))
+        self._check_output()
+        return self._output(self._own_rows(self._texts(X, "X")))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Get the names of the columns: block and word, characters or number.
@@ -201,44 +245,96 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Returns
         -------
         names : ndarray of str objects
-            For example "words__cat", "characters__ca", "halves__0".
+            For example "words__cat", "characters__ca", "halves__0"; of dense rows "textvectorizer0".
         """
         check_is_fitted(self)
+        if self._projection is not None:
+            return np.array([f"textvectorizer{column}" for column in range(self.n_features_out_)], dtype=object)
         names: list[str] = []
         for name, block in self.blocks_.items():
-            is_sparse = isinstance(block, (TfidfVectorizer, CharacterTfidf))
-            own: Iterable[Any] = block.get_feature_names_out() if is_sparse else range(n_columns(block))
+            if name in self._given:
+                own: Iterable[Any] = names_of(self._given[name])
+            else:
+                is_tfidf = name in self._built_in.tfidf
+                own = block.get_feature_names_out() if is_tfidf else range(self._built_in.n_columns(name))
             names += [f"{name}__{column}" for column in own]
         return np.array(names, dtype=object)
 
-    def _learn(self, texts: list[str], y: Any) -> dict[str, Any]:
-        """Set the fitted attributes, and return the rows of the texts by block."""
+    def _learn(self, texts: list[str], y: Any) -> csr_array:
+        """Set the fitted attributes, and return the blocks of the texts side by side."""
         if not texts:
             raise ValueError("X has no text. Pass at least one.")
         check_n_jobs(self.n_jobs)
         targets, has_target = _targets(y, len(texts))
         random_state = check_random_state(self.random_state)
-        own = texts if self.corpus is None else [*self._texts(self.corpus, "corpus"), *texts]
-        blocks = fit_blocks(own, self.n_components, self.n_jobs, random_state)
-        if not blocks:
+        corpus = [] if self.corpus is None else self._texts(self.corpus, "corpus")
+        own = [*corpus, *texts]
+        wanted, transformers = check_blocks(self.blocks)
+        warn_of_unrelated(corpus, texts)
+        built_in = fit_blocks(
+            own,
+            wanted,
+            self.n_jobs,
+            random_state,
+            neighbours=neighbours_of(self.corpus, corpus) if isinstance(self.corpus, SentenceCorpus) else [],
+            squares_idf=not tell_apart(targets),
+        )
+        seed = int(random_state.randint(2**31 - 1)) if transformers else 0
+        given, rows = fit_given(transformers, own, len(texts), (targets, has_target), seed)
+        rows |= built_in.rows(texts)
+        if not rows:
             raise ValueError("No text of X or corpus has a word or characters that another one has. Pass more text.")
-        rows = rows_of(blocks, texts)
         labelled = np.flatnonzero(has_target)
         if len(labelled) > _MOST_LABELLED:
             chosen = np.sort(random_state.choice(len(labelled), _MOST_LABELLED, replace=False))
             labelled, targets = labelled[chosen], targets[chosen]
-        self.blocks_ = blocks
-        self.block_weights_ = find_weights({name: block[labelled] for name, block in rows.items()}, targets)
-        self.n_features_out_ = sum(block.shape[1] for block in rows.values())
-        return rows
+        fitted = built_in.blocks | {name: block.transformer for name, block in given.items()}
+        self._built_in, self._given = built_in, given
+        self.blocks_ = {name: fitted[name] for name in dict.fromkeys([*NAMES, *given]) if name in fitted}
+        sparse = {*SPARSE, *(name for name, block in rows.items() if issparse(block))}
+        self.block_weights_ = find_weights({name: rows[name][labelled] for name in self.blocks_}, targets, sparse)
+        found = side_by_side(rows, self.block_weights_)
+        self._projection = self._project(corpus, found, random_state)
+        self.n_features_out_ = found.shape[1] if self._projection is None else len(self._projection.components_)
+        return found
 
-    def _side_by_side(self, rows: dict[str, Any]) -> csr_matrix | csr_array:
-        weighted = [np.float32(self.block_weights_[name] ** 0.5) * csr_array(block) for name, block in rows.items()]
-        return sparse_rows(hstack(weighted, format="csr"))
+    def _project(self, others: list[str], rows: csr_array, random_state: np.random.RandomState) -> TruncatedSVD | None:
+        """The directions of dense output, of some texts and of the rows of more."""
+        if self.n_components is None:
+            return None
+        if len(others) + rows.shape[0] > _MOST_PROJECTED:
+            chosen = random_state.choice(len(others) + rows.shape[0], _MOST_PROJECTED, replace=False)
+            chosen.sort()
+            rows = rows[chosen[chosen >= len(others)] - len(others)]
+            others = [others[row] for row in chosen[chosen < len(others)]]
+        projection = fit_projection(
+            vstack([self._own_rows(others), rows], format="csr"), self.n_components, random_state
+        )
+        if len(projection.components_) < self.n_components:
+            warn_at_user(
+                f"n_components={self.n_components}, but the texts have {len(projection.components_)} directions. The "
+                "output has a column for each of these."
+            )
+        return projection
+
+    def _check_output(self) -> None:
+        """Refuse a data frame of sparse rows before the work, and say how to get one."""
+        if self.n_components is None:
+            refuse_frames(self, "Set n_components to make them dense")
+
+    def _own_rows(self, texts: list[str]) -> csr_array:
+        """The blocks side by side, each with the square root of its weight."""
+        rows = self._built_in.rows(texts) | {name: block.rows(texts) for name, block in self._given.items()}
+        return side_by_side(rows, self.block_weights_)
+
+    def _output(self, rows: csr_array) -> csr_matrix | csr_array | NDArray[np.float32]:
+        if self._projection is None:
+            return sparse_rows(rows)
+        return np.asarray(rows @ self._projection.components_.T)
 
     def _texts(self, X: Any, name: str) -> list[str]:
         if isinstance(X, SentenceCorpus):
-            return [" ".join(words) for words in X]
+            return [X.tokenizer.join(words) for words in X]
         texts = []
         with advising(X):
             for row, item in enumerate(iter_sentences(X, name=name)):

@@ -9,9 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
 from .._corpus.folders import FolderKind, new_folder, read_whole
+from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._text.tokenizer import RefusedPatternError
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
+from .blocks import blocks_of, describe_blocks
 from .card import card_of
 from .header import ENTRY_TYPES, describe_model, model_of
 from .packing import PACKED_DTYPES, packed, unpacked
@@ -34,7 +36,7 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
         A fitted estimator of this package. The parameters `init`, `corpus` and `embedding` are saved as None, and
         given `word_vectors` as an empty list: only a new fit reads them. The options of the tokenizer are then those
         of the fit. `expand_with` is saved as None too: set it again before learning on. Settings of a pipeline, such
-        as `set_output`, are not saved.
+        as `set_output`, are not saved. A :class:`TextVectorizer` with a transformer in `blocks` cannot be saved.
     path : str or path-like
         Name of the folder.
     inference_only : bool, default=False
@@ -80,10 +82,10 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     >>> bool((back.transform(["a cat"]) == emb.transform(["a cat"])).all())
     True
     """
-    if CLASSES.get(type(estimator).__name__) is not type(estimator):
-        raise TypeError(
-            f"A folder holds one of {', '.join(CLASSES)}, not {brief(estimator)}. Save others with joblib or skops."
-        )
+    has_blocks = type(estimator) is TextVectorizer
+    if not has_blocks and CLASSES.get(type(estimator).__name__) is not type(estimator):
+        names = ", ".join([*CLASSES, TextVectorizer.__name__])
+        raise TypeError(f"A folder holds one of {names}, not {brief(estimator)}. Save others with joblib or skops.")
     check_is_fitted(estimator)
     if dtype not in PACKED_DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(PACKED_DTYPES)}, got {brief(dtype)}.")
@@ -91,7 +93,8 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
         raise ValueError(
             f"dtype={dtype!r} stores rounded vectors, from which training does not go on. Set inference_only=True."
         )
-    model = describe_model(estimator, inference_only=inference_only)
+    describe = describe_blocks if has_blocks else describe_model
+    model = describe(estimator, inference_only=inference_only)
     arrays = packed(model.arrays, dtype, model.axes)
     with new_folder(path, _FOLDER.kind) as folder:
         write_folder(folder, _FOLDER, model.entries, arrays)
@@ -167,6 +170,8 @@ def _load(folder: Path, *, mmap: bool, token_pattern: str | None) -> tuple[Any, 
     except ValueError as error:
         raise ValueError(f"{folder / ARRAYS} is damaged or was not written by skembed: {error}") from None
     try:
+        if header["class"] == TextVectorizer.__name__:
+            return blocks_of(header, arrays), header["digest"]
         return model_of(header, arrays, token_pattern), header["digest"]
     except RefusedPatternError as error:
         raise ValueError(f"{folder / _HEADER} was not loaded. {error}") from None

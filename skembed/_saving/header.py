@@ -114,13 +114,13 @@ def _entries_of(model: Any, prefix: str, store: ArrayStore) -> dict[str, Any]:
             attributes[name] = to_json(value, prefix + name, store)
     return {
         "class": type(model).__name__,
-        "parameters": {name: _parameter_to_json(name, value, store) for name, value in params.items()},
-        "tokenizer": {name: _parameter_to_json(name, value, store) for name, value in tokenizer.items()},
+        "parameters": {name: parameter_to_json(name, value, store) for name, value in params.items()},
+        "tokenizer": {name: parameter_to_json(name, value, store) for name, value in tokenizer.items()},
         "attributes": attributes,
     }
 
 
-def _parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
+def parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
     if name == "random_state" and isinstance(value, np.random.RandomState):
         raise TypeError(
             "random_state is a RandomState, which a folder cannot hold. Set it to None or an int: a fitted model does "
@@ -141,7 +141,7 @@ def _parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
 
 def model_of(entries: dict[str, Any], arrays: dict[str, np.ndarray], token_pattern: str | None) -> Any:
     """Undo :func:`describe_model`; a ValueError or TypeError says what is wrong."""
-    model = _model_of(entries, arrays, _words_of(arrays), token_pattern)
+    model = _model_of(entries, arrays, words_of(arrays.get(_WORDS), arrays.get(_OFFSETS)), token_pattern)
     check_model(model, inference_only=entries["inference_only"])
     return model
 
@@ -165,7 +165,7 @@ def _model_of(
     learner = attributes.pop(_LEARNER, None)
     fitted = {name: from_json(value, arrays) for name, value in attributes.items()}
     if learner is not None:
-        fitted[_LEARNER] = _model_of(_inner_entries(learner), arrays, vocabulary, token_pattern)
+        fitted[_LEARNER] = _model_of(inner_entries(learner, _LEARNER), arrays, vocabulary, token_pattern)
     elif _LEARNER in entries["attributes"]:
         fitted[_LEARNER] = None
     if clash := {"vocabulary_", "_tokenizer", *params} & set(fitted):
@@ -174,19 +174,20 @@ def _model_of(
     return model
 
 
-def _inner_entries(value: Any) -> dict[str, Any]:
+def inner_entries(value: Any, name: str) -> dict[str, Any]:
+    """The entries of a model within a model, with their types checked."""
     entries = value.get("model") if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(entries, dict) or any(
         not isinstance(entries.get(name), kind) for name, kind in ENTRY_TYPES.items() if name != "inference_only"
     ):
-        raise ValueError(f"{_LEARNER} is no model.")
+        raise ValueError(f"{name} is no model.")
     if _LEARNER in entries["attributes"]:
-        raise ValueError(f"{_LEARNER} holds a model itself.")
+        raise ValueError(f"{name} holds a model itself.")
     return entries
 
 
-def _words_of(arrays: dict[str, np.ndarray]) -> dict[str, int]:
-    text, ptr = arrays.get(_WORDS), arrays.get(_OFFSETS)
+def words_of(text: np.ndarray | None, ptr: np.ndarray | None) -> dict[str, int]:
+    """A vocabulary from the bytes and the offsets of its words."""
     if (
         text is None
         or ptr is None

@@ -33,6 +33,7 @@ def packed(arrays: Mapping[str, np.ndarray], dtype: str, axes: Mapping[str, int]
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} has numbers that are too large for float16. Save it as int8 or float32.")
         elif name in axes and dtype == "int8":
+            array = array.astype(np.float32)  # some are stored with 16 bits anyway
             scales = np.abs(array).max(axis=1 - axes[name], keepdims=True, initial=0) / np.float32(_LARGEST)
             array = np.rint(array / np.where(scales > 0, scales, 1)).astype(np.int8)
             stored[name + _SCALES] = scales

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -44,6 +46,26 @@ class NgramVocabulary:
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self.is_ngram))
+
+    def check(self, longest: int) -> None:
+        """Raise a ValueError unless the arrays, which come from a file, are n-grams of at most so many characters."""
+        depths, characters, is_ngram = self.depths, self.characters, self.is_ngram
+        is_sound = (
+            depths.ndim == 1
+            and depths.shape == characters.shape == is_ngram.shape
+            and depths.dtype.kind == characters.dtype.kind == "u"
+            and is_ngram.dtype == bool
+            and len(depths) > 1
+        )
+        if is_sound:
+            steps = np.diff(depths.astype(np.int64))
+            below = depths[1:].min() > 0 and depths.max() <= longest and steps.max() <= 1
+            is_sound = not depths[0] and below and characters.max() <= sys.maxunicode and not is_ngram[0]
+        if is_sound:
+            nodes = NgramVocabulary(depths, characters, np.append(False, np.ones(len(depths) - 1, bool))).names()
+            is_sound = all(before < after for before, after in pairwise(nodes))
+        if not is_sound:
+            raise ValueError("The n-grams of characters are none, or in another order than that of a vocabulary.")
 
     def names(self) -> list[str]:
         """Return the n-grams."""

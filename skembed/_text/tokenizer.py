@@ -19,7 +19,7 @@ import numpy as np
 from .._validation.messages import brief
 from .._validation.scalars import plain
 from .character_ngrams import ANALYZERS, CharacterNgrams
-from .words import compose, lower, split_words
+from .words import compose, join_words, lower, split_words
 
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
 BETWEEN_SPACES = r"[^\0\t-\r ]+"  # as fastText and word2vec split text
@@ -153,6 +153,10 @@ class Tokenizer:
             return lambda text: split_words(prepare(text))
         find = re.compile(self.token_pattern).findall
         return (lambda text: find(lower(text))) if self.lowercase else find
+
+    def join(self, words: Iterable[str]) -> str:
+        """A text of which these are the words."""
+        return join_words(words) if self.analyzer == "word" and self.token_pattern is None else " ".join(words)
 
     @property
     def characters(self) -> CharacterNgrams | None:

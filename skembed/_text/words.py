@@ -6,6 +6,7 @@ import functools
 import re
 import sys
 import unicodedata
+from collections.abc import Iterable
 from itertools import count, groupby
 
 # Scripts that are written without spaces between words: Thai, Lao, Burmese, Khmer, Tai, kana, Chinese characters.
@@ -15,6 +16,9 @@ _UNSPACED = (
     "\U00020000-\U0003ffff"
 )
 UNSPACED_LETTER = re.compile(rf"(?=[{_UNSPACED}])[^\W\d_]")
+# Words for pairs of halves, cut without a look at neighbours: a Chinese or Japanese character is a word.
+_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+WORD = rf"(?u)[{_HAN}]|[^\W{_HAN}]+"
 _JOINERS = "\u200c\u200d"  # within words of Persian, Sinhala and others
 DOTTED_I = "i\u0307"  # what Python lowers a capital I with a dot to
 
@@ -87,6 +91,23 @@ def split_words(text: str) -> list[str]:
 
 
 _ASCII_WORD = re.compile(r"\w+")
+
+
+def words_of(text: str) -> list[str]:
+    """Words of a text, lowered."""
+    return split_words(lower(text))
+
+
+def join_words(words: Iterable[str]) -> str:
+    """A text with these words, as `split_words` returns them; what stood between them is lost."""
+    text, was_letter = [], False
+    for word in words:
+        n_letters = len(UNSPACED_LETTER.findall(word))
+        if n_letters > 1:  # a pair
+            continue
+        text += [word] if was_letter and n_letters else [" ", word]
+        was_letter = n_letters == 1
+    return "".join(text).lstrip()
 
 
 @functools.cache

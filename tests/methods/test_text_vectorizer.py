@@ -6,8 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from estimators import bits
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
@@ -25,7 +28,7 @@ OWN = ["cats and kittens purr", "shares and stocks fell", "kittens drink milk", 
 
 
 def make(**params):
-    return TextVectorizer(**{"n_components": 5, "random_state": 0, **params})
+    return TextVectorizer(**{"random_state": 0, **params})
 
 
 def squared_lengths(emb, rows):
@@ -54,6 +57,22 @@ def test_the_first_block_is_tf_idf():
     assert list(emb.get_feature_names_out()[:n_words]) == [f"words__{w}" for w in expected.get_feature_names_out()]
 
 
+@pytest.mark.parametrize("texts", [S, ["猫喝牛奶", "狗吃牛奶 和肉", "猫吃肉。"]], ids=["words", "unsegmented"])
+def test_sparse_rows_are_those_of_scikit_learn(texts):
+    emb = make().fit(texts)
+    new = [*texts, "", "zebra", f"{texts[0]}\n {texts[0].upper()} {texts[1]}"]
+    for name, found in _rows(emb, new).items():
+        if name in ("words", "characters"):
+            expected = emb.blocks_[name].transform(new)
+            np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-5)
+
+
+def test_a_row_depends_on_its_text_alone():
+    emb = make().fit(S, Y)
+    rows = emb.transform([*S, *OWN])
+    assert bits(vstack([emb.transform([text]) for text in [*S, *OWN]], format="csr")) == bits(rows)
+
+
 def test_rows_are_a_sparse_matrix_of_named_columns():
     emb = make()
     rows = emb.fit_transform(S, Y)
@@ -77,6 +96,62 @@ def test_scripts_without_spaces():
     assert "猫" in emb.blocks_["words"].vocabulary_
     assert "halves" in emb.blocks_
     assert make().fit(S).blocks_["characters"].analyzer == "char_wb"
+
+
+# -- dense rows ------------------------------------------------------------------------------------------------------
+
+
+def test_dense_rows_are_the_strongest_directions_of_the_sparse_ones():
+    emb = make(n_components=3)
+    rows = emb.fit_transform(S, Y)
+    assert type(rows) is np.ndarray and rows.dtype == np.float32 and rows.shape == (40, 3) == (40, emb.n_features_out_)
+    assert bits(emb.transform(S)) == bits(rows)
+    left, strengths, _ = np.linalg.svd(make().fit_transform(S, Y).toarray(), full_matrices=False)
+    expected = left[:, :3] * strengths[:3]
+    np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=5e-4)  # with 16 bits
+    assert list(emb.get_feature_names_out()) == ["textvectorizer0", "textvectorizer1", "textvectorizer2"]
+    assert emb.transform([]).shape == (0, 3)
+    assert not emb.transform(["", "zebra"])[0].any()
+    assert bits(make(n_components=3, n_jobs=2).fit_transform(S, Y)) == bits(rows)
+
+
+def test_directions_are_those_of_own_text_too():
+    with pytest.warns(UserWarning, match="n_components=8, but the texts have 2 directions"):
+        few = make(n_components=8).fit(S[:2])
+    assert few.n_features_out_ == few.transform(S).shape[1] == len(few.get_feature_names_out()) == 2
+    assert make(n_components=8, corpus=S + OWN).fit_transform(S[:2]).shape == (2, 8)
+
+
+def test_directions_of_many_texts_are_those_of_some(monkeypatch):
+    monkeypatch.setattr("skembed._meta_estimators.text_vectorizer._MOST_PROJECTED", 25)
+    emb = make(n_components=8, corpus=OWN)
+    rows = emb.fit_transform(S, Y)
+    assert rows.shape == (40, 8) and bits(clone(emb).fit_transform(S, Y)) == bits(rows) == bits(emb.transform(S))
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)  # 25 texts have all eight
+
+
+def test_dense_rows_of_other_blocks():
+    emb = make(n_components=2, blocks={"words": "drop", "mine": TfidfVectorizer()})
+    assert emb.fit_transform(S, Y).shape == (40, 2)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames(library):
+    emb = make(n_components=2).set_output(transform=library)
+    frame = emb.fit_transform(pd.Series(S, index=range(5, 45)), Y)
+    assert type(frame).__module__.startswith(library)
+    assert list(frame.columns) == ["textvectorizer0", "textvectorizer1"]
+    np.testing.assert_array_equal(frame.to_numpy(), make(n_components=2).fit_transform(S, Y))
+    sparse = make().fit(S).set_output(transform=library)
+    for call in (sparse.fit_transform, sparse.transform):
+        with pytest.raises(ValueError, match=f"set_output.transform='{library}'.*Set n_components to make them dense"):
+            call(S)
+
+
+@pytest.mark.parametrize("estimator", [HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=2), KMeans(2)])
+def test_estimators_that_need_dense_rows(estimator):
+    pipeline = make_pipeline(make(n_components=3), estimator).fit(S, Y)
+    assert pipeline.predict(S).shape == (40,)
 
 
 # -- own text and labels ---------------------------------------------------------------------------------------------
@@ -170,7 +245,9 @@ def test_every_kind_of_label(y):
 def test_one_line_in_place_of_tf_idf():
     pipeline = make_pipeline(make(corpus=OWN), LinearSVC(random_state=0)).fit(["cats purr", "shares fell"], [0, 1])
     assert list(pipeline.predict(["kittens", "stocks"])) == [0, 1]
-    search = GridSearchCV(make_pipeline(make(), LinearSVC()), {"textvectorizer__n_components": [2, 3]}, cv=2).fit(S, Y)
+    search = GridSearchCV(make_pipeline(make(), LinearSVC()), {"textvectorizer__n_components": [2, None]}, cv=2).fit(
+        S, Y
+    )
     assert search.best_score_ == 1
 
 
@@ -183,15 +260,18 @@ def test_copies():
     assert list(union.get_feature_names_out()[:1]) == [f"a__{emb.get_feature_names_out()[0]}"]
 
 
-def test_pandas_output_of_a_sparse_table_is_refused_by_scikit_learn():
-    with pytest.raises(ValueError, match="sparse"):
-        make().set_output(transform="pandas").fit_transform(S)
-
-
 def test_a_table_of_one_column_and_an_iterator():
     expected = bits(make().fit_transform(S, Y))
     for X in (pd.DataFrame({"text": S}), np.array(S, dtype=object)[:, None], iter(S)):
         assert bits(make().fit_transform(X, Y)) == expected
+
+
+def test_global_settings_of_scikit_learn():
+    expected = make(n_components=2).fit_transform(S, Y)
+    with config_context(transform_output="pandas"):
+        np.testing.assert_array_equal(make(n_components=2).fit_transform(S, Y).to_numpy(), expected)
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        assert bits(make(n_components=2).fit_transform(S, Y)) == bits(expected)
 
 
 # -- what can go wrong -----------------------------------------------------------------------------------------------
@@ -213,6 +293,22 @@ def test_little_text_leaves_blocks_out(few):
     assert np.isfinite(rows.data).all()
     assert rows.shape == (len(few) + 1, len(emb.get_feature_names_out()))
     assert sum(emb.block_weights_.values()) == pytest.approx(1)
+
+
+def test_own_text_in_another_language_is_warned_of():
+    german = ["der hund trinkt milch und schläft heute lange"] * 500
+    with pytest.warns(UserWarning, match="corpus has only 0% of the words of X, and not 'the', 'cat'.*language"):
+        make(corpus=german).fit(S)
+    make(corpus=[text + " a dog and a cat" for text in german]).fit(["a dog", "a cat"] * 10)
+    make(corpus=german[:300]).fit(S)  # too short to tell
+
+
+@pytest.mark.parametrize("y", [None, [0, 1] * 3])
+def test_duplicates(y):
+    for texts in (["a cat"] * 6, ["a cat", "a cat", "a dog"] * 2):
+        emb = make().fit(texts, y)
+        rows = emb.transform(texts)
+        assert np.isfinite(rows.data).all() and bits(rows[0]) == bits(rows[3])
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from estimators import NAMES, OTHER_TEXT, TEXT, bits, changed, dense, fitted, learned, make
 from saved_models import of_skembed, saved
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 import skembed
 from skembed._corpus import folders
@@ -37,10 +38,9 @@ def test_every_estimator_has_a_schema():
     assert set(CLASSES) == {cls.__name__ for cls in estimators.CLASSES}
 
 
-@pytest.mark.parametrize("cls", estimators.COMPOSED)
-def test_what_has_no_schema_is_refused_with_advice(cls, tmp_path):
-    with pytest.raises(TypeError, match=f"not {cls.__name__}.*joblib"):
-        skembed.save(cls(), tmp_path / "model")
+def test_what_has_no_schema_is_refused_with_advice(tmp_path):
+    with pytest.raises(TypeError, match="TextVectorizer, not TfidfVectorizer.*joblib"):
+        skembed.save(TfidfVectorizer().fit(TEXT), tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 

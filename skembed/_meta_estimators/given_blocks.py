@@ -1,0 +1,198 @@
+"""Blocks of TextVectorizer that are switched off, replaced or added: a dict of names and transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_array, get_tags
+
+from .._validation.messages import brief, warn_at_user
+from .cross_fitting import fit_and_hold_out
+from .text_blocks import NAMES
+
+_DEFAULT, _DROP = "default", "drop"
+_PREFIX = "blocks__"
+
+
+class GivenBlock(NamedTuple):
+    """A fitted transformer of the user."""
+
+    name: str
+    transformer: Any
+    n_columns: int
+
+    def rows(self, texts: list[str]) -> Any:
+        """Rows of length one, or zero."""
+        if not texts:  # which many refuse
+            return csr_array((0, self.n_columns), dtype=np.float32)
+        with _naming(self.name, self.transformer):
+            rows = self.transformer.transform(texts)
+        return unit_rows(self.name, rows, len(texts), self.n_columns)
+
+
+class BlocksParameter(BaseEstimator):
+    """Adds the parameter `blocks` to an estimator, and the nested ``blocks__name`` and ``blocks__name__param``."""
+
+    blocks: dict[str, Any] | None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add each block, as ``blocks__name``, and its parameters, as ``blocks__name__param``.
+
+        Returns
+        -------
+        params : dict
+            Values by name.
+        """
+        params: dict[str, Any] = super().get_params(deep=deep)
+        blocks = params.get("blocks")
+        if deep and (blocks is None or isinstance(blocks, dict)):
+            for name, block in {**dict.fromkeys(NAMES, _DEFAULT), **(blocks or {})}.items():
+                params[f"{_PREFIX}{name}"] = block
+                if hasattr(block, "get_params") and not isinstance(block, type):
+                    params |= {f"{_PREFIX}{name}__{key}": value for key, value in block.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name, such as ``blocks__halves="drop"`` and ``blocks__mine__min_df=2``.
+
+        Returns
+        -------
+        self : estimator
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        nested = {key: params.pop(key) for key in sorted(params) if key.startswith(_PREFIX)}  # blocks before their own
+        super().set_params(**params)
+        blocks = dict(self.blocks or {}) if nested else {}
+        for key, value in nested.items():
+            name, _, inner = key.removeprefix(_PREFIX).partition("__")
+            if not inner:
+                blocks[name] = value
+                continue
+            if not hasattr(blocks.get(name), "set_params"):
+                raise ValueError(
+                    f"Invalid parameter {key!r}: the block {name!r} is {brief(blocks.get(name, _DEFAULT))}, which has "
+                    "no parameters. Pass a transformer first."
+                )
+            blocks[name].set_params(**{inner: value})
+        if nested:
+            self.blocks = blocks
+        return self
+
+
+def check_blocks(blocks: dict[str, Any] | None) -> tuple[list[str], dict[str, Any]]:
+    """Return the names of the built-in blocks that are wanted, and the given transformers."""
+    blocks = blocks or {}
+    given = {}
+    for name, block in blocks.items():
+        if not isinstance(name, str) or not name or "__" in name:
+            raise ValueError(f"blocks has the name {brief(name)}. A name is a string without '__'.")
+        if isinstance(block, str) and block == _DROP:
+            if name not in NAMES and (near := get_close_matches(name, set(NAMES) - set(blocks), 1)):
+                warn_at_user(f"blocks drops {name!r}, but there is no such block. Did you mean {near[0]!r}?")
+        elif isinstance(block, str) and block == _DEFAULT and name in NAMES:
+            continue
+        elif isinstance(block, type) or not all(hasattr(block, method) for method in ("fit", "transform")):
+            built_in = "'default', " if name in NAMES else ""
+            raise TypeError(
+                f"blocks[{name!r}] must be {built_in}'drop' or a transformer, an instance with fit and transform, got "
+                f"{brief(block)}. The built-in blocks are {', '.join(NAMES)}."
+            )
+        else:
+            given[name] = block
+    wanted = [name for name in NAMES if blocks.get(name, _DEFAULT) == _DEFAULT]
+    if not wanted and not given:
+        raise ValueError("blocks drops every block. Keep one, or pass a transformer.")
+    return wanted, given
+
+
+def fit_given(
+    given: dict[str, Any], own: list[str], n_texts: int, targets: tuple[np.ndarray, np.ndarray], seed: int
+) -> tuple[dict[str, GivenBlock], dict[str, Any]]:
+    """Fitted clones by name, and their rows of the last `n_texts` texts.
+
+    `targets` are those of the texts that have one, and which these are. They are for the transformers that require `y`.
+    """
+    blocks, rows = {}, {}
+    texts = own[len(own) - n_texts :]
+    for name, transformer in given.items():
+        with _naming(name, transformer):
+            fitted = clone(transformer)
+            params = fitted.get_params(deep=False) if hasattr(fitted, "get_params") else {}
+            if "random_state" in params and params["random_state"] is None:
+                fitted.set_params(random_state=seed)
+            if _learns_from_labels(fitted):
+                fitted, found = fit_and_hold_out(fitted, texts, *targets, seed)
+            else:
+                fitted.fit(own, None)  # FrozenEstimator asks for `y`
+                found = fitted.transform(texts)
+        rows[name] = unit_rows(name, found, len(texts))
+        blocks[name] = GivenBlock(name, fitted, rows[name].shape[1])
+    return blocks, rows
+
+
+def _learns_from_labels(transformer: Any) -> bool:
+    """Whether it, or a part of it, requires `y`."""
+    if isinstance(transformer, FrozenEstimator) or not hasattr(transformer, "get_params"):
+        return False
+    parts = [transformer, *transformer.get_params().values()]
+    return any(get_tags(part).target_tags.required for part in parts if isinstance(part, BaseEstimator))
+
+
+def names_of(block: GivenBlock) -> list[str]:
+    """Names of the columns: those that the transformer says, else numbers."""
+    try:
+        names = [str(name) for name in block.transformer.get_feature_names_out()]
+    except (AttributeError, ValueError, TypeError):
+        names = []
+    return names if len(names) == block.n_columns else [str(column) for column in range(block.n_columns)]
+
+
+def unit_rows(name: str, rows: Any, n_texts: int, n_columns: int | None = None) -> Any:
+    """Check what a transformer returned for some texts, and scale it to rows of length one, or zero."""
+    try:
+        checked = check_array(rows, accept_sparse="csr", dtype=np.float64, input_name="rows")
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"The block {name!r} must turn texts into finite rows of numbers: {error}") from None
+    expected = f"({n_texts}, {'n_columns' if n_columns is None else n_columns})"
+    if checked.shape[0] != n_texts or n_columns not in (None, checked.shape[1]):
+        raise ValueError(
+            f"The block {name!r} has turned {n_texts} texts into shape {checked.shape}, expected {expected}."
+        )
+    largest = abs(checked).max(axis=1)
+    largest = largest.toarray() if issparse(largest) else largest[:, None]
+    scales = 1 / np.where(largest > 1e-300, largest, 1)  # the squares of large numbers overflow
+    scaled = checked.multiply(scales).tocsr() if issparse(checked) else checked * scales
+    return normalize(scaled).astype(np.float32)
+
+
+@contextmanager
+def _naming(name: str, transformer: Any) -> Iterator[None]:
+    """Add to an error whose it is."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"In the block {name!r} of TextVectorizer, a {type(transformer).__name__}.")
+        raise

@@ -1,0 +1,205 @@
+"""A fitted TextVectorizer as what JSON can hold, with its arrays beside it; and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from .._meta_estimators.character_tfidf import CharacterTfidf
+from .._meta_estimators.given_blocks import check_blocks
+from .._meta_estimators.text_blocks import NAMES, SOURCES, BuiltInBlocks
+from .._meta_estimators.text_vectorizer import TextVectorizer
+from .._methods.paraphrase import ParaphraseVectorizer
+from .._text.batches import encode_words
+from .._text.character_counts import NgramVocabulary
+from .._text.character_ngrams import CharacterNgrams
+from .._text.words import WORD, words_of
+from .._validation.messages import brief
+from .header import Description, describe_model, inner_entries, model_of, parameter_to_json
+from .header import words_of as decoded_words
+from .values import ArrayStore, from_json, to_json
+
+_HALVES, _OUTPUT = "halves", "output"  # the learned block, and the directions of dense output
+_OF_NGRAMS = ("depths", "characters", "is_ngram")  # arrays of a vocabulary of n-grams of characters
+_OF_DIRECTIONS = ("singular_values_", "explained_variance_", "explained_variance_ratio_")
+
+
+def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Description:
+    """Return what is saved of a TextVectorizer; its learned block is saved for inference only."""
+    _, of_next_fit = check_blocks(estimator.blocks)
+    if given := {**of_next_fit, **estimator._given}:
+        name = next(iter(given))
+        raise TypeError(
+            f"blocks[{name!r}] is a transformer, which is code, and a folder holds none. Save the model with joblib or "
+            "skops."
+        )
+    store, built_in, left_out = ArrayStore(), estimator._built_in, 0
+    arrays: dict[str, np.ndarray] = {}
+    axes: dict[str, int] = {}
+    tfidf: dict[str, Any] = {}
+    for name, vectorizer in built_in.tfidf.items():
+        arrays[f"{name}.idf"] = vectorizer.idf_
+        if isinstance(vectorizer, CharacterTfidf):
+            tfidf[name] = [vectorizer.analyzer, *vectorizer.ngram_range]
+            arrays |= {f"{name}.{key}": getattr(vectorizer.vocabulary_, key) for key in _OF_NGRAMS}
+        else:
+            tfidf[name] = None
+            text, offsets = encode_words(list(vectorizer.get_feature_names_out()))
+            arrays |= {f"{name}.text": text, f"{name}.offsets": offsets}
+    projections = {name: block for name, block in built_in.blocks.items() if name in SOURCES}
+    for name, projection in (projections | {_OUTPUT: estimator._projection}).items():
+        if projection is not None:
+            components = np.ascontiguousarray(projection.components_.T)
+            half = components.astype(np.float16)  # in which the fit has rounded them
+            arrays[f"{name}.components"] = half if (half == components).all() else components
+            arrays |= {f"{name}.{key}": getattr(projection, key) for key in _OF_DIRECTIONS}
+            axes[f"{name}.components"] = 0
+    halves = None
+    if learner := built_in.blocks.get(_HALVES):
+        learner = copy(learner)
+        learner.random_state = None
+        inner = describe_model(learner, inference_only=True)
+        arrays |= {f"{_HALVES}.{key}": array for key, array in inner.arrays.items()}
+        axes |= {f"{_HALVES}.{key}": axis for key, axis in inner.axes.items()}
+        halves, left_out = {"model": inner.entries}, inner.left_out
+    params = estimator.get_params(deep=False) | {"corpus": None}
+    entries = {
+        "class": type(estimator).__name__,
+        "inference_only": bool(inference_only),
+        "parameters": {name: parameter_to_json(name, value, store) for name, value in params.items()},
+        "tokenizer": {},
+        "attributes": {
+            "block_weights_": to_json(estimator.block_weights_, "block_weights_", store),
+            "n_texts": built_in.n_texts,
+            "tfidf": tfidf,
+            "halves": halves,
+        },
+    }
+    return Description(entries, arrays, axes, left_out)
+
+
+def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> TextVectorizer:
+    """Undo :func:`describe_blocks`; a ValueError or TypeError says what is wrong."""
+    model = TextVectorizer(**{name: from_json(value, {}) for name, value in entries["parameters"].items()})
+    model._validate_params()
+    check_blocks(model.blocks)
+    attributes = entries["attributes"]
+    if set(attributes) != {"block_weights_", "n_texts", "tfidf", "halves"} or not isinstance(attributes["tfidf"], dict):
+        raise ValueError(f"the attributes are {brief(attributes)}.")
+    if type(attributes["n_texts"]) is not int or attributes["n_texts"] < 1:
+        raise ValueError(f"n_texts is {brief(attributes['n_texts'])}.")
+    weights = _weights_of(attributes["block_weights_"])
+    needed = {SOURCES.get(name, name) for name in weights if name != _HALVES}
+    if needed != set(attributes["tfidf"]):
+        raise ValueError(f"there is tf-idf of {brief(list(attributes['tfidf']))}, expected {brief(sorted(needed))}.")
+    if (_HALVES in weights) != (attributes["halves"] is not None):
+        raise ValueError(f"the block {_HALVES!r} and its weight must be there together.")
+    parts = _parts_of(arrays)
+    tfidf: dict[str, Any] = {}
+    for name in needed:
+        read = _characters_of if name == "characters" else _words_of
+        tfidf[name] = read(attributes["tfidf"][name], parts.pop(name, {}))
+    widths = {name: len(vectorizer.vocabulary_) for name, vectorizer in tfidf.items()}
+    blocks: dict[str, Any] = {}
+    for name in weights:
+        if name in SOURCES:
+            blocks[name] = _directions_of(name, parts.pop(name, {}), widths[SOURCES[name]])
+        else:
+            blocks[name] = tfidf[name] if name in tfidf else _learner_of(attributes["halves"], parts.pop(name, {}))
+    n_columns = sum(_n_columns(block) for block in blocks.values())
+    projection = _directions_of(_OUTPUT, parts.pop(_OUTPUT), n_columns) if _OUTPUT in parts else None
+    if parts:
+        raise ValueError(f"{brief(min(parts))} belongs to no block.")
+    built_in = BuiltInBlocks({name: tfidf[name] for name in NAMES if name in tfidf}, blocks, attributes["n_texts"])
+    model._built_in, model._given, model._projection = built_in, {}, projection
+    model.blocks_, model.block_weights_ = dict(blocks), weights
+    model.n_features_out_ = n_columns if projection is None else _n_columns(projection)
+    return model
+
+
+def _parts_of(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
+    """The arrays of each block, without its name."""
+    parts: dict[str, dict[str, np.ndarray]] = {}
+    for key, array in arrays.items():
+        name, _, rest = key.partition(".")
+        parts.setdefault(name, {})[rest] = array
+    return parts
+
+
+def _weights_of(value: Any) -> dict[str, float]:
+    weights = from_json(value, {})
+    names = [name for name in NAMES if name in weights] if isinstance(weights, dict) else []
+    is_sound = names and names == list(weights)
+    is_sound = is_sound and all(type(weight) is float and 0 <= weight <= 1 for weight in weights.values())
+    if not is_sound or abs(sum(weights.values()) - 1) > 1e-6:
+        raise ValueError(f"block_weights_ is {brief(weights)}, expected weights of blocks that sum to 1.")
+    return dict(weights)
+
+
+def _words_of(options: Any, parts: dict[str, np.ndarray]) -> TfidfVectorizer:
+    if options is not None:
+        raise ValueError(f"the options of 'words' are {brief(options)}.")
+    vectorizer = TfidfVectorizer(analyzer=words_of, sublinear_tf=True, dtype=np.float32)
+    vocabulary = decoded_words(parts.pop("text", None), parts.pop("offsets", None))
+    vectorizer.vocabulary_ = vocabulary
+    vectorizer.idf_ = _idf_of("words", parts, len(vocabulary))
+    return vectorizer
+
+
+def _characters_of(options: Any, parts: dict[str, np.ndarray]) -> CharacterTfidf:
+    ngrams = CharacterNgrams.from_options([*options, True] if isinstance(options, list) else options)
+    vectorizer = CharacterTfidf(analyzer=ngrams.analyzer, ngram_range=ngrams.ngram_range, min_df=2)
+    vectorizer.vocabulary_ = NgramVocabulary(*(parts.pop(key, np.empty(0)) for key in _OF_NGRAMS))
+    vectorizer.vocabulary_.check(ngrams.ngram_range[1])
+    vectorizer.idf_ = _idf_of("characters", parts, len(vectorizer.vocabulary_))
+    return vectorizer
+
+
+def _idf_of(name: str, parts: dict[str, np.ndarray], n_terms: int) -> np.ndarray:
+    idf = parts.pop("idf", None)
+    if idf is None or idf.dtype != np.float32 or idf.shape != (n_terms,) or not n_terms or parts:
+        raise ValueError(f"{name!r} has no idf for each of its {n_terms} terms.")
+    return idf
+
+
+def _directions_of(name: str, parts: dict[str, np.ndarray], n_columns: int) -> TruncatedSVD:
+    components = parts.pop("components", None)
+    if (
+        components is None
+        or components.dtype != np.float32
+        or components.ndim != 2
+        or len(components) != n_columns
+        or not components.shape[1]
+    ):
+        raise ValueError(f"{name}.components is {brief(components)}, expected a row for each of {n_columns} columns.")
+    projection = TruncatedSVD(components.shape[1])
+    projection.components_ = components.T
+    for key in _OF_DIRECTIONS:
+        values = parts.pop(key, None)
+        if values is None or values.dtype.kind != "f" or values.shape != components.shape[1:]:
+            raise ValueError(f"{name}.{key} is {brief(values)}, expected {components.shape[1]} numbers.")
+        setattr(projection, key, values)
+    if parts:
+        raise ValueError(f"{name}.{min(parts)} belongs to no block.")
+    return projection
+
+
+def _learner_of(value: Any, arrays: dict[str, np.ndarray]) -> ParaphraseVectorizer:
+    entries = inner_entries(value, _HALVES)
+    if entries["class"] != ParaphraseVectorizer.__name__:
+        raise ValueError(f"the block {_HALVES!r} is a {brief(entries['class'])}.")
+    learner: ParaphraseVectorizer = model_of(entries | {"inference_only": True}, arrays, WORD)
+    return learner
+
+
+def _n_columns(block: Any) -> int:
+    return (
+        len(block.vocabulary_)
+        if isinstance(block, (TfidfVectorizer, CharacterTfidf))
+        else len(block.get_feature_names_out())
+    )
