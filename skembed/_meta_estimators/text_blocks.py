@@ -14,11 +14,7 @@ from sklearn.preprocessing import normalize
 
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
-from .._text.splitting import WITHOUT_SPACES
-
-# In scripts without spaces, a Chinese or Japanese character is a word; the others are split where Python finds no \w.
-_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_WORD = rf"(?u)[{_HAN}]|[^\W{_HAN}]+"
+from .._text.splitting import WITHOUT_SPACES, WORD
 
 _N_SPLITS = 3  # of the words of each text, into two random halves
 _SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the block that it projects
@@ -31,7 +27,7 @@ def fit_blocks(
     blocks: dict[str, Any] = {}
     rows = {}
     options: dict[str, dict[str, Any]] = {
-        "words": {"token_pattern": _WORD},
+        "words": {"token_pattern": WORD},
         "characters": {"analyzer": _analyzer(texts), "ngram_range": (2, 5), "min_df": 2},
     }
     for name, option in options.items():
@@ -42,19 +38,19 @@ def fit_blocks(
     for name, source in _SOURCES.items():
         if source in rows and min(rows[source].shape) > 1:
             svd = TruncatedSVD(min(n_components, *(size - 1 for size in rows[source].shape)), random_state=random_state)
-            with np.errstate(invalid="ignore"):  # if all texts are equal, parts of their variance are 0 / 0
+            with np.errstate(divide="ignore", invalid="ignore"):  # parts of the variance, which is 0 of equal texts
                 blocks[name] = svd.fit(rows[source])
     if pairs := _halves(texts, random_state):
         learner = ParaphraseVectorizer(
             n_components,
             batch_size=128,
             learning_rate=0.003,
-            token_pattern=_WORD,
+            token_pattern=WORD,
             n_jobs=n_jobs,
             random_state=random_state,
         )
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
-            blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=_WORD, n_jobs=n_jobs))
+            blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=WORD, n_jobs=n_jobs))
     return blocks
 
 
@@ -81,7 +77,7 @@ def _analyzer(texts: list[str]) -> str:
 
 def _halves(texts: list[str], random_state: np.random.RandomState) -> list[tuple[str, str]]:
     """Pairs: every word of a text falls to one side or the other, by chance."""
-    split = re.compile(_WORD).findall
+    split = re.compile(WORD).findall
     words = [np.array(split(text.lower()), dtype=object) for text in texts]
     pairs = []
     for _ in range(_N_SPLITS):

@@ -1,4 +1,4 @@
-"""Warnings where the words of a text are not what a user expects of the options."""
+"""Words of any script, and warnings where the words of a text are not what a user expects of the options."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from .vocabulary import Vocabulary
 
 # Thai, Lao, Burmese, Khmer, kana and Chinese characters: scripts that are written without spaces between words.
 WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+# A word of any script. Each Chinese or Japanese character is one. The vowel signs of India, and accents and points of
+# Latin, Hebrew and Arabic, belong to their letter, though they are no \w. Thai and its neighbours are cut at signs.
+_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_SIGNS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u096f\u0971-\u0df3"
+WORD = rf"(?u)[{_HAN}]|(?:[^\W{_HAN}]|[{_SIGNS}])+"
 # The fraction of the words with such characters, and their mean length; those of a segmenter are shorter.
 _MANY, _LONG = 1 / 3, 3.0
 _SAMPLE, _LEAST = 1000, 10  # words, the most frequent ones; how often they occur together

@@ -79,6 +79,12 @@ def test_scripts_without_spaces():
     assert make().fit(S).blocks_["characters"].analyzer == "char_wb"
 
 
+def test_vowel_signs_and_points_do_not_split_a_word():
+    words = ["हिन्दी", "தமிழ்", "বাংলা", "قُرآن", "שָׁלוֹם", "cafe\u0301"]
+    emb = make().fit([" ".join(words)] * 3)
+    assert sorted(emb.blocks_["words"].vocabulary_) == sorted(words)
+
+
 # -- own text and labels ---------------------------------------------------------------------------------------------
 
 
