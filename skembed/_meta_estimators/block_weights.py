@@ -1,4 +1,4 @@
-"""What each block of columns weighs, found from the labels without a refit."""
+"""What each block of columns weighs: found from the labels without a refit, or fixed where there are none."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ import numpy as np
 _SPARSE = ("words", "characters")
 _DENSE = 2.0 ** -np.arange(6)  # weights of a dense block where a sparse one has one
 _ALPHA = 0.3  # of the ridge, for rows of length one
+# Without labels: found by clusters (benchmarks/quality/clusters.py) and by similarity. Most of what the blocks of words
+# share are words that all texts have, such as stop words.
+_UNLABELLED = {"words": 0.0, "words_lsa": 0.0, "characters": 3.0, "characters_lsa": 1.0, "halves": 1.0}
 _FULL = 10  # labels a class up to which the rule gives the dense blocks full weight
 
 
 def find_weights(rows: dict[str, Any], targets: np.ndarray) -> dict[str, float]:
-    """Weights of blocks, by the leave-one-out predictions of ridge regression.
+    """Weights of blocks, by the leave-one-out predictions of ridge regression; fixed ones if all targets are equal.
 
     `targets` are a class for each row, or numbers in columns.
     """
     is_class = targets.ndim == 1
     classes, class_of_row = np.unique(targets, return_inverse=True) if is_class else ((), None)
     columns = np.eye(len(classes))[class_of_row] if is_class else targets
-    if len(columns) < 3 or (columns == columns[0]).all():
+    if not len(columns) or (columns == columns[0]).all():
+        return _unlabelled_weights(rows)
+    if len(columns) < 3:
         return _weights(rows, 1)
     means, scales = columns.mean(axis=0), columns.std(axis=0)
     centred = (columns - means) / np.where(scales > 0, scales, 1)
@@ -47,6 +52,13 @@ def find_weights(rows: dict[str, Any], targets: np.ndarray) -> dict[str, float]:
 def _weights(names: Iterable[str], dense: float) -> dict[str, float]:
     """Weights that sum to one: equal ones of the sparse blocks, and `dense` times as much for the others."""
     weights = {name: 1.0 if name in _SPARSE else float(dense) for name in names}
+    return {name: weight / sum(weights.values()) for name, weight in weights.items()}
+
+
+def _unlabelled_weights(names: Iterable[str]) -> dict[str, float]:
+    weights = {name: _UNLABELLED.get(name, 1.0) for name in names}
+    if not any(weights.values()):  # words are all that the text has
+        weights = dict.fromkeys(weights, 1.0)
     return {name: weight / sum(weights.values()) for name, weight in weights.items()}
 
 

@@ -77,7 +77,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     one, are compared by ridge regression on at most 1,000 labelled rows, each predicted from the others: by accuracy,
     or by squared error where `y` has numbers or several columns. Of the weights that are worse than the best by less
     than a standard error, the nearest to a rule is taken: 1 up to ten labels a class, from there on in inverse
-    proportion to their number. Without labels, or with one class, all blocks weigh the same. No block learns from `y`.
+    proportion to their number. No block learns from `y`.
+
+    *Without labels,* or with one class, the weights are fixed: 3 for "characters" to 1 for "characters_lsa" and for
+    "halves", which serve clusters and similarity. The blocks of words weigh nothing, and their columns are zero: most
+    of what they share are words that all texts have, such as the stop words of any language.
 
     *Labels.* In `y`, None, NaN and -1 mean no label, as in :mod:`sklearn.semi_supervised`; -1 only where it is the one
     negative number and the labels are not -1 and 1 alone. A classifier behind it in a pipeline would see these rows
@@ -232,7 +236,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def _side_by_side(self, rows: dict[str, Any]) -> csr_matrix | csr_array:
         weighted = [np.float32(self.block_weights_[name] ** 0.5) * csr_array(block) for name, block in rows.items()]
-        return sparse_rows(hstack(weighted, format="csr"))
+        found = hstack(weighted, format="csr")
+        found.eliminate_zeros()  # a block may weigh nothing
+        return sparse_rows(found)
 
     def _texts(self, X: Any, name: str) -> list[str]:
         if isinstance(X, SentenceCorpus):
