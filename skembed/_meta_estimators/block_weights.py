@@ -12,8 +12,13 @@ _DENSE = 2.0 ** -np.arange(6)  # weights of a dense block where a sparse one has
 _ALPHA = 0.3  # of the ridge, for rows of length one
 # Without labels: found by clusters (benchmarks/quality/clusters.py) and by similarity. Most of what the blocks of words
 # share are words that all texts have, such as stop words.
-_UNLABELLED = {"words": 0.0, "words_lsa": 0.0, "characters": 3.0, "characters_lsa": 1.0, "halves": 1.0}
+_UNLABELLED = {"words": 0.0, "words_lsa": 0.0, "characters": 4.0, "characters_lsa": 1.0, "halves": 1.0}
 _FULL = 10  # labels a class up to which the rule gives the dense blocks full weight
+
+
+def tell_apart(targets: np.ndarray) -> bool:
+    """Whether two targets differ."""
+    return bool((targets != targets[:1]).any())
 
 
 def find_weights(rows: dict[str, Any], targets: np.ndarray) -> dict[str, float]:
@@ -24,7 +29,7 @@ def find_weights(rows: dict[str, Any], targets: np.ndarray) -> dict[str, float]:
     is_class = targets.ndim == 1
     classes, class_of_row = np.unique(targets, return_inverse=True) if is_class else ((), None)
     columns = np.eye(len(classes))[class_of_row] if is_class else targets
-    if not len(columns) or (columns == columns[0]).all():
+    if not tell_apart(targets):
         return _unlabelled_weights(rows)
     if len(columns) < 3:
         return _weights(rows, 1)

@@ -21,9 +21,17 @@ _SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense blo
 
 
 def fit_blocks(
-    texts: list[str], n_components: int, n_jobs: int | None, random_state: np.random.RandomState
+    texts: list[str],
+    n_components: int,
+    n_jobs: int | None,
+    random_state: np.random.RandomState,
+    *,
+    square_idf: bool = False,
 ) -> dict[str, Any]:
-    """Fitted blocks by name, without those for which the text is too short; each comes after those that it needs."""
+    """Fitted blocks by name, without those for which the text is too short; each comes after those that it needs.
+
+    With `square_idf`, idf counts twice in latent semantic analysis: what all texts have, such as stop words, fades.
+    """
     blocks: dict[str, Any] = {}
     rows = {}
     options: dict[str, dict[str, Any]] = {
@@ -39,7 +47,9 @@ def fit_blocks(
         if source in rows and min(rows[source].shape) > 1:
             svd = TruncatedSVD(min(n_components, *(size - 1 for size in rows[source].shape)), random_state=random_state)
             with np.errstate(divide="ignore", invalid="ignore"):  # parts of the variance, which is 0 of equal texts
-                blocks[name] = svd.fit(rows[source])
+                blocks[name] = (
+                    _fit_squared(svd, rows[source], blocks[source].idf_) if square_idf else svd.fit(rows[source])
+                )
     if pairs := _halves(texts, random_state):
         learner = ParaphraseVectorizer(
             n_components,
@@ -67,6 +77,14 @@ def rows_of(blocks: dict[str, Any], texts: list[str]) -> dict[str, Any]:
 
 def n_columns(block: Any) -> int:
     return len(block.get_feature_names_out())
+
+
+def _fit_squared(svd: TruncatedSVD, rows: Any, idf: np.ndarray) -> TruncatedSVD:
+    """Directions of rows of tf-idf times idf, which take rows of tf-idf."""
+    idf = idf.astype(np.float32)
+    svd.fit(normalize(rows.multiply(idf).tocsr()))
+    svd.components_ *= idf  # the length of a row, divided out above, does not count: rows of blocks have length one
+    return svd
 
 
 def _analyzer(texts: list[str]) -> str:

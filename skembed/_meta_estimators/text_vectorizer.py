@@ -24,7 +24,7 @@ from .._text.sources import advising, iter_sentences, wrong_row
 from .._validation.columns import as_matrix, is_missing, one_column
 from .._validation.limits import integers
 from .._validation.targets import check_length, split_labels
-from .block_weights import find_weights
+from .block_weights import find_weights, tell_apart
 from .text_blocks import fit_blocks, n_columns, rows_of
 
 _MOST_LABELLED = 1_000  # rows that the weights are found on
@@ -79,9 +79,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     than a standard error, the nearest to a rule is taken: 1 up to ten labels a class, from there on in inverse
     proportion to their number. No block learns from `y`.
 
-    *Without labels,* or with one class, the weights are fixed: 3 for "characters" to 1 for "characters_lsa" and for
+    *Without labels,* or with one class, the weights are fixed: 4 for "characters" to 1 for "characters_lsa" and for
     "halves", which serve clusters and similarity. The blocks of words weigh nothing, and their columns are zero: most
-    of what they share are words that all texts have, such as the stop words of any language.
+    of what they share are words that all texts have, such as the stop words of any language. For the same reason, idf
+    counts twice in latent semantic analysis.
 
     *Labels.* In `y`, None, NaN and -1 mean no label, as in :mod:`sklearn.semi_supervised`; -1 only where it is the one
     negative number and the labels are not -1 and 1 alone. A classifier behind it in a pipeline would see these rows
@@ -221,7 +222,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         targets, has_target = _targets(y, len(texts))
         random_state = check_random_state(self.random_state)
         own = texts if self.corpus is None else [*self._texts(self.corpus, "corpus"), *texts]
-        blocks = fit_blocks(own, self.n_components, self.n_jobs, random_state)
+        blocks = fit_blocks(own, self.n_components, self.n_jobs, random_state, square_idf=not tell_apart(targets))
         if not blocks:
             raise ValueError("No text of X or corpus has a word or characters that another one has. Pass more text.")
         rows = rows_of(blocks, texts)

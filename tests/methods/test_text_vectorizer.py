@@ -8,6 +8,7 @@ import pytest
 from estimators import bits
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
@@ -148,7 +149,7 @@ def test_dense_blocks_weigh_what_they_are_worth():
 @pytest.mark.parametrize("y", [None, [0] * 40, [-1] * 40, ["a"] + [None] * 39, [1.5] * 40])
 def test_without_two_classes_words_weigh_nothing(y):
     emb = make().fit(S, y)
-    assert list(emb.block_weights_.values()) == pytest.approx([0, 0.6, 0, 0.2, 0.2])
+    assert list(emb.block_weights_.values()) == pytest.approx([0, 4 / 6, 0, 1 / 6, 1 / 6])
     rows = emb.transform(S)
     assert (rows.data != 0).all()  # no zero is stored
     assert rows.shape[1] == make().fit(S, Y).n_features_out_
@@ -157,6 +158,18 @@ def test_without_two_classes_words_weigh_nothing(y):
         "characters_lsa",
         "halves",
     ]
+
+
+def test_without_labels_idf_counts_twice_in_lsa():
+    emb, labelled = make().fit(S), make().fit(S, Y)
+    for name, source in (("words_lsa", "words"), ("characters_lsa", "characters")):
+        tfidf = emb.blocks_[source]
+        svd = TruncatedSVD(5, random_state=0)
+        squared = normalize(tfidf.transform(S).multiply(tfidf.idf_).tocsr())
+        expected = normalize(svd.fit_transform(squared))
+        found = normalize(emb.blocks_[name].transform(tfidf.transform(S)))
+        np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-3)
+        np.testing.assert_allclose(np.linalg.norm(labelled.blocks_[name].components_, axis=1), 1, rtol=1e-4)
 
 
 def test_two_labels_are_labels():
