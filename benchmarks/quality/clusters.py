@@ -2,8 +2,8 @@
 
     python benchmarks/quality/clusters.py --data DATA [--kept-aside] [--out doc/_results/quality]
 
-Adjusted mutual information, times 100, of clusters and topics: k-means with three starts, and Ward's method, the mean of
-three draws of 1,500 rows, or four fifths of a smaller set. As many clusters as topics; all vectorizers have their
+Adjusted mutual information, times 100, of clusters and topics: k-means with three starts, and Ward's method, the mean
+of three draws of 1,500 rows, or four fifths of a smaller set. As many clusters as topics; all vectorizers have their
 defaults, learn from the same rows and know no label.
 --kept-aside takes the sets on which nothing was chosen.
 """

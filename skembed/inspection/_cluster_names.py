@@ -74,7 +74,8 @@ def cluster_names(texts: Any, labels: Any, *, n_terms: int = 3, missing: str = "
     Examples
     --------
     >>> from skembed.inspection import cluster_names
-    >>> texts = ["The battery lasts.", "A good battery!", "The screen is bright.", "A bright, good screen."]
+    >>> texts = ["The battery lasts.", "A good battery!"]
+    >>> texts += ["The screen is bright.", "A bright, good screen."]
     >>> cluster_names(texts, [0, 0, 1, 1], n_terms=2)
     {0: ['battery', 'lasts'], 1: ['bright', 'screen']}
     """
