@@ -52,7 +52,8 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from skembed import TextVectorizer
 
-own = text.data[:: len(text.data) // 7000]  # all reviews, or a part of the documentation
+step = len(text.data) // 7000  # all reviews, or a part of the documentation
+own = text.data[::step]
 models = {
     "tf-idf": TfidfVectorizer(sublinear_tf=True, stop_words="english"),
     "TextVectorizer": TextVectorizer(corpus=own, random_state=0),
