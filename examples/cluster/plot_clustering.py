@@ -4,7 +4,7 @@ Find and name the topics of reviews
 
 What do 1,000 sentences of reviews talk about, and which words say it?
 
-:class:`~skembed.HybridVectorizer` learns from all reviews which words belong together.
+:class:`~skembed.TextVectorizer` learns from all reviews which words belong together.
 K-means makes clusters of its rows, and the words that are frequent in one cluster and
 rare in the others name it.
 """
@@ -41,21 +41,22 @@ print(f"{len(sentences)} of {len(text.data):,} sentences, {len(topics)} topics")
 # %%
 # Vectors and clusters
 # --------------------
-# The vectors of words come from Sent2Vec, which needs no sentences in reading order.
-# The score is the adjusted mutual information of clusters and topics: 0 for random
-# clusters, 1 for clusters that are the topics.
+# All reviews are text to learn from, in any order. Without labels, words that most texts
+# have count for little, without a list of stop words. The score is the adjusted mutual
+# information of clusters and topics: 0 for random clusters, 1 for clusters that are the
+# topics.
 
 from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_mutual_info_score
 
-from skembed import HybridVectorizer, Sent2VecVectorizer, SentenceCorpus
+from skembed import TextVectorizer
 
-corpus = SentenceCorpus.from_sentences(text.data)
-sent2vec = Sent2VecVectorizer(100, random_state=0)
+step = len(text.data) // 7000  # all reviews, or a part of the documentation
+own = text.data[::step]
 models = {
     "tf-idf": TfidfVectorizer(sublinear_tf=True, stop_words="english"),
-    "HybridVectorizer": HybridVectorizer(embedding=sent2vec, corpus=corpus),
+    "TextVectorizer": TextVectorizer(corpus=own, random_state=0),
 }
 scores = {}
 for name, model in models.items():
@@ -68,21 +69,17 @@ clusters = runs[0]
 # %%
 # Names
 # -----
-# The sentences of a cluster become one text. Its words of highest tf-idf among these
-# eight texts are the name (class-based tf-idf).
+# :func:`~skembed.inspection.cluster_names` takes the words, and pairs of words, that many
+# sentences of a cluster have, and few others. It needs no list of stop words either.
 
-cluster_text = [
-    " ".join(sentences[i] for i in np.flatnonzero(clusters == cluster))
-    for cluster in range(8)
-]
-words = TfidfVectorizer(stop_words="english", sublinear_tf=True)
-weights = words.fit_transform(cluster_text).toarray()
-title = [words.get_feature_names_out()[row.argsort()[:-5:-1]] for row in weights]
-for cluster in range(8):
+from skembed.inspection import cluster_names
+
+names = cluster_names(sentences, clusters)
+for cluster, terms in names.items():
     inside = target[clusters == cluster]
     top = np.bincount(inside).argmax()
     percent = 100 * np.mean(inside == top)
-    print(f"{', '.join(title[cluster]):42s} {percent:3.0f} % {text.target_names[top]}")
+    print(f"{', '.join(terms):42s} {percent:3.0f} % {text.target_names[top]}")
 
 # %%
 # The map
@@ -95,13 +92,13 @@ from sklearn.manifold import TSNE
 dense = TruncatedSVD(50, random_state=0).fit_transform(rows)
 places = TSNE(2, max_iter=500, random_state=0).fit_transform(dense)
 figure, ax = plt.subplots(figsize=(7, 6.5), layout="constrained")
-for cluster in range(8):
-    name = ", ".join(title[cluster][:2])
-    ax.scatter(*places[clusters == cluster].T, s=18, alpha=0.7, label=name)
+for cluster, terms in names.items():
+    label = ", ".join(terms[:2])
+    ax.scatter(*places[clusters == cluster].T, s=18, alpha=0.7, label=label)
 ax.set(xticks=[], yticks=[], title="Sentences, by the topic of their cluster")
 figure.legend(loc="outside lower center", ncols=2, fontsize=13, markerscale=2)
 plt.show()
 
 # %%
-# A point is a sentence, a colour is a cluster, named by its first two words. Run the page
+# A point is a sentence, a colour is a cluster, named by its first two terms. Run the page
 # with other text: only the cell *Reviews* changes.

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils import check_random_state
 
 from .._text.sentences import halves_of, sentences_of
-from .._text.splitting import WITHOUT_SPACES
+from .._text.words import UNSPACED_LETTER
 
 _SENTENCES = 4  # of a document, each a pair with the rest
 _TITLES = 2  # times that the pair of title and body counts
@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w\w|[^\W\d_a-zA-Z]")
 # How many times as similar neighbours must be as any two documents, for their order to mean something; how many
 # documents are looked at, at least and at most, and how much of each.
 _IN_ORDER, _LEAST, _MOST, _CHARACTERS = 2.5, 100, 500, 1000
-_TERM = re.compile(f"{WITHOUT_SPACES.pattern}|\\w\\w+")  # of a script without spaces each character
+_TERM = re.compile(f"{UNSPACED_LETTER.pattern}|\\w\\w+")  # of a script without spaces each character
 
 
 def cut_pairs(

@@ -1,5 +1,9 @@
-"""Displays: see what a model has learned, how it compares, and why two sentences are alike. They need matplotlib."""
+"""See what a model has learned, how it compares, why two sentences are alike, and what a cluster is about.
 
+The displays need matplotlib.
+"""
+
+from skembed.inspection._cluster_names import cluster_names
 from skembed.inspection._embedding_map import EmbeddingMapDisplay
 from skembed.inspection._error_agreement import ErrorAgreementDisplay
 from skembed.inspection._learning_curve import LearningCurveDisplay
@@ -12,4 +16,5 @@ __all__ = [
     "LearningCurveDisplay",
     "NormProfileDisplay",
     "SimilarityHeatmapDisplay",
+    "cluster_names",
 ]

@@ -93,7 +93,7 @@ def test_the_typed_program_runs(capsys):
     assert "CBOSVectorizer(n_components=8" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", inspection.__all__)
+@pytest.mark.parametrize("name", [name for name in inspection.__all__ if name.endswith("Display")])
 def test_attributes_of_displays_are_declared(name):
     plt = pytest.importorskip("matplotlib.pyplot")
     display = getattr(inspection, name)

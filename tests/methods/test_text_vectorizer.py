@@ -11,6 +11,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
@@ -49,7 +50,7 @@ def test_each_block_has_its_weight_in_every_row():
 
 
 def test_the_first_block_is_tf_idf():
-    emb = make().fit(S)
+    emb = make().fit(S, Y)
     expected = TfidfVectorizer(sublinear_tf=True, token_pattern=r"\w+").fit(S)
     n_words = len(expected.vocabulary_)
     rows = emb.transform(S)[:, :n_words] / emb.block_weights_["words"] ** 0.5
@@ -154,12 +155,18 @@ def test_estimators_that_need_dense_rows(estimator):
     assert pipeline.predict(S).shape == (40,)
 
 
+def test_vowel_signs_and_points_do_not_split_a_word():
+    words = ["हिन्दी", "தமிழ்", "বাংলা", "قُرآن", "שָׁלוֹם", "cafe\u0301"]
+    emb = make().fit([" ".join(words)] * 3)
+    assert sorted(emb.blocks_["words"].vocabulary_) == sorted(words)
+
+
 # -- own text and labels ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series, iter, SentenceCorpus.from_sentences])
 def test_own_text_in_every_form_is_learned_from(kind):
-    emb = make(corpus=kind(OWN)).fit(S[:4])
+    emb = make(corpus=kind(OWN)).fit(S[:4], Y[:4])
     assert emb.blocks_["words"].vocabulary_.keys() == make(corpus=OWN).fit(S[:4]).blocks_["words"].vocabulary_.keys()
     a, b, c = normalize(emb.transform(["cats purr", "kittens", "stocks"])).toarray()
     assert a @ b > a @ c
@@ -215,8 +222,39 @@ def test_dense_blocks_weigh_what_they_are_worth():
 
 
 @pytest.mark.parametrize("y", [None, [0] * 40, [-1] * 40, ["a"] + [None] * 39, [1.5] * 40])
-def test_without_two_classes_all_blocks_weigh_the_same(y):
-    assert list(make().fit(S, y).block_weights_.values()) == pytest.approx([0.2] * 5)
+def test_without_two_classes_words_weigh_nothing(y):
+    emb = make().fit(S, y)
+    assert list(emb.block_weights_.values()) == pytest.approx([0, 4 / 6, 0, 1 / 6, 1 / 6])
+    rows = emb.transform(S)
+    assert (rows.data != 0).all()  # no zero is stored
+    assert rows.shape[1] == make().fit(S, Y).n_features_out_
+    assert [name for name, found in squared_lengths(emb, rows).items() if found.any()] == [
+        "characters",
+        "characters_lsa",
+        "halves",
+    ]
+
+
+def test_without_labels_idf_counts_twice_in_lsa():
+    emb, labelled = make().fit(S), make().fit(S, Y)
+    for name, source in (("words_lsa", "words"), ("characters_lsa", "characters")):
+        tfidf = emb.blocks_[source]
+        svd = TruncatedSVD(5, random_state=0)
+        squared = normalize(tfidf.transform(S).multiply(tfidf.idf_).tocsr())
+        expected = normalize(svd.fit_transform(squared))
+        found = normalize(emb.blocks_[name].transform(tfidf.transform(S)))
+        np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-3)
+        np.testing.assert_allclose(np.linalg.norm(labelled.blocks_[name].components_, axis=1), 1, rtol=1e-4)
+
+
+def test_two_labels_are_labels():
+    assert list(make().fit(S, ["a", "b", *[None] * 38]).block_weights_.values()) == pytest.approx([0.2] * 5)
+
+
+def test_words_weigh_where_there_is_nothing_else():
+    emb = make().fit(["cat", "dog"])
+    assert set(emb.block_weights_) == {"words", "words_lsa"}
+    assert emb.transform(["cat"]).nnz > 0
 
 
 @pytest.mark.parametrize(
