@@ -13,7 +13,7 @@ from numba import njit
 
 from .._compiled.compile import INLINE, lean_kernel
 from .._compiled.simd import WIDTH, any_larger, load, multiply_add, splat, store, total
-from .tiles import ABSENT, key_of, replace_last, score_of
+from .tiles import ABSENT, key_of, replace_last, row_of, score_of
 
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _SUMMED = 64  # blocks whose scores are added as float32
@@ -124,11 +124,11 @@ def _keep_best_mixed(blocks, queries, q, slope, documents, floor, keys):
 
 
 @lean_kernel
-def rank(queries, documents, scores, blocks, scratch, slopes, keys):
+def rank(queries, documents, scores, blocks, first, slopes, keys):
     """Find the k best documents of each query.
 
     ``scores`` (n_padded,) and ``blocks`` (n_padded / 16, 16) float32: the same memory, all zero before and after
-    ``scratch`` (1, k) uint64
+    ``first`` (1, n) uint64: the keys of the n best by BM25 are written, n at least k
     ``slopes`` (n_queries,) float32 receives what a cosine counts: a score is BM25 plus the slope times the cosine
     ``keys`` (n_queries, k) uint64, all ABSENT, receives a heap of the best
     """
@@ -142,16 +142,19 @@ def rank(queries, documents, scores, blocks, scratch, slopes, keys):
             slopes[q] = queries.slopes[q] * _spread(blocks, documents.n_alive)
         slope = slopes[q]
         if slope > _ZERO:
+            for i in range(first.shape[1]):
+                first[0, i] = ABSENT
+            _keep_best_bm25(blocks, queries.allowed, queries.filters[q], np.int64(0), first)
+            for i in range(first.shape[1]):
+                if first[0, i] != ABSENT:
+                    row = row_of(first[0, i])
+                    key = key_of(scores[row] + slope * dot(documents.vectors, row, queries.vectors, q), row)
+                    if key < keys[q, 0]:
+                        replace_last(keys, q, key)
+            # What the last of k documents has, all others must reach.
+            floor = score_of(keys[q, 0]) if keys[q, 0] != ABSENT else np.float32(-np.inf)
             for i in range(k):
-                scratch[0, i] = ABSENT
-            _keep_best_bm25(blocks, queries.allowed, queries.filters[q], np.int64(0), scratch)
-            floor = np.float32(-np.inf)
-            if scratch[0, 0] != ABSENT:  # k documents: the last of them by the mixed score, which others must reach
-                floor = np.float32(np.inf)
-                for i in range(k):
-                    row = np.int64(scratch[0, i] & np.uint64(0xFFFF_FFFF))
-                    mixed = scores[row] + slope * dot(documents.vectors, row, queries.vectors, q)
-                    floor = min(floor, mixed)
+                keys[q, i] = ABSENT
             _keep_best_mixed(blocks, queries, q, slope, documents, floor, keys)
         else:
             _keep_best_bm25(blocks, queries.allowed, queries.filters[q], q, keys)

@@ -21,6 +21,7 @@ from .ranking import Documents, Queries, rank
 from .tiles import ABSENT, split_keys
 
 _AT_ONCE = 32  # queries of a thread
+_FIRST = 100  # documents of the best BM25 whose vectors are read first: the better they are, the fewer follow
 # Arrays of zeros, a score for each row: the system takes longer to give one than a query does to use it.
 _IDLE: deque[np.ndarray] = deque(maxlen=4)
 
@@ -64,8 +65,9 @@ def _rank(state: IndexState, queries: Sequence[Query], k: int, weight: float) ->
     if len(scores) != n_padded:
         scores = np.zeros(n_padded, np.float32)
     slopes, keys = np.empty(len(queries), np.float32), np.full((len(queries), k), ABSENT)
+    first = np.empty((1, max(k, _FIRST)), np.uint64)
     documents = Documents(*state.postings, state.documents.vectors, state.n_alive)
-    rank(encoded, documents, scores, scores.reshape(-1, WIDTH), np.empty((1, k), np.uint64), slopes, keys)
+    rank(encoded, documents, scores, scores.reshape(-1, WIDTH), first, slopes, keys)
     _IDLE.append(scores)  # all zero again
     keys.sort(axis=1)
     return keys, slopes

@@ -117,6 +117,11 @@ def key_of(score, row):
 
 
 @njit(**INLINE)
+def row_of(key):
+    return np.int64(key & _ROW)
+
+
+@njit(**INLINE)
 def score_of(key):
     bits = np.uint32(key >> _HALF)
     return np.uint32(bits if bits >= _SIGN else bits ^ _OTHERS).view(np.float32)
@@ -175,7 +180,7 @@ def split_keys(keys, rows, scores):
     for query in range(keys.shape[0]):
         for i in range(keys.shape[1]):
             key = keys[query, i]
-            rows[query, i] = np.int64(key & _ROW) if key != ABSENT else np.int64(-1)
+            rows[query, i] = row_of(key) if key != ABSENT else np.int64(-1)
             scores[query, i] = score_of(key) if key != ABSENT else _NAN
 
 
