@@ -67,13 +67,6 @@ def _unlabelled_weights(names: Iterable[str]) -> dict[str, float]:
     return {name: weight / sum(weights.values()) for name, weight in weights.items()}
 
 
-def _unlabelled_weights(names: Iterable[str]) -> dict[str, float]:
-    weights = {name: _UNLABELLED.get(name, 1.0) for name in names}
-    if not any(weights.values()):  # words are all that the text has
-        weights = dict.fromkeys(weights, 1.0)
-    return {name: weight / sum(weights.values()) for name, weight in weights.items()}
-
-
 def _kernel(rows: Any) -> np.ndarray:
     products = rows @ rows.T
     return np.asarray(products.toarray() if hasattr(products, "toarray") else products, dtype=np.float64)
