@@ -19,7 +19,7 @@ from .._base.scikit_learn import fit_context, sparse_rows
 from .._compiled.threads import Threads, count_threads
 from .._text.character_counts import Counts, NgramVocabulary, learn_ngrams
 from .._text.character_ngrams import CharacterNgrams
-from .._validation.limits import integers
+from .._validation.limits import INT32_MAX, integers
 
 
 class CharacterTfidf(BaseEstimator):
@@ -175,6 +175,8 @@ class CharacterTfidf(BaseEstimator):
         weights += 1
         weights *= self.idf_[counts.columns]
         shape = len(counts.ptr) - 1, len(self.idf_)
-        rows = csr_array((weights, counts.columns, counts.ptr), shape=shape)
+        # Many estimators of scikit-learn refuse 64-bit indices.
+        dtype = np.int32 if counts.ptr[-1] <= INT32_MAX else np.int64
+        rows = csr_array((weights, counts.columns.astype(dtype, copy=False), counts.ptr.astype(dtype)), shape=shape)
         inplace_csr_row_normalize_l2(rows)
         return sparse_rows(rows)

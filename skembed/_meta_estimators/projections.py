@@ -14,7 +14,7 @@ def fit_projection(
     """The strongest directions of some rows, at most as many as their rank; each column times `scale` afterwards."""
     # With LU between the iterations, scikit-learn's choice, rows of a smaller rank may end in NaN.
     svd = TruncatedSVD(min(n_components, *rows.shape), power_iteration_normalizer="QR", random_state=random_state)
-    with np.errstate(invalid="ignore"):  # if all rows are equal, parts of their variance are 0 / 0
+    with np.errstate(divide="ignore", invalid="ignore"):  # parts of the variance, which is 0 of equal rows
         svd.fit(rows)
     strengths = svd.singular_values_
     rank = np.count_nonzero(strengths > strengths[0] * max(rows.shape) * np.finfo(np.float32).eps)

@@ -46,7 +46,7 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
         arrays[f"{name}.idf"] = vectorizer.idf_
         if isinstance(vectorizer, CharacterTfidf):
             tfidf[name] = [vectorizer.analyzer, *vectorizer.ngram_range]
-            arrays |= {f"{name}.{key}": getattr(vectorizer.vocabulary_, key) for key in _OF_NGRAMS}
+            arrays |= {f"{name}.{key}": array for key, array in vectorizer.vocabulary_.to_arrays().items()}
         else:
             tfidf[name] = None
             text, offsets = encode_words(list(vectorizer.get_feature_names_out()))
@@ -154,8 +154,8 @@ def _words_of(options: Any, parts: dict[str, np.ndarray]) -> TfidfVectorizer:
 def _characters_of(options: Any, parts: dict[str, np.ndarray]) -> CharacterTfidf:
     ngrams = CharacterNgrams.from_options([*options, True] if isinstance(options, list) else options)
     vectorizer = CharacterTfidf(analyzer=ngrams.analyzer, ngram_range=ngrams.ngram_range, min_df=2)
-    vectorizer.vocabulary_ = NgramVocabulary(*(parts.pop(key, np.empty(0)) for key in _OF_NGRAMS))
-    vectorizer.vocabulary_.check(ngrams.ngram_range[1])
+    of_ngrams = {key: parts.pop(key, None) for key in _OF_NGRAMS}
+    vectorizer.vocabulary_ = NgramVocabulary.from_arrays(of_ngrams, ngrams.ngram_range[1])
     vectorizer.idf_ = _idf_of("characters", parts, len(vectorizer.vocabulary_))
     return vectorizer
 

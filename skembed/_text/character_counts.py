@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -22,6 +22,8 @@ from .characters import CharacterEncoder, GrowingTrie
 from .encoder import LEAST_BATCHES
 from .ngram_trie import Trie, edge_to, find_tokens, parent_and_character, trie_of
 from .sources import BATCH_LENGTH, iter_slices, wrong_row
+
+_DTYPES_IN_FILE = np.uint8, np.int32, np.uint8
 
 
 class Counts(NamedTuple):
@@ -47,25 +49,30 @@ class NgramVocabulary:
     def __len__(self) -> int:
         return int(np.count_nonzero(self.is_ngram))
 
-    def check(self, longest: int) -> None:
-        """Raise a ValueError unless the arrays, which come from a file, are n-grams of at most so many characters."""
-        depths, characters, is_ngram = self.depths, self.characters, self.is_ngram
-        is_sound = (
-            depths.ndim == 1
-            and depths.shape == characters.shape == is_ngram.shape
-            and depths.dtype.kind == characters.dtype.kind == "u"
-            and is_ngram.dtype == bool
-            and len(depths) > 1
-        )
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the n-grams as arrays for a file: uint8, int32 and uint8; none has more than 255 characters."""
+        arrays = {"depths": self.depths, "characters": self.characters, "is_ngram": self.is_ngram}
+        return {name: array.astype(dtype) for (name, array), dtype in zip(arrays.items(), _DTYPES_IN_FILE)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray | None], longest: int) -> NgramVocabulary:
+        """Undo `to_arrays`; a ValueError if they are no n-grams of at most so many characters, in their order."""
+        found = [arrays.get(name) for name in ("depths", "characters", "is_ngram")]
+        is_sound = all(array is not None and array.dtype == dtype for array, dtype in zip(found, _DTYPES_IN_FILE))
+        if is_sound:
+            depths, characters, is_ngram = (np.asarray(array) for array in found)
+            is_sound = depths.ndim == 1 and depths.shape == characters.shape == is_ngram.shape and len(depths) > 1
         if is_sound:
             steps = np.diff(depths.astype(np.int64))
-            below = depths[1:].min() > 0 and depths.max() <= longest and steps.max() <= 1
-            is_sound = not depths[0] and below and characters.max() <= sys.maxunicode and not is_ngram[0]
+            is_sound = not depths[0] and depths[1:].min() > 0 and depths.max() <= longest and steps.max() <= 1
+            is_sound = is_sound and 0 <= characters.min() <= characters.max() <= sys.maxunicode
+            is_sound = is_sound and not is_ngram[0] and is_ngram.max() <= 1
         if is_sound:
-            nodes = NgramVocabulary(depths, characters, np.append(False, np.ones(len(depths) - 1, bool))).names()
+            nodes = cls(depths, characters, np.append(False, np.ones(len(depths) - 1, bool))).names()
             is_sound = all(before < after for before, after in pairwise(nodes))
         if not is_sound:
-            raise ValueError("The n-grams of characters are none, or in another order than that of a vocabulary.")
+            raise ValueError("The n-grams of characters are none, or stand in another order than those of a model.")
+        return cls(_narrow(depths), _narrow(characters.astype(np.uint32)), is_ngram.astype(bool))
 
     def names(self) -> list[str]:
         """Return the n-grams."""

@@ -16,8 +16,8 @@ _UNSPACED = (
     "\U00020000-\U0003ffff"
 )
 UNSPACED_LETTER = re.compile(rf"(?=[{_UNSPACED}])[^\W\d_]")
-# A pattern that is the same in all versions of Python, for words that are cut without a look at neighbours. A Chinese or
-# Japanese character is one. The vowel signs of India, and accents and points of Latin, Hebrew and Arabic, belong to
+# A pattern that is the same in all versions of Python, for words that are cut without a look at neighbours. A character
+# of Chinese or Japanese is one. The vowel signs of India, and accents and points of Latin, Hebrew and Arabic, belong to
 # their letter, though they are no \w. Thai and its neighbours are cut at signs.
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _SIGNS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u096f\u0971-\u0df3"

@@ -63,7 +63,7 @@ def test_a_block_that_is_dropped_is_not_there():
 
 
 def test_a_projection_does_not_need_the_block_that_it_projects():
-    whole, alone = make().fit(S), make(words="drop", characters="drop").fit(S)
+    whole, alone = make().fit(S, Y), make(words="drop", characters="drop").fit(S, Y)
     for name in ("words_lsa", "characters_lsa"):
         expected = rows_of(whole, whole.transform(S), name)
         np.testing.assert_allclose(rows_of(alone, alone.transform(S), name), expected, atol=1e-6)

@@ -1,6 +1,7 @@
 """TextVectorizer: its blocks, the weights that the labels find, what it reads, and its place inside scikit-learn."""
 
 import pickle
+import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -60,7 +61,7 @@ def test_the_first_block_is_tf_idf():
 
 @pytest.mark.parametrize("texts", [S, ["猫喝牛奶", "狗吃牛奶 和肉", "猫吃肉。"]], ids=["words", "unsegmented"])
 def test_sparse_rows_are_those_of_scikit_learn(texts):
-    emb = make().fit(texts)
+    emb = make().fit(texts, np.arange(len(texts)) % 2)
     new = [*texts, "", "zebra", f"{texts[0]}\n {texts[0].upper()} {texts[1]}"]
     for name, found in _rows(emb, new).items():
         if name in ("words", "characters"):
@@ -156,8 +157,8 @@ def test_estimators_that_need_dense_rows(estimator):
 
 
 def test_vowel_signs_and_points_do_not_split_a_word():
-    words = ["हिन्दी", "தமிழ்", "বাংলা", "قُرآن", "שָׁלוֹם", "cafe\u0301"]
-    emb = make().fit([" ".join(words)] * 3)
+    words = ["हिन्दी", "தமிழ்", "বাংলা", "قُرآن", unicodedata.normalize("NFC", "שָׁלוֹם"), "café"]
+    emb = make().fit([unicodedata.normalize("NFD", " ".join(words))] * 3)
     assert sorted(emb.blocks_["words"].vocabulary_) == sorted(words)
 
 
@@ -244,7 +245,7 @@ def test_without_labels_idf_counts_twice_in_lsa():
         expected = normalize(svd.fit_transform(squared))
         found = normalize(emb.blocks_[name].transform(tfidf.transform(S)))
         np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-3)
-        np.testing.assert_allclose(np.linalg.norm(labelled.blocks_[name].components_, axis=1), 1, rtol=1e-4)
+        np.testing.assert_allclose(np.linalg.norm(labelled.blocks_[name].components_, axis=1), 1, rtol=5e-4)
 
 
 def test_two_labels_are_labels():
