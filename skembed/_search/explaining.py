@@ -21,8 +21,8 @@ _WORD = re.compile(r"\w+")
 
 def explain_score(state: IndexState, query: Query, row: int, slope: float) -> Bunch:
     """Split the score of a document, BM25 plus the slope times the cosine, into what its terms contribute."""
-    _, terms, counts = terms_of(state, [query])
-    weights = counts * idf(state.postings.df(terms), state.n_alive)
+    _, terms, counts, weights = terms_of(state, [query])
+    weights = weights * idf(state.postings.df(terms), state.n_alive)
     bm25 = {
         state.lexicon.term(term): float(weight * state.postings.weight(term, row))
         for term, weight in zip(terms, weights)
@@ -68,8 +68,8 @@ def snippet_of(
     state: IndexState, query: Query, row: int, reader: TermReader, n_words: int, marks: tuple[str, str]
 ) -> str:
     """Return the words of a document around the best of its matches, with the terms of the query marked."""
-    _, terms, _ = terms_of(state, [query])
-    worth = dict(zip((state.lexicon.term(term) for term in terms), idf(state.postings.df(terms), state.n_alive)))
+    _, terms, _, weights = terms_of(state, [query])
+    worth = dict(zip(map(state.lexicon.term, terms), weights * idf(state.postings.df(terms), state.n_alive)))
     pieces = [piece for field in text_of(state, row) for piece in _SPACE.split(field) if piece]
     found: list[set[str]] = [set(reader.terms_of(piece)) & worth.keys() for piece in pieces]
     first = _best_window(found, worth, n_words)
@@ -81,7 +81,7 @@ def snippet_of(
 
 
 def _best_window(found: list[set[str]], worth: dict[str, Any], n_words: int) -> int:
-    """Where the words begin that have the most of the query: each term counts once, by its idf."""
+    """Where the words begin that have the most of the query: each term counts once."""
     at = [i for i, matches in enumerate(found) if matches]
     best, first = -1.0, 0
     for begin in at:

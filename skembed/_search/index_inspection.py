@@ -127,14 +127,14 @@ class IndexInspection:
         Returns
         -------
         matrix : csr_array of shape (n_rows, n_terms) or (n_queries, n_terms), dtype float32
-            What each term of a document counts, or how often a query has it. The columns are those of
-            `get_feature_names_out`. Rows of removed documents are empty.
+            What each term of a document counts, or how often a query has it, less for function words. The columns are
+            those of `get_feature_names_out`. Rows of removed documents are empty.
         """
         state, reader, _ = self._checked()
         n_terms = state.lexicon.n_terms
         if queries is not None:
-            ptr, terms, counts = terms_of(state, self._plain_queries(queries, reader))
-            return csr_array((counts.astype(np.float32), terms, ptr), shape=(len(ptr) - 1, n_terms))
+            ptr, terms, _, weights = terms_of(state, self._plain_queries(queries, reader))
+            return csr_array((weights.astype(np.float32), terms, ptr), shape=(len(ptr) - 1, n_terms))
         df = np.diff(state.postings.ptr)
         data = state.postings.weights * np.repeat(idf(df, state.n_alive).astype(np.float32), df)
         return csc_array((data, state.postings.docs, state.postings.ptr), shape=(state.n_rows, n_terms)).tocsr()
@@ -162,7 +162,7 @@ class IndexInspection:
             raise ValueError("The index has no vectors. Fit it with n_components, on more documents.")
         vectors = state.documents.vectors
         if queries is not None:
-            ptr, terms, counts = terms_of(state, self._plain_queries(queries, reader))
+            ptr, terms, counts, _ = terms_of(state, self._plain_queries(queries, reader))
             vectors = vectors_of(
                 np.repeat(terms, counts), offsets(counts)[ptr], state.rows_of_terms, state.word_vectors
             )

@@ -17,6 +17,7 @@ class Query(NamedTuple):
     terms: list[str]  # that count, repeated where the query repeats them
     required: list[list[str]]  # phrases; a single term is a phrase of one
     excluded: list[list[str]]
+    light: frozenset[str] = frozenset()  # terms that count little
 
     @property
     def is_plain(self) -> bool:
@@ -31,7 +32,7 @@ def read_query(text: str, reader: TermReader, *, operators: bool) -> Query:
     quote that is not closed, and a sign before a space, mean nothing.
     """
     if not operators or not any(sign in text for sign in '"+-'):
-        return Query(reader.terms_of(text), [], [])
+        return Query(reader.terms_of(text), [], [], reader.light)
     terms, required, excluded = [], [], []
     for sign, phrase, sign_of_word, word, other in _PART.findall(text):
         part = phrase or word or other
@@ -44,7 +45,7 @@ def read_query(text: str, reader: TermReader, *, operators: bool) -> Query:
         else:
             required += [wanted] if wanted else []
             terms += reader.terms_of(part)
-    return Query(terms, required, excluded)
+    return Query(terms, required, excluded, reader.light)
 
 
 def _phrase_of(part: str, reader: TermReader) -> list[str]:

@@ -50,8 +50,9 @@ class SearchIndex(IndexInspection, BaseEstimator):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer ("english", "german", ...; needs the library snowballstemmer), or a function
         from a word to its stem.
-    stop_words : {"english"}, collection of str or None, default=None
-        Words to leave out.
+    stop_words : {"auto", "english"}, collection of str or None, default="auto"
+        Words to leave out. "auto" leaves none out, so that a phrase or a name of such words is found, but function
+        words of English, such as "the" and "how", count three tenths in a query. None lets all words count.
     columns : list or None, default=None
         The columns of a table of documents that are searched, each a field. The first one of several is the title.
     field_weights : array-like of shape (n_fields,), dict or None, default=None
@@ -118,7 +119,7 @@ class SearchIndex(IndexInspection, BaseEstimator):
         "k1": [Interval(Real, 0, None, closed="left")],
         "b": [Interval(Real, 0, 1, closed="both")],
         "stemmer": [str, callable, None],
-        "stop_words": [StrOptions({"english"}), WORDS, None],
+        "stop_words": [StrOptions({"auto", "english"}), WORDS, None],
         "columns": ["array-like", None],
         "field_weights": ["array-like", dict, None],
         "vector_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
@@ -135,7 +136,7 @@ class SearchIndex(IndexInspection, BaseEstimator):
         k1: float = 1.2,
         b: float = 0.75,
         stemmer: Any = None,
-        stop_words: Any = None,
+        stop_words: Any = "auto",
         columns: Any = None,
         field_weights: Any = None,
         vector_weight: float | str = "auto",

@@ -20,6 +20,7 @@ from .query import Query
 from .ranking import Documents, Queries, rank
 from .tiles import ABSENT, split_keys
 
+_LIGHT = 0.3  # what a function word of a query counts, of other words one; found on the development collections
 _AT_ONCE = 32  # queries of a thread
 _FIRST = 100  # documents of the best BM25 whose vectors are read first: the better they are, the fewer follow
 # Arrays of zeros, a score for each row: the system takes longer to give one than a query does to use it.
@@ -75,8 +76,8 @@ def _rank(state: IndexState, queries: Sequence[Query], k: int, weight: float) ->
 
 def encode_queries(state: IndexState, queries: Sequence[Query], weight: float) -> Queries:
     """Return queries as numbers; a query without a term that a document has gets none."""
-    ptr, terms, counts = terms_of(state, queries)
-    weights = (counts * idf(state.postings.df(terms), state.n_alive)).astype(np.float32)
+    ptr, terms, counts, weights_in_query = terms_of(state, queries)
+    weights = (weights_in_query * idf(state.postings.df(terms), state.n_alive)).astype(np.float32)
     vectors, slopes = np.zeros((len(queries), 0), np.float32), np.zeros(len(queries))
     if weight > 0 and len(state.word_vectors):
         tokens, token_ptr = np.repeat(terms, counts), offsets(counts)[ptr]
@@ -92,20 +93,30 @@ def encode_queries(state: IndexState, queries: Sequence[Query], weight: float) -
     return Queries(ptr, terms, weights, read_only_view(vectors), slopes, filters, rows_allowed)
 
 
-def terms_of(state: IndexState, queries: Sequence[Query]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return where the terms of each query begin, their numbers, in the order of the query, and their counts."""
-    terms, all_counts, sizes = list[str](), list[int](), list[int]()
+class QueryTerms(NamedTuple):
+    """The known terms of queries, in the order of each query."""
+
+    ptr: np.ndarray  # (n_queries + 1,) int64: where those of each query begin
+    terms: np.ndarray  # (n,) int32: numbers of the terms
+    counts: np.ndarray  # (n,) int64: how often the query has each
+    weights: np.ndarray  # (n,) float64: the same, less for a light term
+
+
+def terms_of(state: IndexState, queries: Sequence[Query]) -> QueryTerms:
+    """Return the terms of queries that documents have."""
+    terms, all_counts, sizes, factors = list[str](), list[int](), list[int](), list[float]()
     for query in queries:
         counted: dict[str, int] = {}
         for term in query.terms:
             counted[term] = counted.get(term, 0) + 1
         terms += counted
         all_counts += counted.values()
+        factors += [_LIGHT if term in query.light else 1.0 for term in counted]
         sizes.append(len(counted))
     numbers, counts = state.lexicon.find(terms), np.array(all_counts, np.int64)
     known = (numbers >= 0) & (state.postings.df(numbers) > 0)  # -1 reads some term
     ptr = np.append(0, np.cumsum(known))[offsets(np.array(sizes, np.int64))]
-    return ptr, numbers[known], counts[known]
+    return QueryTerms(ptr, numbers[known], counts[known], (counts * np.array(factors, np.float64))[known])
 
 
 def _allowed(state: IndexState, query: Query) -> NDArray[np.bool_]:

@@ -20,6 +20,11 @@ from .._text.sources import iter_batches
 from .._text.tokenizer import Tokenizer
 from .._text.words import lower
 
+# Words of scikit-learn's list that a query may be about.
+_CONTENT_WORDS = frozenset(
+    "amount back bill bottom call cry describe detail empty fill find fire found full interest mill mine move name "
+    "part put serious show side sincere system thick thin top".split()
+)
 _MOST_KEPT = 1 << 16  # words of queries whose terms are remembered
 # A code is what stands between spaces with a symbol inside, such as "x-200", "1.5" or "os.path", or at an end, such as
 # "c++", "f#" or ".net". Letters that are joined by "-" or "/" alone, as in "well-known", are no code.
@@ -45,16 +50,24 @@ class TermReader:
     Parameters
     ----------
     stemmer, stop_words
-        As :class:`Tokenizer` has them.
+        As :class:`Tokenizer` has them; or ``stop_words="auto"``, which leaves none out.
+
+    Attributes
+    ----------
+    light : frozenset of str
+        Terms that count little in a query: with "auto", the function words of English.
     """
 
     def __init__(self, stemmer: Any = None, stop_words: Any = None) -> None:
         self._options = stemmer, stop_words
-        tokenizer = Tokenizer(stemmer=stemmer, stop_words=stop_words)
+        is_auto = isinstance(stop_words, str) and stop_words == "auto"
+        tokenizer = Tokenizer(stemmer=stemmer, stop_words=None if is_auto else stop_words)
         self._split, self._stop_words = Tokenizer().split, tokenizer.stop_word_set
         self._stem = tokenizer.build_stemmer()
         self._known: dict[str, tuple[str, ...]] = {}
         self._lock = threading.RLock()  # stemmers have a state
+        function_words = Tokenizer(stop_words="english").stop_word_set - _CONTENT_WORDS if is_auto else ()
+        self.light = frozenset(map(self._stem_of, function_words))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._options
