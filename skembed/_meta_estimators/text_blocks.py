@@ -24,6 +24,7 @@ from .projections import fit_projection
 
 NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
 _N_COMPONENTS = 100  # of a dense block; for another size, replace the block
+_MOST_PROJECTED = 20_000  # texts that directions are found on
 _N_SPLITS = 3  # of the words of each text, into two random halves
 SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the tf-idf that it projects
 
@@ -113,7 +114,9 @@ def _rows_of(vectorizer: Any, texts: list[str]) -> Any:
 
 
 def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.RandomState) -> TruncatedSVD:
-    """The strongest directions of rows of tf-idf; with `idf`, of these rows times idf."""
+    """The strongest directions of some rows of tf-idf; with `idf`, of these rows times idf."""
+    if rows.shape[0] > _MOST_PROJECTED:
+        rows = rows[np.sort(random_state.choice(rows.shape[0], _MOST_PROJECTED, replace=False))]
     if idf is None:
         return fit_projection(rows, _N_COMPONENTS, random_state)
     # The length of a row, divided out here, does not count: rows of blocks have length one.

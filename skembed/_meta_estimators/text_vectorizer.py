@@ -72,7 +72,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
         - "words": tf-idf of words, with ``1 + log(count)``;
         - "characters": the same of two to five characters that two texts have, within words; across words where most
           letters are of a script without spaces;
-        - "words_lsa", "characters_lsa": latent semantic analysis of these two;
+        - "words_lsa", "characters_lsa": latent semantic analysis of these two, learned from at most 20,000 texts;
         - "halves": a :class:`ParaphraseVectorizer` to which random halves of the words of a text are a pair, and
           neighbouring sentences of a :class:`SentenceCorpus`.
 
