@@ -15,6 +15,7 @@ __all__ = [
     "parses",
     "pooled",
     "queries",
+    "reading_order",
     "saving",
     "scikit_learn",
     "sharded",

@@ -51,8 +51,8 @@ class CharacterNgrams:
     >>> CharacterNgrams("char_wb", (3, 3))("Die Tür")
     [' di', 'die', 'ie ', ' tü', 'tür', 'ür ']
     >>> emb = CBOSVectorizer(20, analyzer=CharacterNgrams("char_wb", (2, 5)), random_state=0)
-    >>> emb.fit_transform(["Die Tür ist zu.", "Die Türen sind zu."]).shape
-    (2, 20)
+    >>> emb.fit_transform(["Die Tür ist zu.", "Die Türen sind zu."] * 5).shape
+    (10, 20)
     """
 
     analyzer: str = "char_wb"

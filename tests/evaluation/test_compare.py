@@ -122,8 +122,8 @@ def test_own_text_is_learned_from_by_those_that_are_named_so(monkeypatch):
     compare(X, y, corpus=own, estimators={"CBOS": CountVectorizer()}, **QUICK)
     with_own = [texts for texts in fitted if texts[:2] == own]
     assert all(len(texts) == 22 for texts in with_own)
-    # tf-idf and LSA on all text, and words and characters of TextVectorizer; tf-idf and characters without
-    assert (len(with_own), len(fitted)) == (2 * 4, 2 * 6)
+    # tf-idf and LSA on all text, and words of TextVectorizer; tf-idf and characters without
+    assert (len(with_own), len(fitted)) == (2 * 3, 2 * 5)
 
 
 def test_estimators_get_the_own_text_that_they_can_learn_from():

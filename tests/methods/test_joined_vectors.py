@@ -18,6 +18,7 @@ SECOND = {"soup": [0.0, 5.0], "cat": [1.0, 0.0], "dog": [1.0, 1.0]}
 def join(sources, n_components=100, *, whiten=False, **options):
     if whiten:
         sources = MetaEmbeddingVectorizer(sources, n_components, whiten=True)
+        n_components = "auto"
     return MeanEmbeddingVectorizer(n_components, word_vectors=sources, **options).fit(TEXT, groups=GROUPS)
 
 
@@ -202,7 +203,7 @@ def test_partial_fit_learns_the_models_once():
 @pytest.mark.parametrize("whiten", [False, True])
 def test_errors(sources, n_components, message, whiten):
     joined = MetaEmbeddingVectorizer(sources, n_components, whiten=True) if whiten else sources
-    model = MeanEmbeddingVectorizer(n_components, word_vectors=joined, n_removed_components=5)
+    model = MeanEmbeddingVectorizer("auto" if whiten else n_components, word_vectors=joined, n_removed_components=5)
     with pytest.raises(ValueError, match=message):
         model.fit(TEXT)
     assert not learned(model)

@@ -14,20 +14,23 @@ TOPICS = [
 ]
 
 
+FUNCTION_WORDS = ["the", "a", "and", "in"]
+
+
 def make_documents(n, seed=0):
     """Documents of three to eight sentences, each of one of four topics, with titles."""
     generator, documents = np.random.default_rng(seed), []
     for i in range(n):
         words = TOPICS[i % 4].split()
         chosen = [
-            " ".join([*generator.choice(words, 4), *generator.choice(["the", "a", "and", "in"], 3)]).capitalize() + "."
+            " ".join([*generator.choice(words, 4), *generator.choice(FUNCTION_WORDS, 3)]).capitalize() + "."
             for _ in range(generator.integers(3, 9))
         ]
         documents.append((" ".join(generator.choice(words, 2)), " ".join(chosen)))
     return documents
 
 
-def bm25_of(documents, query, k1=1.2, b=0.75, weights=None):
+def bm25_of(documents, query, k1=1.2, b=0.75, weights=None, of_function_words=0.3):
     """Score of each document, a tuple of fields; None was removed. A title counts three times by default."""
     has_titles = max(len(fields or ()) for fields in documents) > 1
     weights = [3.0 if has_titles else 1.0, 1.0, 1.0] if weights is None else weights
@@ -47,7 +50,8 @@ def bm25_of(documents, query, k1=1.2, b=0.75, weights=None):
         idf = math.log(1 + (n - df + 0.5) / (df + 0.5))
         for i, (counted, length) in enumerate(zip(counts, lengths)):
             if word in counted:
-                scores[i] += idf * counted[word] / (counted[word] + k1 * (1 - b + b * length / mean))
+                in_query = of_function_words if word in FUNCTION_WORDS else 1
+                scores[i] += in_query * idf * counted[word] / (counted[word] + k1 * (1 - b + b * length / mean))
     return scores
 
 

@@ -51,6 +51,7 @@ def test_bm25_equals_the_formula(plain):
     check_bm25(plain, DOCUMENTS)
     check_bm25(SearchIndex(n_components=None, k1=0.9, b=0.4).fit(DOCUMENTS), DOCUMENTS, k1=0.9, b=0.4)
     check_bm25(SearchIndex(n_components=None, b=0, k1=0).fit(DOCUMENTS), DOCUMENTS, k1=0, b=0)
+    check_bm25(SearchIndex(n_components=None, stop_words=None).fit(DOCUMENTS), DOCUMENTS, of_function_words=1)
 
 
 @pytest.mark.parametrize("weights", [[3.0, 1.0], [0.5, 2.0], [0.0, 1.0]])
