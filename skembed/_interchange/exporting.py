@@ -16,7 +16,7 @@ from .._base.pooled import PooledVectorizer
 from .._corpus.folders import FolderKind, new_folder
 from .._text.piece_tokenizer import MARKED_WORDS, lower_each
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer, reads_strings
-from .._text.words import DOTTED_I, UNSPACED_LETTER, compose, lower
+from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER, compose, lower, lower_letters
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .static_folders import CONFIG, MODULES, TOKENIZER, VECTORS, read_static_folder
@@ -30,6 +30,7 @@ _PATTERNS |= dict.fromkeys([r"(?u)\b\w\w+\b", r"\b\w\w+\b"], _LONGER_WORDS)
 _COMPOSING: dict[str, Any] = {"type": "NFC"}
 _REPLACING = {"type": "Replace", "pattern": {"String": DOTTED_I}, "content": "i"}
 _LOWERING: list[dict[str, Any]] = [{"type": "Lowercase"}, _REPLACING, _COMPOSING]
+_LOWERING_ALONE = [_REPLACING | {"pattern": {"String": CAPITAL_DOTTED_I}}, {"type": "Lowercase"}]  # with a pattern
 _TYPES = "sentence_transformers.models."
 _LARGEST_DIFFERENCE = 1e-6  # of a cosine from 1
 _N_TESTED = 2000  # words
@@ -169,14 +170,18 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
 def _is_lowered_alike(estimator: Any, word: str) -> bool:
     """Whether the estimator and the other programs make the same of a word in capitals."""
     capitals = word.upper()
-    lowered = compose(lower_each(capitals).replace(DOTTED_I, "i"))
-    return not estimator._tokenizer.lowercase or lowered == lower(capitals)
+    tokenizer = estimator._tokenizer
+    if not tokenizer.lowercase:
+        return True
+    if tokenizer.token_pattern is None:
+        return compose(lower_each(capitals).replace(DOTTED_I, "i")) == lower(capitals)
+    return lower_each(capitals.replace(CAPITAL_DOTTED_I, "i")) == lower_letters(capitals)
 
 
 def _normalizers(tokenizer: Tokenizer) -> list[dict[str, Any]]:
-    if tokenizer.lowercase:
-        return _LOWERING
-    return [_COMPOSING] if tokenizer.token_pattern is None else []
+    if tokenizer.token_pattern is None:
+        return _LOWERING if tokenizer.lowercase else [_COMPOSING]
+    return _LOWERING_ALONE if tokenizer.lowercase else []
 
 
 def _is_utf8(word: str) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from .._validation.messages import brief
 from .._validation.scalars import plain
 from .character_ngrams import ANALYZERS, CharacterNgrams
-from .words import compose, join_words, lower, split_words
+from .words import compose, join_words, lower, lower_letters, split_words
 
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
 BETWEEN_SPACES = r"[^\0\t-\r ]+"  # as fastText and word2vec split text
@@ -61,8 +61,8 @@ class Tokenizer:
         letters, digits and underscores, with their combining marks; in scripts without spaces between words, each
         letter and each two neighbouring letters.
     lowercase : bool, default=True
-        Lower the text before it is split. A capital I with a dot becomes i. Accents are composed (Unicode's form NFC)
-        unless there is a pattern and no lowering.
+        Lower the text before it is split. A capital I with a dot becomes i. Without a pattern, accents are composed too
+        (Unicode's form NFC).
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn.
     stemmer : callable, str or None, default=None
@@ -152,7 +152,7 @@ class Tokenizer:
             prepare = lower if self.lowercase else compose
             return lambda text: split_words(prepare(text))
         find = re.compile(self.token_pattern).findall
-        return (lambda text: find(lower(text))) if self.lowercase else find
+        return (lambda text: find(lower_letters(text))) if self.lowercase else find
 
     def join(self, words: Iterable[str]) -> str:
         """A text of which these are the words."""

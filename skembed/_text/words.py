@@ -23,6 +23,7 @@ _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _SIGNS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u096f\u0971-\u0df3"
 WORD = rf"(?u)[{_HAN}]|(?:[^\W{_HAN}]|[{_SIGNS}])+"
 _JOINERS = "\u200c\u200d"  # within words of Persian, Sinhala and others
+CAPITAL_DOTTED_I = "\u0130"
 DOTTED_I = "i\u0307"  # what Python lowers a capital I with a dot to
 
 
@@ -37,6 +38,11 @@ def lower(text: str) -> str:
     """
     text = text.lower()
     return text if text.isascii() else compose(text.replace(DOTTED_I, "i"))
+
+
+def lower_letters(text: str) -> str:
+    """Lower a text and leave its accents; a capital I with a dot becomes an i."""
+    return text.replace(CAPITAL_DOTTED_I, "i").lower()
 
 
 def compose(text: str) -> str:
