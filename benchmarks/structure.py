@@ -1,16 +1,14 @@
 """How is the package built: lines, imports, borders that a fit crosses, long functions, names defined twice?
 
-    python benchmarks/structure.py [--package FOLDER] [--save FILE] [--out FOLDER]
+    python benchmarks/structure.py [--package FOLDER] [--out FOLDER]
 
-`--package` measures another copy of skembed; `--save` keeps its figures. `--out` writes what the page on the
-architecture includes: the figures (structure.inc), beside those kept in FOLDER/structure, the packages in words
-(packages.inc) and the drawing of their imports (packages.svg).
+`--package` measures another copy of skembed. `--out` writes what the page on the architecture includes: the figures
+(structure.inc), the packages in words (packages.inc) and the drawing of their imports (packages.svg).
 """
 
 import argparse
 import ast
 import contextlib
-import json
 import os
 import sys
 import tempfile
@@ -190,30 +188,14 @@ def packages_in_words(sources):
     return "".join(f"`{unit}`\n{textwrap.indent(textwrap.fill(words[unit], 117), '   ')}\n\n" for unit in units)
 
 
-def beside(rows, before):
-    """Return rows (name, figure) of today with those of other copies between; "" where one has no such row."""
-    figures = [dict(map(tuple, each)) for each in before]
-    return [(name, *(each.get(name, "") for each in figures), figure) for name, figure in rows]
-
-
-def write_pages(folder, sources, lines, rows, before):
-    """Write what the documentation includes; `before` has the lines and the figures of other copies, by name."""
+def write_pages(folder, sources, lines, rows):
+    """Write what the documentation includes."""
     from reporting import as_csv_table
 
     folder.mkdir(parents=True, exist_ok=True)
-    code = [(unit, n_code) for unit, *_, n_code in lines]
-    other_code = [[(unit, n_code) for unit, *_, n_code in each["lines"]] for each in before.values()]
-    of_code = [figures for _, *figures in beside(code, other_code)]
-    header = [*(f"at {name}" for name in before), "today"]
     tables = [
-        as_csv_table(
-            "Lines",
-            [
-                ("package", "files", "lines", *(f"lines of code {when}" for when in header)),
-                *([unit, n_files, n_lines, *of_unit] for (unit, n_files, n_lines, _), of_unit in zip(lines, of_code)),
-            ],
-        ),
-        as_csv_table("Structure", [("what", *header), *beside(rows, [each["figures"] for each in before.values()])]),
+        as_csv_table("Lines", [("package", "files", "lines", "lines of code"), *lines]),
+        as_csv_table("Structure", [("what", "today"), *rows]),
     ]
     (folder / "structure.inc").write_text("\n".join(tables), encoding="utf8")
     (folder / "packages.inc").write_text(packages_in_words(sources), encoding="utf8")
@@ -226,7 +208,6 @@ def main():
     parser.add_argument(
         "--package", type=Path, default=own / "skembed", help="its folder; default: the one beside this"
     )
-    parser.add_argument("--save", type=Path, help="file for the figures, as JSON")
     parser.add_argument("--out", type=Path, help="folder for the pages of the documentation")
     options = parser.parse_args()
     package = options.package.resolve()
@@ -242,12 +223,8 @@ def main():
     print_rows("Structure", rows)
     for title, found in details.items():
         print_rows(title, found)
-    if options.save:
-        options.save.write_text(json.dumps({"lines": lines, "figures": rows}, indent=1) + "\n", encoding="utf8")
     if options.out:
-        kept = sorted((options.out / "structure").glob("*.json"))
-        before = {path.stem.split("-")[-1]: json.loads(path.read_text(encoding="utf8")) for path in kept}
-        write_pages(options.out, sources, lines, rows, before)
+        write_pages(options.out, sources, lines, rows)
 
 
 if __name__ == "__main__":

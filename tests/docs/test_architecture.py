@@ -294,11 +294,6 @@ def test_imports(structure, package_drawing, small):
     assert package_drawing.direct_imports(graph) == {"a": {"b"}, "b": {"c"}, "c": set()}
 
 
-def test_figures_beside_those_of_another_copy(structure):
-    rows, before = [("files", 3), ("new", 1)], [[["files", 2], ["gone", 9]]]
-    assert structure.beside(rows, before) == [("files", 2, 3), ("new", "", 1)]
-
-
 def test_calls_from_file_to_file(structure, model):
     files, units = structure.count_crossings(lambda: model.transform(STRINGS), PACKAGE)
     assert files[Path("_base/embedding"), Path("_base/coverage")] == 3  # a tally, what it adds, and its warning
