@@ -65,6 +65,16 @@ def how_measured(command):
     return f"{machine()}; {versions()}. To repeat it::\n\n   {command}\n"
 
 
+def print_table(options, name, title, rows, note):
+    """Print a table and a note; with --out write them to NAME.inc, or to NAME_kept_aside.inc with --kept-aside."""
+    text = f"{as_csv_table(title, rows)}\n{note} {how_measured(measured()['command'])}"
+    print(text)
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        suffix = "_kept_aside" if options.kept_aside else ""
+        (options.out / f"{name}{suffix}.inc").write_text(text, encoding="utf8")
+
+
 def as_csv_table(title, rows):
     """A csv-table of rows, the first of them its header."""
     text = io.StringIO()

@@ -27,7 +27,7 @@ from skembed import HybridVectorizer, TextVectorizer
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments
-from reporting import as_csv_table, how_measured, measured
+from reporting import print_table
 
 SETS = ("clf/opinosis_topics", "clf/ag_news_titles.test", "clf/searchsnippets")
 KEPT_ASIDE = (
@@ -92,14 +92,7 @@ def main():
         rows.append(["mean", method, *(f"{mean:.1f}" for mean in means[:-1]), f"{means[-1]:+.1f}"])
     header = ["set", "method", *VECTORIZERS, "lead over stop words out"]
     title = "Clusters without labels" + (", sets on which nothing was chosen" if options.kept_aside else "")
-    table = as_csv_table(title, [header, *rows])
-    about = measured()
-    note = f"The worst is {worst[0]} with {worst[1]}: {worst[-1]}. {how_measured(about['command'])}"
-    print(f"{table}\n{note}")
-    if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        suffix = "_kept_aside" if options.kept_aside else ""
-        (options.out / f"clusters{suffix}.inc").write_text(f"{table}\n{note}", encoding="utf8")
+    print_table(options, "clusters", title, [header, *rows], f"The worst is {worst[0]} with {worst[1]}: {worst[-1]}.")
 
 
 if __name__ == "__main__":

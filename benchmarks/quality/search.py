@@ -27,7 +27,7 @@ from skembed.evaluation import retrieval
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments
-from reporting import as_csv_table, how_measured, measured
+from reporting import print_table
 
 COLLECTIONS = ("cosqa", "covid_faq", "cranfield", "cacm", "time", "hadoop_duplicates", "adi", "xquad_r_zh", "nfcorpus")
 KEPT_ASIDE = ("med", "cisi", "legal_summaries", "stackfaq", "xquad_r_en", "xquad_r_de")
@@ -137,13 +137,7 @@ def main():
     rows.append(["mean", *[""] * (2 + len(scores)), f"{np.mean(leads):+.1f}", "", ""])
     header = ["collection", "documents", "queries", *scores, "lead", "interval", "p"]
     title = "nDCG@10 of search" + (", collections on which nothing was chosen" if options.kept_aside else "")
-    table = as_csv_table(title, [header, *rows])
-    note = f"The worst lead is {min(leads):+.1f}. {how_measured(measured()['command'])}"
-    print(f"{table}\n{note}")
-    if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        suffix = "_kept_aside" if options.kept_aside else ""
-        (options.out / f"search{suffix}.inc").write_text(f"{table}\n{note}", encoding="utf8")
+    print_table(options, "search", title, [header, *rows], f"The worst lead is {min(leads):+.1f}.")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from skembed import TextVectorizer
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments
-from reporting import as_csv_table, how_measured, measured
+from reporting import print_table
 
 TASKS = ("clf/TREC", "clf/CR", "clf/SUBJ", "clf/searchsnippets", "clf/github_issues", "clf/csabstruct")
 KEPT_ASIDE = (
@@ -108,14 +108,8 @@ def main():
     worst = min(rows[: -len(leads)], key=lambda row: float(row[4]))
     header = ["task", "labels a class", "tf-idf", "TextVectorizer", "lead", "weight of a dense block"]
     title = "Accuracy with LinearSVC" + (", tasks on which nothing was chosen" if options.kept_aside else "")
-    table = as_csv_table(title, [header, *rows])
-    about = measured()
-    note = f"The worst is {worst[0]} with {worst[1]} labels: {worst[4]}. {how_measured(about['command'])}"
-    print(f"{table}\n{note}")
-    if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        suffix = "_kept_aside" if options.kept_aside else ""
-        (options.out / f"text_vectorizer{suffix}.inc").write_text(f"{table}\n{note}", encoding="utf8")
+    note = f"The worst is {worst[0]} with {worst[1]} labels: {worst[4]}."
+    print_table(options, "text_vectorizer", title, [header, *rows], note)
 
 
 if __name__ == "__main__":

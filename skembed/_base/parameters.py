@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sized
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from .._corpus.corpus import SentenceCorpus
 from .._validation.constraints import Described, check_values
 
@@ -20,3 +22,18 @@ WORDS = Described(
 def validate_parameters(estimator: Any) -> None:
     """Check all parameters of an estimator."""
     check_values(estimator._parameter_constraints, estimator.get_params(deep=False), type(estimator).__name__)
+
+
+class ReadsText(BaseEstimator):
+    """Base of the estimators whose `X` is text."""
+
+    _parameter_constraints: dict[str, Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _validate_params(self) -> None:
+        validate_parameters(self)

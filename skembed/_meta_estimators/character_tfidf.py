@@ -9,12 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.parameters import validate_parameters
+from .._base.parameters import ReadsText
 from .._base.scikit_learn import fit_context, sparse_rows
 from .._compiled.threads import Threads, count_threads
 from .._text.character_counts import Counts, NgramVocabulary, learn_ngrams
@@ -22,7 +21,7 @@ from .._text.character_ngrams import CharacterNgrams
 from .._validation.limits import INT32_MAX, integers
 
 
-class CharacterTfidf(BaseEstimator):
+class CharacterTfidf(ReadsText):
     """Tf-idf of character n-grams, with ``1 + log(count)`` and rows of length one.
 
     The same values as ``TfidfVectorizer(analyzer="char_wb", sublinear_tf=True, dtype=np.float32)``, in a tenth of the
@@ -75,15 +74,6 @@ class CharacterTfidf(BaseEstimator):
         self.ngram_range = ngram_range
         self.min_df = min_df
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
-
-    def _validate_params(self) -> None:
-        validate_parameters(self)
 
     @fit_context
     def fit(self, X: Sequence[str], y: Any = None) -> Self:

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.parameters import validate_parameters
+from .._base.parameters import ReadsText
 from .._base.scikit_learn import fit_context, refuse_frames, sparse_rows
 from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
@@ -37,7 +37,7 @@ _MOST_LABELLED = 1_000  # rows that the weights are found on
 _MOST_PROJECTED = 20_000  # rows that the directions of dense output are found on
 
 
-class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
+class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, ReadsText):
     """Tf-idf of words and characters beside vectors learned from the same text, weighted by the labels.
 
     Use it in place of :class:`~sklearn.feature_extraction.text.TfidfVectorizer` before a linear classifier, above all
@@ -156,15 +156,6 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter):
         self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
-
-    def _validate_params(self) -> None:
-        validate_parameters(self)
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -7,11 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.parameters import WORDS, validate_parameters
+from .._base.parameters import WORDS, ReadsText
 from .._base.scikit_learn import fit_context
 from .._compiled.threads import check_n_jobs
 from .._validation.constraints import check_values
@@ -33,7 +32,7 @@ _OF_SEARCH: dict[str, Any] = {"k": [integers(1)], "operators": ["boolean"]}
 _MANY_NEW = 0.5  # of the documents, from which on the vectors should be learned anew
 
 
-class SearchIndex(IndexInspection, BaseEstimator):
+class SearchIndex(IndexInspection, ReadsText):
     """Full-text search in your own documents: BM25, and vectors that are learned from the same documents.
 
     A document is found by the words of the query, as in a search engine, and by related words. Nothing is downloaded:
@@ -158,17 +157,8 @@ class SearchIndex(IndexInspection, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
-
-    def _validate_params(self) -> None:
-        validate_parameters(self)
 
     @fit_context
     def fit(self, documents: Any, y: Any = None, *, queries: Any = None, relevant: Any = None) -> Self:

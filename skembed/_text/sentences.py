@@ -12,7 +12,11 @@ _END = re.compile(r"(?<=[.!?…।؟])[\"'»”’)\]]*\s+|(?<=[。！？])[」�
 
 
 def sentences_of(text: str) -> list[str]:
-    """Cut a text after full stops, question and exclamation marks, and at blank lines."""
+    """Cut a text after full stops, question and exclamation marks, and at blank lines.
+
+    In any language and without capitals, so also after an abbreviation; `datasets.split_sentences` is finer, and needs
+    capitals.
+    """
     return [sentence for sentence in map(str.strip, _END.split(text)) if sentence]
 
 

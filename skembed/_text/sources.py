@@ -28,7 +28,8 @@ def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iter
     if type(X) is list:  # the other checks take a tenth of the time of a short `transform`
         return X
     if isinstance(X, (str, bytes, bytearray)):
-        advice = f"Wrap it in a list: [{name}]." if items == "sentences" else "Pass one for each sentence, in a list."
+        is_of_sentences = items == "document ids"
+        advice = "Pass one for each sentence, in a list." if is_of_sentences else f"Wrap it in a list: [{name}]."
         raise ValueError(f"{name} must be an iterable of {items}, got one {type(X).__name__}. {advice}")
     if isinstance(X, (Mapping, set, frozenset)):
         raise TypeError(

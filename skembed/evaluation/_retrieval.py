@@ -224,7 +224,7 @@ def _by_position(judged: _Judged, texts: Iterable[Any], ids: dict[Any, int] | No
     if len(without) == len(relevant):
         raise ValueError(
             f"No query has a relevant document: queries has {listed(relevant) or 'no query'}, and qrels "
-            f"{listed(judged)}. Their ids must be equal, and of one type."
+            f"{listed(judged) or 'no query'}. Their ids must be equal, and of one type."
         )
     positions = _find(dict.fromkeys(doc for grades in relevant.values() for doc in grades), ids)
     if without:
