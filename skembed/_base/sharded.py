@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from .._shards.engines import engine_of
-from .._shards.plan import Pace
+from .._shards.plan import SHORT_TEXT, Pace
 from .._shards.rounds import Job, RoundTrainer
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import EncodedText
@@ -106,11 +106,15 @@ class ShardedVectorizer(TrainedVectorizer):
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 
-    def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> BlockLoop | RoundTrainer:
+    def _make_loop(
+        self, fitted: dict[str, Any], text: EncodedText, engine: Any, *, partial: bool
+    ) -> BlockLoop | RoundTrainer:
         chosen = engine_of(engine, self.n_jobs, self.n_shards)
         if self.n_shards in (None, 1):
             if engine is not None:
                 warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
+            return self._make_trainer(fitted)
+        if partial and len(text.tokens) < SHORT_TEXT:
             return self._make_trainer(fitted)
         self._warn_of_shards(len(text.tokens), int(self.n_shards))
         words, of_text = (

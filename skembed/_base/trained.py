@@ -334,7 +334,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         weights = [fitted[array.name] for array in moving(arrays + of_text)]
         stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
         tasks = PassTasks(self, X, 0 if partial else n_passes)
-        trainer = self._make_loop(fitted, text, engine)
+        trainer = self._make_loop(fitted, text, engine, partial=partial)
         spares, moved = side_state(self).spares, None if isinstance(trainer, Trainer) else trainer.moved
         trainer.compile(text)
         state = LearningState(fitted, arrays + of_text, stopping)
@@ -378,7 +378,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
         warn_of_nothing(type(self).__name__, losses, validation)
 
-    def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any) -> Any:
+    def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any, *, partial: bool) -> Any:
         """What makes the passes over the text; `engine` is None but for methods that learn in shards."""
         return self._make_trainer(fitted)
 

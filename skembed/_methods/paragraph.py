@@ -108,7 +108,7 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     n_shards : int or None, default=None
         Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Too many for a
         text lose quality: see :ref:`more_text`. It changes the result; the engine and the number of its workers do not.
-        None or 1 means one trainer.
+        None or 1 means one trainer, as do fewer than 15,625 words in `partial_fit`.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None

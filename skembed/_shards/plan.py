@@ -24,6 +24,8 @@ _EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024
 # The most tokens that a shard learns from in one round; and the fewest if there are more than four rounds, half as many
 # of a long text.
 _TOKENS_OF_ROUND, _LEAST_OF_ROUND = 20_000_000, 15_625
+# With fewer tokens than that in all, `partial_fit` learns by one trainer: the rounds of shards copy all rows.
+SHORT_TEXT = _LEAST_OF_ROUND
 # From this many tokens on, some methods need a merge for so many words, not only so many merges in a pass.
 _LONG_TEXT = 20_000_000
 # Numbers of shards were measured on a text of so many tokens, and up to 16 on a long one.

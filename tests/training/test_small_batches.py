@@ -60,15 +60,26 @@ def test_calls_one_after_the_other_are_those_of_copies(name, limited):
         assert learned(first) == learned(second)
 
 
+SHARDED = ["CBOSVectorizer", "ParagraphVectorizer-dm", "Sent2VecVectorizer-bigrams"]
+
+
 @pytest.mark.filterwarnings("ignore:n_shards=2")
-@pytest.mark.parametrize("name", ["CBOSVectorizer", "ParagraphVectorizer-dm", "Sent2VecVectorizer-bigrams"])
-def test_calls_in_shards_are_those_of_copies(name):
+@pytest.mark.parametrize("name", SHARDED)
+def test_calls_in_shards_are_those_of_copies(name, monkeypatch):
+    monkeypatch.setattr("skembed._base.sharded.SHORT_TEXT", 0)  # as if these were long
     first = copy.deepcopy(fitted(name)).set_params(min_count=1, n_shards=2)
     second = copy.deepcopy(first)
     for batch in BATCHES:
         first.partial_fit(batch)
         second = copy.deepcopy(second).partial_fit(batch)
         assert learned(first) == learned(second)
+
+
+@pytest.mark.parametrize("name", SHARDED)
+def test_one_trainer_learns_from_a_small_text(name):
+    one, shards = (copy.deepcopy(fitted(name)).set_params(min_count=1, n_shards=n) for n in (None, 2))
+    for batch in BATCHES:
+        assert learned(one.partial_fit(batch)) == learned(shards.partial_fit(batch))
 
 
 def large(name, **settings):
@@ -90,9 +101,11 @@ def large(name, **settings):
         ("ParaphraseVectorizer", {"interpolation": 0.5}),
         ("ParaphraseVectorizer", {"interpolation": 0.5, "learn": "weights"}),
         ("Sent2VecVectorizer", {}),
+        ("Sent2VecVectorizer", {"n_shards": 2}),
         ("TargetVectorizer", {}),
     ],
 )
+@pytest.mark.filterwarnings("ignore:n_shards=2")
 @pytest.mark.parametrize("new_word", [False, True])
 def test_a_small_text_does_not_copy_the_arrays(name, settings, new_word):
     model = large(name, **settings)
