@@ -124,14 +124,6 @@ def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.R
     return fit_projection(normalize(rows.multiply(idf).tocsr()), _N_COMPONENTS, random_state, scale=idf)
 
 
-def _fit_squared(svd: TruncatedSVD, rows: Any, idf: np.ndarray) -> TruncatedSVD:
-    """Directions of rows of tf-idf times idf, which take rows of tf-idf."""
-    idf = idf.astype(np.float32)
-    svd.fit(normalize(rows.multiply(idf).tocsr()))
-    svd.components_ *= idf  # the length of a row, divided out above, does not count: rows of blocks have length one
-    return svd
-
-
 def _analyzer(texts: list[str]) -> str:
     """Characters across spaces where most letters are of scripts without spaces, otherwise within words."""
     sample = " ".join(texts[:10_000])

@@ -19,9 +19,8 @@ from .documents import read_queries
 from .explaining import explain_score, snippet_of
 from .index_state import IndexState, checked_rows
 from .learned_vectors import vectors_of
-from .mixing import WEIGHT
 from .query import Query, read_query
-from .searching import search_in, terms_of
+from .searching import WEIGHT, search_in, terms_of
 from .terms import TermReader
 
 

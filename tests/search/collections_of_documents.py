@@ -61,3 +61,17 @@ def best(scores, k, found=None):
     order = np.lexsort((np.arange(len(scores)), -scores))
     order = order[found[order]][:k]
     return np.append(order, np.full(k - len(order), -1))
+
+
+def mix(bm25, cosines, *, weight):
+    """Standardised BM25 of documents, plus the weight times their standardised cosines."""
+    return _standardise(bm25) + weight * _standardise(cosines)
+
+
+def _standardise(scores):
+    """Mean 0 and standard deviation 1 over the documents; zeros where all are equal."""
+    scores = np.asarray(scores, np.float64)
+    centred = scores - scores.mean(axis=-1, keepdims=True)
+    spread = scores.std(axis=-1, keepdims=True)
+    varies = spread > 1e-9 * np.abs(scores).max(axis=-1, keepdims=True, initial=0)
+    return np.divide(centred, spread, out=np.zeros_like(centred), where=varies)

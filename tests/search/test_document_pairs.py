@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from collections_of_documents import mix
 from numpy.testing import assert_allclose
 
 from skembed._search.document_pairs import cut_pairs
-from skembed._search.mixing import mix
 from skembed._text.sentences import sentences_of
 
 

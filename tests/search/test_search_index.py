@@ -5,13 +5,13 @@ import threading
 
 import numpy as np
 import pytest
-from collections_of_documents import best, bm25_of, make_documents
+from collections_of_documents import best, bm25_of, make_documents, mix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skembed import SearchIndex, SentenceCorpus
 from skembed._search import searching
-from skembed._search.mixing import WEIGHT, mix
+from skembed._search.searching import WEIGHT
 
 DOCUMENTS = make_documents(120)
 QUERIES = [
