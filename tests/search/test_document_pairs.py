@@ -71,4 +71,4 @@ def test_mix_standardises_over_the_documents():
     assert_allclose(scores[0], z[0] + 2 * (cosines[0] - 0.3) / cosines[0].std())
     assert_allclose(scores[1], z[1])
     assert_allclose(mix(bm25[0], cosines[0], weight=2), scores[0])
-    assert (mix([5.0], [0.5]) == 0).all()
+    assert (mix([5.0], [0.5], weight=2) == 0).all()
