@@ -22,7 +22,7 @@ from .._text.tokenizer import Tokenizer, same_option
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief, warn_at_user
 from .coverage import Coverage
-from .parameters import CORPUS, WORDS, ReadsText
+from .parameters import CORPUS, WORDS, validate_parameters
 from .saving import Saved
 from .scikit_learn import Transformer, hide_class_names
 from .sharing import Shared, one_at_a_time, side_state
@@ -38,7 +38,7 @@ _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "s
 Hasher.dispatch[SentenceCorpus] = lambda hasher, corpus: hasher.save(("skembed.SentenceCorpus", corpus.digest))
 
 
-class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transformer, ReadsText):
+class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transformer):
     """Base of all estimators: from text, or a corpus, to word ids."""
 
     _parameter_constraints: dict[str, Any] = {
@@ -90,8 +90,13 @@ class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transfo
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
+
+    def _validate_params(self) -> None:
+        validate_parameters(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 import unicodedata
 from collections.abc import Iterable
 from itertools import count, groupby
@@ -22,6 +21,7 @@ UNSPACED_LETTER = re.compile(rf"(?=[{_UNSPACED}])[^\W\d_]")
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _SIGNS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u096f\u0971-\u0df3"
 WORD = rf"(?u)[{_HAN}]|(?:[^\W{_HAN}]|[{_SIGNS}])+"
+END_OF_MARKS = 0x20000  # code points from here on are no marks and compose with none; a test checks it
 _JOINERS = "\u200c\u200d"  # within words of Persian, Sinhala and others
 CAPITAL_DOTTED_I = "\u0130"
 DOTTED_I = "i\u0307"  # what Python lowers a capital I with a dot to
@@ -53,8 +53,9 @@ def compose(text: str) -> str:
 @functools.cache
 def marks() -> str:
     """Characters that belong to the word of the letter before them: combining marks and joiners."""
-    characters = map(chr, range(sys.maxunicode + 1))
-    found = [c for c in characters if unicodedata.category(c) in ("Mn", "Mc") and not _selects_variant(c)]
+    found = [
+        c for c in map(chr, range(END_OF_MARKS)) if unicodedata.category(c) in ("Mn", "Mc") and not _selects_variant(c)
+    ]
     return "".join(found) + _JOINERS
 
 
@@ -62,7 +63,7 @@ def marks() -> str:
 def composing() -> str:
     """Characters that form NFC may compose with the one before them."""
     seconds = set()
-    for c in map(chr, range(sys.maxunicode + 1)):
+    for c in map(chr, range(END_OF_MARKS)):
         parts = unicodedata.decomposition(c).split()
         if len(parts) == 2 and not parts[0].startswith("<"):
             seconds.add(chr(int(parts[1], 16)))
@@ -72,7 +73,7 @@ def composing() -> str:
 
 def _selects_variant(c: str) -> bool:
     """Whether this changes how a character looks, as after many emoji, and not what it is."""
-    return "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef"
+    return "\ufe00" <= c <= "\ufe0f"
 
 
 def split_words(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import gzip
 import sys
+import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from skembed._corpus.storage import HEADER, Arrays
 from skembed._text.batches import _N_CHARACTERS, lowered_characters
 from skembed._text.known_words import KnownTokens
 from skembed._text.tokenizer import Tokenizer
+from skembed._text.words import END_OF_MARKS
 
 # Without JIT, NumPy says so where integers wrap.
 pytestmark = [
@@ -91,6 +93,13 @@ def test_every_character():
     assert len(lowered_characters()) == _N_CHARACTERS
     after_letters = [f"\u4e00{c}\u4e01{c} i{c}e{c}\u0301 {c}\u0301\u0323\u0301" for c in characters[:_N_CHARACTERS]]
     assert_twins(after_letters)
+
+
+def test_no_marks_beyond_those_that_are_looked_at():
+    later = [chr(code) for code in range(END_OF_MARKS, sys.maxunicode + 1)]
+    marks = [c for c in later if unicodedata.category(c) in ("Mn", "Mc")]
+    assert "\U000e0100" in marks and all("\U000e0100" <= c <= "\U000e01ef" for c in marks)  # selectors of variants
+    assert not any(" " in unicodedata.decomposition(c) for c in later)
 
 
 def test_every_character_after_a_sigma():
