@@ -32,11 +32,10 @@ from .._word_vectors.given import GivenVectors
 from .._word_vectors.processed import ProcessedVectors
 from .._word_vectors.read import read_source
 from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors
-from .deprecated import DeprecatedLearning, accepting_deprecated
 from .meta_embedding import MetaEmbeddingVectorizer
 
 
-class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
+class MeanEmbeddingVectorizer(ProcessedVectors):
     r"""Mean or sum of word vectors, given or learned, with optional weights and common components removed.
 
     Use it with vectors that somebody else learned, as the baseline that sentence models must beat (MOWE and SOWE [1]_),
@@ -143,9 +142,6 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
     *Common components* are the strongest directions of the sentences of `fit`, not centred. They are removed from every
     word vector, which removes them from every sentence and leaves each row independent of the others.
 
-    *Deprecated parameters,* until version 0.2: those with which :class:`Word2VecVectorizer` learns, `numbers` (now
-    `hash_numbers`), `subwords` (now `spelling_weight`) and `whiten` (now of :class:`MetaEmbeddingVectorizer`).
-
     *The papers' own settings:* MOWE of [1]_ is ``MeanEmbeddingVectorizer(word_vectors=path, lowercase=False,
     pooling="mean", weighting=None, n_removed_components=0, unknown="zero")`` with the Google News vectors at ``path``,
     SOWE the same with ``pooling="sum"``. W and R of [2]_ are ``weighting="sif"`` and ``n_removed_components=1``.
@@ -193,7 +189,6 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
     word2vec_: Word2VecVectorizer | None
     _moments: np.ndarray | None
 
-    @accepting_deprecated
     def __init__(
         self,
         n_components: int | str = "auto",
@@ -281,14 +276,9 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         UserWarning
             If fewer than a third of the words of the text have a given vector; says the likely reason. If `y` is given
             without `groups` or a corpus, and `fit` fits an estimator in `word_vectors` that needs reading order.
-        FutureWarning
-            If a deprecated parameter is used; says what to write instead.
         """
         saved = Checkpoint(checkpoint, checkpoint_every)
-        if self._is_warm:
-            saved.refuse("this estimator")
-            return self._learn_more(X, y, groups, "fit")
-        model = self._in_current_names()
+        model = copy(self)  # the estimator itself changes only if all succeeds
         corpus = model._corpus_to_learn_from(X, groups, y)
         model._take_word_vectors(corpus, saved)
         model._process_word_vectors(corpus)
@@ -319,14 +309,10 @@ class MeanEmbeddingVectorizer(ProcessedVectors, DeprecatedLearning):
         -----
         UserWarning
             As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
-        FutureWarning
-            Without `word_vectors`: `partial_fit` will no longer learn them.
         """
-        if self.word_vectors is None:
-            return self._learn_more(X, y, groups, "partial_fit")
         if not hasattr(self, "vocabulary_"):
             return self.fit(X, y, groups=groups)
-        model = self._in_current_names()
+        model = copy(self)
         corpus = model._corpus_to_learn_from(X, groups, y)
         if self.n_removed_components and "_moments" not in vars(self):
             raise ValueError(FOR_INFERENCE)

@@ -56,8 +56,8 @@ FILLED = [text or "" for text in GAPS]
 
 
 def goes_on(name):
-    """Whether a class has `partial_fit`, not deprecated."""
-    return hasattr(make(name), "partial_fit") and name != "MeanEmbeddingVectorizer"
+    """Whether a class has `partial_fit`."""
+    return hasattr(make(name), "partial_fit")
 
 
 def classified(model, text):

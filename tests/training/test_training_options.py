@@ -29,7 +29,7 @@ from skembed._training.stopping import hold_out
 
 trained = pytest.mark.parametrize("name", TRAINED)
 trained_classes = pytest.mark.parametrize("name", TRAINED_CLASSES)
-# Those with a partial_fit; without word_vectors that of means is deprecated.
+# Those with a partial_fit that learns; that of means without word_vectors refines only common components.
 refined = pytest.mark.parametrize(
     "name", [n for n in NAMES if hasattr(make(n), "partial_fit") and getattr(make(n), "word_vectors", n) is not None]
 )
