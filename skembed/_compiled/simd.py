@@ -125,12 +125,6 @@ def prefetch_item(builder, array, i):
     _prefetch(builder, item_pointer(builder, array, i))
 
 
-@intrinsic(types.void, types.intp, python=no_operation)
-def prefetch_address(builder, address):
-    """Prefetch the cache line of an address."""
-    _prefetch(builder, builder.inttoptr(address, ir.IntType(8).as_pointer()))
-
-
 @intrinsic(_vector, types.float32, python=lambda number: np.full(WIDTH, number, np.float32))
 def splat(builder, number):
     """The same number sixteen times."""

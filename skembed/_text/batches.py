@@ -74,6 +74,16 @@ class Column:
 Batch = list[Any] | Text | Column
 
 
+def join_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
+    """Return strings as a text, and the offsets of the line feeds after them; TypeError if an item is not a string.
+
+    Lone surrogates, which UTF-8 does not allow, become three bytes.
+    """
+    encoded = [str.encode(sentence, "utf-8", "surrogatepass") for sentence in sentences]
+    ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)) + 1) - 1
+    return Text(np.frombuffer(b"\n".join([*encoded, PADDING]), np.uint8)), ends
+
+
 def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
     """Have Python lower the sentences in which a character cannot be lowered without those around it.
 

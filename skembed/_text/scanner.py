@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .batches import PADDING, Batch, Buffer, Column, Text, lower_rows, lowered_characters
+from .batches import PADDING, Batch, Buffer, Column, Text, join_strings, lower_rows, lowered_characters
 from .files import decoding_message
 from .scan import N_IDS, SEGMENT, SENTENCE, Scanned, Segment, Tables, scan
-from .strings import join_strings
 from .utf8 import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from .word_table import (
     ARENA_PADDING,
@@ -221,7 +220,7 @@ def _as_text(batch: Batch, buffer: Buffer) -> tuple[Text, np.ndarray]:
         join_slices(batch.data, batch.offsets, data, ends)
         data.flags.writeable = False
         return Text(data), ends
-    return join_strings(batch, buffer)
+    return join_strings(batch)
 
 
 def _find_lines(text: Text) -> np.ndarray:

@@ -1,22 +1,16 @@
-"""Below the compiled tokenizer: strings joined in one buffer, tables of words, and the ids of a scanner."""
+"""Below the compiled tokenizer: strings joined to one text, tables of words, and the ids of a scanner."""
 
-import ctypes
-import sys
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numba import config
 
 import skembed._text.scanner as scanner_module
-import skembed._text.strings as strings_module
 from skembed._compiled.compile import lean_kernel
-from skembed._corpus.corpus import SentenceCorpus
-from skembed._text.batches import PADDING, Buffer, Text
+from skembed._text.batches import PADDING, join_strings
 from skembed._text.scan import _note_bits
 from skembed._text.scanner import KnownWords, Scanner, pack_words, table_of, words_of
-from skembed._text.strings import encode_strings, join_strings
 from skembed._text.utf8 import COMPRESSES, line_feeds, store_positions
 from skembed._text.word_table import new_words
 
@@ -43,7 +37,7 @@ def test_words_of_a_vocabulary_are_found():
 
 @pytest.mark.kernel
 def test_line_feeds():
-    (data, _), _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70], Buffer())
+    (data, _), _ = join_strings(["a\nb", "", "c" * 100, "\n" * 70])
     ends = np.empty(3, np.int64)
     n_lines = line_feeds(data, len(data) - len(PADDING), ends)
     assert n_lines == bytes(data).count(b"\n") - len(PADDING)
@@ -62,10 +56,6 @@ class Odd(str):
         return "other"
 
 
-def join_in_new_buffer(sentences):
-    return join_strings(sentences, Buffer())
-
-
 @pytest.mark.kernel
 @pytest.mark.parametrize(
     "sentences",
@@ -79,80 +69,18 @@ def join_in_new_buffer(sentences):
         ["a", np.str_("of a derived type é"), Odd("abc"), Odd("a\nb")],
     ],
 )
-@pytest.mark.parametrize("join", [join_in_new_buffer, encode_strings])
-def test_strings_are_joined(sentences, join):
-    (data, _), ends = join(sentences)
+def test_strings_are_joined(sentences):
+    (data, _), ends = join_strings(sentences)
     pieces = [str.encode(sentence, "utf-8", "surrogatepass") + b"\n" for sentence in sentences]
     assert bytes(data) == b"".join(pieces) + PADDING and not data.flags.writeable
     assert ends.tolist() == (np.cumsum([len(piece) for piece in pieces]) - 1).tolist()
 
 
 @pytest.mark.kernel
-def test_strings_whose_utf8_python_keeps_are_joined():
-    """A C extension that asks for the bytes makes Python keep them beside the characters."""
-    sentences = ["\u00e9t\u00e9", "\u20ac\u03a9", "\U0001f600", sys.intern("interned \u00e9")]
-    for sentence in sentences:
-        assert ctypes.pythonapi.PyUnicode_AsUTF8(ctypes.py_object(sentence))
-    (data, _), _ = join_in_new_buffer(sentences)
-    assert bytes(data) == "\n".join([*sentences, ""]).encode() + PADDING
-
-
-@pytest.mark.kernel
 @pytest.mark.parametrize("wrong", [None, 1, b"bytes", ["x"]])
-@pytest.mark.parametrize("join", [join_in_new_buffer, encode_strings])
-def test_only_strings_are_joined(wrong, join):
+def test_only_strings_are_joined(wrong):
     with pytest.raises(TypeError):
-        join(["a", wrong])
-
-
-REFUSED = [
-    ("sys.implementation", SimpleNamespace(name="pypy")),
-    ("sys.version_info", (3, 99, 0)),
-    ("sys.version_info", (3, 10, 9)),
-    ("sys.maxsize", 2**31 - 1),
-    ("sys.gettotalrefcount", lambda: 0),
-    ("sys.getobjects", lambda: []),
-    ("sysconfig.get_config_var", {"Py_GIL_DISABLED": 1}.get),
-]
-
-
-@pytest.mark.skipif(sys.version_info[:2] not in strings_module.TESTED, reason="strings of this Python are not tested")
-def test_strings_are_copied_on_a_tested_interpreter():
-    assert strings_module.is_tested() and (config.DISABLE_JIT or strings_module.copies_well())
-
-
-@pytest.mark.parametrize(("name", "value"), REFUSED)
-def test_strings_are_not_copied_on_other_interpreters(name, value, monkeypatch):
-    monkeypatch.setattr(f"skembed._text.strings.{name}", value, raising=False)
-    assert not strings_module.is_tested()
-
-
-def wrong_copy(sentences, buffer):
-    (data, _), ends = encode_strings(sentences)
-    return Text(np.roll(data, 1)), ends
-
-
-def failing_copy(sentences, buffer):
-    raise SystemError("no string")
-
-
-@pytest.mark.parametrize("copy", [wrong_copy, failing_copy])
-def test_strings_are_not_copied_where_the_check_fails(copy, monkeypatch):
-    monkeypatch.setattr(strings_module, "copy_strings", copy)
-    assert not strings_module.copies_well()
-
-
-def test_a_refused_interpreter_makes_the_same_corpus(monkeypatch):
-    sentences = ["plain", "\u00e9t\u00e9", "\U0001f600 \u20ac", "", np.str_("x"), "\ud800a"]
-    expected = SentenceCorpus.from_sentences(sentences)
-    monkeypatch.setattr("sys.gettotalrefcount", lambda: 0, raising=False)
-    monkeypatch.setattr(strings_module, "copy_strings", None)
-    strings_module.can_copy.cache_clear()
-    try:
-        assert not strings_module.can_copy()
-        assert SentenceCorpus.from_sentences(sentences) == expected
-    finally:
-        strings_module.can_copy.cache_clear()
+        join_strings(["a", wrong])
 
 
 @pytest.mark.kernel
