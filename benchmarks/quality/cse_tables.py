@@ -22,12 +22,13 @@ import numpy as np
 from beat_tfidf import read_published
 from measuring import arguments
 from pairs_sts import START, read_lexicon, start_of
+from papers.systems import JIAO, STS_SETS
+from papers.tables import published_results
 from reporting import report
 from yardsticks import TFIDF, pearson, tfidf_of_stems
 
 from skembed import CSEVectorizer, PairCorpus, ParaphraseVectorizer
-from skembed.evaluation import published_results, sts_scores, sts_similarities
-from skembed.evaluation._papers import JIAO, STS_SETS
+from skembed.evaluation import sts_scores, sts_similarities
 
 SICK = "SICK test"
 YEARS = ("2012", "2013", "2014")  # those that are measured without --aside

@@ -11,11 +11,10 @@ import csv
 import sys
 from pathlib import Path
 
-from skembed.evaluation._report import TITLES, with_average
-from skembed.evaluation._tables import OURS, SEMANTIC_COLUMNS, SENTEVAL_COLUMNS, SICK_COLUMNS, by_method
-
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
+from papers.report import TITLES, with_average
+from papers.tables import OURS, SEMANTIC_COLUMNS, SENTEVAL_COLUMNS, SICK_COLUMNS, by_method
 from reporting import as_csv_table
 
 COLUMNS = {

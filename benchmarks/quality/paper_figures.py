@@ -17,9 +17,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from skembed import SentenceCorpus
-from skembed.evaluation import error_agreement, published_results, semantic_classification, sts_scores, sts_similarities
-from skembed.evaluation._data import EvaluationData
-from skembed.evaluation._methods import METHODS
+from skembed.evaluation import error_agreement, semantic_classification, sts_scores, sts_similarities
 from skembed.inspection import ErrorAgreementDisplay, NormProfileDisplay
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
@@ -45,6 +43,9 @@ from paper_curves import (
     YEARS,
     Line,
 )
+from papers.data import EvaluationData
+from papers.methods import METHODS
+from papers.tables import published_results
 from reporting import bars, report
 
 

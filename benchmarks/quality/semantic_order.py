@@ -21,11 +21,12 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
 from skembed import MeanEmbeddingVectorizer, SentenceCorpus, Word2VecVectorizer
-from skembed.evaluation import published_results, semantic_classification
-from skembed.evaluation._methods import METHODS
+from skembed.evaluation import semantic_classification
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
+from papers.methods import METHODS
+from papers.tables import published_results
 from reporting import as_csv_table, how_measured
 from yardsticks import read_labelled
 

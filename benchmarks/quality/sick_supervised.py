@@ -15,14 +15,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 import numpy as np
 from measuring import arguments, cpu_seconds
 from pairs_sts import COMMON, START, WORDS, read_captions, read_lexicon, start_of
+from papers.systems import JIAO
+from papers.tables import published_results
 from reporting import report, target
 from sklearn.metrics import make_scorer, mean_squared_error
 from sklearn.model_selection import GridSearchCV, KFold
 from yardsticks import read_pairs
 
 from skembed import CSEVectorizer, ParaphraseVectorizer
-from skembed.evaluation import FineTunedRelatednessRegressor, published_results
-from skembed.evaluation._papers import JIAO
+from skembed.evaluation import FineTunedRelatednessRegressor
 from skembed.metrics import pearson_score, spearman_score
 
 CAPTIONS = {"learning_rate": 3e-4, "max_iter": 4, "word_dropout": 0.3, **COMMON}

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from skembed import SentenceCorpus, Word2VecVectorizer
-from skembed.evaluation import published_results
 from skembed.metrics import paired_cosine_similarity
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
+from papers.tables import published_results
 from reporting import as_csv_table, how_measured
 from yardsticks import TFIDF, tfidf_of_stems
 

@@ -17,11 +17,11 @@ import numpy as np
 from skembed import SentenceCorpus
 from skembed.datasets import read_sts
 from skembed.evaluation import sts_similarities
-from skembed.evaluation._methods import METHODS, fit_to_corpus
 from skembed.evaluation._sts import bootstrap_means
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
+from papers.methods import METHODS, fit_to_corpus
 from reporting import as_csv_table, how_measured, measured, target, write_json
 
 NAMES = {

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from skembed import SentenceCorpus
-from skembed.evaluation._methods import METHODS, fit_to_corpus
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
+from papers.methods import METHODS, fit_to_corpus
 from yardsticks import pearson
 
 

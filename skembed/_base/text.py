@@ -8,7 +8,6 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-from joblib.hashing import Hasher
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -26,7 +25,7 @@ from .parameters import CORPUS, WORDS, validate_parameters
 from .saving import Saved
 from .scikit_learn import Transformer, hide_class_names
 from .sharing import Shared, one_at_a_time, side_state
-from .showing import QuickDisplay
+from .showing import ShortAttributesMixin
 from .state import CheckedState, check_rows, check_types
 
 # With fewer batches, one thread is done before a second one has repaid the time that it takes to start.
@@ -34,11 +33,8 @@ LEAST_FOR_THREADS = 3
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary", "norm"}
 _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
 
-# joblib.Memory hashes the arguments of each call; the digest of a corpus is computed only once.
-Hasher.dispatch[SentenceCorpus] = lambda hasher, corpus: hasher.save(("skembed.SentenceCorpus", corpus.digest))
 
-
-class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transformer):
+class TextEstimator(ShortAttributesMixin, Saved, Shared, Coverage, CheckedState, Transformer):
     """Base of all estimators: from text, or a corpus, to word ids."""
 
     _parameter_constraints: dict[str, Any] = {

@@ -277,8 +277,9 @@ class SentenceCorpus(Readers):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is not None:
             return _make, (None, self.tokenizer, self._settings, self._path, self.digest)
-        # Plain arrays: joblib writes large ones to a file that all its processes map.
-        return _from_arrays, (tuple(self._content.arrays()), self.tokenizer, self._settings, None, self._digest)
+        # Plain arrays: joblib writes large ones to a file that all its processes map. The digest is made if nobody has
+        # asked for it yet, or joblib.Memory would find two corpora.
+        return _from_arrays, (tuple(self._content.arrays()), self.tokenizer, self._settings, None, self.digest)
 
 
 def _make(

@@ -1,22 +1,20 @@
 """Folders that are written whole: at any moment, and after any end of a process, there is the old one or the new one.
 
-The new folder is written beside the old one and synced. Then both change names in one step, where the system can do
-that; elsewhere the old one is renamed first, and whoever finds none opens that one.
+The new folder is written beside the old one and synced. Then the old one is renamed, and the new one gets its name;
+whoever finds none in between opens the old one under its other name.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import re
 import shutil
-import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from .._validation.paths import PathLike, naming, user_path
 
@@ -27,7 +25,6 @@ except ImportError:  # not on Windows
 
 _Read = TypeVar("_Read")
 _MOST_READS = 1000  # of a folder that others replace again and again
-_EXCHANGE, _HERE = 2, -100  # RENAME_EXCHANGE (on macOS RENAME_SWAP) and AT_FDCWD of the system's headers
 
 
 class FolderKind(NamedTuple):
@@ -146,12 +143,10 @@ def _left_beside(target: Path, kind: str) -> list[Path]:
 
 
 def _put_in_place(folder: Path, target: Path) -> None:
-    """Give the new folder the name of the old one, which then has the name of the new one or none."""
+    """Rename the old folder, give its name to the new one, and remove the old one."""
     old = folder.with_suffix(".old")
     while True:
         try:
-            if target.exists() and _exchanged(folder, target):
-                return
             if target.exists():
                 shutil.rmtree(old, ignore_errors=True)
                 target.rename(old)
@@ -175,18 +170,6 @@ def _put_in_place(folder: Path, target: Path) -> None:
             raise
         shutil.rmtree(old, ignore_errors=True)
         return
-
-
-def _exchanged(folder: Path, target: Path) -> bool:
-    """Exchange the names of two folders in one step; False where the system or the file system cannot."""
-    names = os.fsencode(folder), os.fsencode(target)
-    try:
-        system: Any = ctypes.CDLL(None)
-        if sys.platform == "darwin":
-            return bool(system.renamex_np(*names, _EXCHANGE) == 0)
-        return bool(system.renameat2(_HERE, names[0], _HERE, names[1], _EXCHANGE) == 0)
-    except (AttributeError, OSError, TypeError):  # an older library, or Windows
-        return False
 
 
 def _check_replaceable(target: Path, kind: FolderKind) -> None:

@@ -61,7 +61,8 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         None. A fitted estimator loses its fit in :func:`~sklearn.base.clone`, and so in cross-validation: keep it in a
         :class:`~sklearn.frozen.FrozenEstimator`. Clones share all other sources: do not change them in place. `fit`
         makes a float32 copy, except of a read-only, C-contiguous float32 array in (words, array), as
-        :func:`read_word_vectors` returns it.
+        :func:`read_word_vectors` returns it. Printing an estimator prints a dict whole: for many words pass a path, a
+        model or (words, array).
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean (MOWE) or the sum (SOWE) of its words at transform.
     weighting : {"idf", "sif"} or None, default=None

@@ -13,7 +13,6 @@ from skembed.evaluation._retrieval import retrieval
 from skembed.evaluation._semantic import error_agreement, semantic_classification
 from skembed.evaluation._sick import sick_relatedness, sick_scores
 from skembed.evaluation._sts import sts_comparison, sts_intervals, sts_scores, sts_similarities
-from skembed.evaluation._tables import published_results
 from skembed.evaluation._tuned_relatedness import FineTunedRelatednessRegressor
 
 __all__ = [
@@ -30,7 +29,6 @@ __all__ = [
     "nested_classification",
     "pair_classification",
     "pair_features",
-    "published_results",
     "retrieval",
     "semantic_classification",
     "sick_relatedness",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._optional_dependencies import check_matplotlib_support, check_pandas_support
 
-from ._sections import html_table, markdown
+from ._tables import html_table, markdown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,9 +14,9 @@ import pytest
 from estimators import GIVEN, GROUPS, TEXT, fitted, make
 
 import skembed
+from benchmarks.papers.__main__ import main
 from skembed import ApproximateIndex, SentenceCorpus
 from skembed._validation.paths import user_path
-from skembed.evaluation.__main__ import main
 
 URLS = [
     "s3://bucket/model",

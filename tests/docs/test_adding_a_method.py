@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME, FILE = "NextSentenceVectorizer", "next_sentence"
-COPIED = ["skembed", "tests", "doc", "conftest.py", "pyproject.toml", "CONTRIBUTING.md", "CHANGELOG.md"]
+COPIED = ["skembed", "benchmarks", "tests", "doc", "conftest.py", "pyproject.toml", "CONTRIBUTING.md", "CHANGELOG.md"]
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="takes long in plain Python")
 
 
@@ -164,7 +164,7 @@ def test_steps_are_all_that_is_written():
 def test_common_tests_find_the_new_method(tmp_path):
     copy_with(added(), tmp_path)
     folders = ["tests/contract", "tests/training", "tests/saving"]
-    tests = [*QUICK, *folders, "tests/evaluation/test_evaluation_methods.py"]
+    tests = [*QUICK, *folders, "tests/papers/test_methods.py"]
     done = run_tests(tmp_path, [*tests, f"tests/methods/test_{FILE}.py", f"skembed/_methods/{FILE}.py"], RULES)
     assert done.returncode == 0, done.stdout[-5000:]
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 250

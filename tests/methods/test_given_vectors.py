@@ -9,15 +9,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 import skops.io
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.model_selection import cross_validate
+from sklearn.pipeline import make_pipeline
 
-from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer
+from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer
 from skembed._compiled.norms import rescaled, row_norms
 from skembed.inspection import NormProfileDisplay
 from skembed.metrics import paired_cosine_similarity
@@ -57,46 +55,6 @@ class KeyedVectors:
 
     def __getitem__(self, key):
         raise AssertionError("showing must not read the values")
-
-
-LARGE = {
-    "dict": (Watched({str(i): [0.0] for i in range(1000)}), "<Watched of 1000 items>"),
-    "list": ([Watched({str(i): [0.0] for i in range(1000)}), {"a": [1.0]}], "[<Watched of 1000 items>, {'a': [1.0]}]"),
-    "table": ((["a"] * 1000, np.zeros((1000, 3))), "(<list of 1000 items>, <ndarray of shape (1000, 3)>)"),
-    "frame": (pd.DataFrame(np.zeros((1000, 3))), "<DataFrame of shape (1000, 3)>"),
-    "gensim": (KeyedVectors(["a"] * 1000, np.zeros((1000, 3))), "KeyedVectors object"),
-    "small": ({"cat": [1.0, 0.0]}, "{'cat': [1.0, 0.0]}"),
-    "model": (CBOSVectorizer(5), "CBOSVectorizer(n_components=5)"),
-}
-
-
-@pytest.mark.parametrize("changed_only", [True, False])
-@pytest.mark.parametrize("value, expected", LARGE.values(), ids=LARGE)
-def test_showing_reads_no_vectors(value, expected, changed_only):
-    estimator = MeanEmbeddingVectorizer(word_vectors=value)
-    pipeline = make_pipeline(estimator, "passthrough")
-    everything = [
-        estimator,
-        pipeline,
-        FeatureUnion([("a", estimator), ("b", pipeline)]),
-        ColumnTransformer([("a", estimator, "text")]),
-        GridSearchCV(pipeline, {"meanembeddingvectorizer__binary": [True, False]}),
-        FrozenEstimator(estimator),
-    ]
-    with sklearn.config_context(print_changed_only=changed_only):
-        for shown in everything:
-            assert shown._repr_mimebundle_()["text/plain"] == repr(shown)
-            assert len(shown._repr_html_()) < 1e6
-        for shown in everything[:-1]:
-            with pytest.raises(ValueError, match="Invalid parameter 'wrong'"):
-                shown.set_params(wrong=1)
-    for shown in everything[:2]:
-        assert expected in " ".join(repr(shown).split())
-    assert estimator.get_params()["word_vectors"] is value
-
-
-def test_other_large_parameters_are_shown_by_their_size():
-    assert "stop_words=<list of 400 items>" in repr(BOWPCA(stop_words=["a"] * 400))
 
 
 def test_a_fitted_vocabulary_is_not_sorted_to_be_shown(monkeypatch):

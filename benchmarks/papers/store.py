@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from .._validation.messages import brief
-from .._validation.paths import describe_unreadable, naming, user_path
+from skembed._validation.messages import brief
+from skembed._validation.paths import describe_unreadable, naming, user_path
 
 try:
     import fcntl

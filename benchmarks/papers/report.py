@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._validation.paths import naming
-from ._data import SEMANTIC_SETS, EvaluationData
-from ._paper_tables import Figures, fill, overview
-from ._papers import PAPER_TABLES, SYSTEMS
-from ._plots import draw_all
-from ._sections import Section, as_markdown, as_page
-from ._semantic import error_agreement
-from ._store import ResultStore
-from ._sts import sts_comparison, sts_ranking
-from ._tables import (
+from skembed._validation.paths import naming
+from skembed.evaluation._semantic import error_agreement
+from skembed.evaluation._sts import sts_comparison, sts_ranking
+
+from .data import SEMANTIC_SETS, EvaluationData
+from .paper_tables import Figures, fill, overview
+from .sections import Section, as_markdown
+from .store import ResultStore
+from .systems import PAPER_TABLES, SYSTEMS
+from .tables import (
     OURS,
     SEMANTIC_COLUMNS,
     SENTEVAL_COLUMNS,
@@ -62,7 +62,7 @@ class Report:
         fewer: Mapping[str, str],
         lacks: Callable[[str], list[str]] = lambda name: [],
     ) -> list[str]:
-        """Write the tables, those of the papers, and the page; return all as Markdown.
+        """Write the tables, those of the papers, and an overview; return all as Markdown.
 
         `fewer` says what methods learned from, if that is less than others.
         """
@@ -82,9 +82,6 @@ class Report:
         for name, part in [*zip(tables, map(list, zip(sections))), ("papers", papers), ("overview", [everything])]:
             self._write_text(f"{name}.md", "\n".join(as_markdown(_with_notes(section, notes)) for section in part))
         shown = [*sections, *(_with_notes(section, notes) for section in [*papers, everything])]
-        pictures = draw_all(self._ranking() if "sts" in tables else [], figures, agreements)
-        page = as_page("Sentence embeddings: all tables", about, pictures, [shown[-1], *shown[:-1]])
-        self._write_text("index.html", page)
         return [as_markdown(section) for section in shown]
 
     def _write_text(self, name: str, text: str) -> None:

@@ -1,11 +1,10 @@
 """Print the tables of the papers for methods that learn from a corpus, or for saved models.
 
-    python -m skembed.evaluation --corpus books.txt.gz --preset quick --out results
-    python -m skembed.evaluation --corpus books.txt.gz --methods "CBOS, defaults" model.joblib --tables sts,sick
+    python -m benchmarks.papers --corpus books.txt.gz --preset quick --out results
+    python -m benchmarks.papers --corpus books.txt.gz --methods "CBOS, defaults" model.joblib --tables sts,sick
 
-The tables go to standard output and, as Markdown, CSV and one page of HTML, to the folder --out; progress goes to
-standard error. Each result is kept in results.jsonl in that folder: started again with the same options, a stopped run
-goes on.
+The tables go to standard output and, as Markdown and CSV, to the folder --out; progress goes to standard error. Each
+result is kept in results.jsonl in that folder: started again with the same options, a stopped run goes on.
 """
 
 from __future__ import annotations
@@ -17,17 +16,18 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import __version__
-from .._corpus.corpus import SentenceCorpus
-from .._validation.messages import brief
-from .._validation.paths import user_path
-from ._candidates import Candidate, report
-from ._data import EvaluationData
-from ._methods import ALL, DEFAULT_METHODS, METHODS
-from ._report import REMARK, Report
-from ._run import Evaluation
-from ._sources import PRESETS, Sources
-from ._store import ResultStore
+from skembed import __version__
+from skembed._corpus.corpus import SentenceCorpus
+from skembed._validation.messages import brief
+from skembed._validation.paths import user_path
+
+from .candidates import Candidate, report
+from .data import EvaluationData
+from .methods import ALL, DEFAULT_METHODS, METHODS
+from .report import REMARK, Report
+from .run import Evaluation
+from .sources import PRESETS, Sources
+from .store import ResultStore
 
 DEFAULT_BASELINE = "CBOW mean, as published"
 
@@ -43,7 +43,7 @@ def local_path(text: str) -> Path:
 def make_parser() -> argparse.ArgumentParser:
     """Describe the options."""
     parser = argparse.ArgumentParser(
-        prog="python -m skembed.evaluation",
+        prog="python -m benchmarks.papers",
         description=__doc__,
         epilog="Methods: " + "; ".join(METHODS),
         formatter_class=argparse.RawDescriptionHelpFormatter,

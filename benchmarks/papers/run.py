@@ -9,16 +9,17 @@ from typing import Any
 from scipy.sparse import issparse
 from sklearn.metrics import mean_squared_error
 
-from ..metrics import pearson_score, spearman_score
-from ._candidates import Candidate, report
-from ._classification import nested_classification, pair_classification, split_classification
-from ._data import SEMANTIC_SETS, SENTEVAL_SETS, EvaluationData
-from ._pairs import embed
-from ._semantic import semantic_classification
-from ._sick import sick_relatedness, sick_scores
-from ._store import ResultStore
-from ._sts import sts_similarities
-from ._tuned_relatedness import FineTunedRelatednessRegressor
+from skembed.evaluation._classification import nested_classification, pair_classification, split_classification
+from skembed.evaluation._pairs import embed
+from skembed.evaluation._semantic import semantic_classification
+from skembed.evaluation._sick import sick_relatedness, sick_scores
+from skembed.evaluation._sts import sts_similarities
+from skembed.evaluation._tuned_relatedness import FineTunedRelatednessRegressor
+from skembed.metrics import pearson_score, spearman_score
+
+from .candidates import Candidate, report
+from .data import SEMANTIC_SETS, SENTEVAL_SETS, EvaluationData
+from .store import ResultStore
 
 N_TIMED = 16_000  # sentences
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ._methods import METHODS
-from ._papers import PAPER_TABLES, STS_SETS, SYSTEMS, PaperTable, ScoreColumn, System
-from ._sections import Section
-from ._tables import OURS, formatted
+from .methods import METHODS
+from .sections import Section
+from .systems import PAPER_TABLES, STS_SETS, SYSTEMS, PaperTable, ScoreColumn, System
+from .tables import OURS, formatted
 
 Key = tuple[str, str, str, str, str]  # source, method, table, set, metric
 HEADING = "figures of"

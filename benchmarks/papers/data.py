@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import datasets
-from .._validation.paths import user_path
+from skembed import datasets
+from skembed._validation.paths import user_path
 
 STS_YEARS = (2012, 2013, 2014, 2015, 2016)
 SENTEVAL_SETS = ("MR", "CR", "SUBJ", "MPQA")

@@ -3,7 +3,7 @@
 import pytest
 from estimators import PAIRED, SUPERVISED, TRAINED_CLASSES, corpus, make
 
-from skembed.evaluation._methods import DEFAULT_METHODS, METHODS, fit_to_corpus
+from benchmarks.papers.methods import DEFAULT_METHODS, METHODS, fit_to_corpus
 
 MORE_THAN_TEXT = [*PAIRED, *SUPERVISED]
 

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._corpus.corpus import SentenceCorpus
-from .._corpus.pairs import PairCorpus
-from .._validation.paths import naming
-from ._methods import METHODS, START, Method, fit_to_corpus
+from skembed._corpus.corpus import SentenceCorpus
+from skembed._corpus.pairs import PairCorpus
+from skembed._validation.paths import naming
+
+from .methods import METHODS, START, Method, fit_to_corpus
 
 
 class Preset(NamedTuple):

@@ -1,4 +1,4 @@
-"""python -m skembed.evaluation on tiny sets: the preset quick, pairs, the tables of the papers, and the page."""
+"""python -m benchmarks.papers on tiny sets: the preset quick, pairs, and the tables of the papers."""
 
 import json
 import re
@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from evaluation_sets import draw_pairs, make_folder, options, write
 
+from benchmarks.papers.__main__ import choose_methods, main
+from benchmarks.papers.methods import METHODS
+from benchmarks.papers.run import sentences_per_second
+from benchmarks.papers.sources import PRESETS, Preset, Sources, read_pairs
 from skembed import SentenceCorpus
-from skembed.evaluation.__main__ import choose_methods, main
-from skembed.evaluation._methods import METHODS
-from skembed.evaluation._run import sentences_per_second
-from skembed.evaluation._sources import PRESETS, Preset, Sources, read_pairs
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +58,6 @@ def test_the_tables_of_the_papers_have_ours_beside_the_published(quick):
     assert "figure 4: agreement of errors" in semantic
     universal = text[text.index("# CSE, table 3") :]
     assert re.search(r"here, PP from phrases, then sentences\*\* \| +-?\d+.\d+ \|", universal)
-
-
-def test_the_page_holds_all_tables_and_pictures(quick):
-    page = (quick / "index.html").read_text(encoding="utf-8")
-    for title in ("Overview", "Semantic textual similarity", "CBOS, table I", "Training and speed"):
-        assert f"{title}" in page
-    assert page.count("data:image/png;base64,") == 5 and 'src="http' not in page and "<link" not in page
 
 
 def test_pairs_that_nobody_gave_are_asked_for(folder, tmp_path, capsys):

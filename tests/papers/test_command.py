@@ -1,4 +1,4 @@
-"""python -m skembed.evaluation, on tiny sets in the published formats: tables, files, and going on after a kill."""
+"""python -m benchmarks.papers, on tiny sets in the published formats: tables, files, and going on after a kill."""
 
 import csv
 import inspect
@@ -14,13 +14,13 @@ import joblib
 import pytest
 from evaluation_sets import STS_2012, STS_2013, TOPICS, make_folder, options, write
 
+from benchmarks.papers.__main__ import main, make_parser
+from benchmarks.papers.candidates import Candidate
+from benchmarks.papers.data import EvaluationData
+from benchmarks.papers.report import Report
+from benchmarks.papers.store import ResultStore, _checksum_of
+from benchmarks.papers.tables import write_csv
 from skembed import BOWPCA, SentenceCorpus, datasets
-from skembed.evaluation.__main__ import main, make_parser
-from skembed.evaluation._candidates import Candidate
-from skembed.evaluation._data import EvaluationData
-from skembed.evaluation._report import Report
-from skembed.evaluation._store import ResultStore, _checksum_of
-from skembed.evaluation._tables import write_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -140,7 +140,7 @@ class Killer:
 @pytest.mark.parametrize("closed", ["stdout", "stderr"])
 def test_nobody_reads(folder, tmp_path, closed):
     joblib.dump(BOWPCA(n_components=None).fit(TOPICS), tmp_path / "mine.joblib")
-    command = [sys.executable, "-m", "skembed.evaluation"]
+    command = [sys.executable, "-m", "benchmarks.papers"]
     command += options(folder, tmp_path / "out", "--methods", tmp_path / "mine.joblib", tables="sts,semantic")
     reader, writer = os.pipe()
     os.close(reader)
@@ -160,7 +160,7 @@ def test_a_killed_process_goes_on(folder, tmp_path, monkeypatch):
     from killer import Killer
 
     joblib.dump(Killer(BOWPCA(n_components=None).fit(TOPICS), str(tmp_path / "marker")), tmp_path / "mine.joblib")
-    command = [sys.executable, "-m", "skembed.evaluation"]
+    command = [sys.executable, "-m", "benchmarks.papers"]
     command += options(folder, tmp_path / "out", "--methods", tmp_path / "mine.joblib", tables="sts")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
     run = {"env": environment, "cwd": tmp_path, "capture_output": True, "text": True, "check": False}

@@ -12,10 +12,11 @@ from typing import Any
 
 import joblib
 
-from .._validation.messages import brief
-from .._validation.paths import user_path
-from ._methods import ALL, METHODS, fit_to_corpus
-from ._sources import Sources
+from skembed._validation.messages import brief
+from skembed._validation.paths import user_path
+
+from .methods import ALL, METHODS, fit_to_corpus
+from .sources import Sources
 
 MODEL_SUFFIXES = (".joblib", ".pkl", ".pickle")
 

@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
-from .. import _methods
-from .._corpus.corpus import SentenceCorpus
-from .._corpus.input import iter_texts, takes_corpus
-from .._methods.bow_pca import BOWPCA
-from .._methods.cbos import CBOSVectorizer
-from ._baselines import TFIDF, make_baseline
+from skembed import _methods
+from skembed._corpus.corpus import SentenceCorpus
+from skembed._corpus.input import iter_texts, takes_corpus
+from skembed._methods.bow_pca import BOWPCA
+from skembed._methods.cbos import CBOSVectorizer
+from skembed.evaluation._baselines import TFIDF, make_baseline
 
 ALL = ("sts", "sick", "senteval", "semantic", "training")
 SIMILARITY = ("sts", "sick", "training")
