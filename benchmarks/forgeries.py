@@ -55,7 +55,7 @@ def models():
     yield "CSE", skembed.CSEVectorizer(5, n_filters=4, min_count=1, max_iter=1, random_state=0)
     yield "target", skembed.TargetVectorizer(6, **options)
     yield "paragraph, dm", skembed.ParagraphVectorizer(6, algorithm="dm", combine="concatenate", window=1, **options)
-    yield "skip-thought", skembed.SkipThoughtVectorizer(6, word_components=4, **options)
+    yield "skip-thought", skembed.research.SkipThoughtVectorizer(6, word_components=4, **options)
 
 
 def changed_bytes(data, random):

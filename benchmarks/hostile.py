@@ -25,9 +25,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))  # the modules that all benchmarks share
 
 import numpy as np
+from measuring import public
 from reporting import report
 
-import skembed
 from skembed._base.text import TextEstimator
 
 PLAIN = ["The cat sat on the mat.", "A dog sleeps in the sun.", "Rain falls on the town.", "The train is late."] * 10
@@ -47,8 +47,7 @@ def texts(n):
 
 def estimators():
     found = {}
-    for name in skembed.__all__:
-        cls = getattr(skembed, name)
+    for name, cls in public().items():
         if isinstance(cls, type) and issubclass(cls, TextEstimator):
             required = {"word_vectors": [GIVEN]} if name == "MetaEmbeddingVectorizer" else {}
             model = cls(**required)

@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import resource
 import runpy
 import shlex
@@ -34,17 +35,24 @@ _ROWS = {
 NAMED_VERSIONS = ("numba", "numpy", "scipy", "scikit-learn", "gensim", "fse")
 
 
+def public():
+    """Name -> value of all that skembed offers, estimators that are there to be measured included."""
+    import skembed
+
+    return {name: getattr(module, name) for module in (skembed, skembed.research) for name in module.__all__}
+
+
 def learners(*evidence):
     """Name of a row -> (class, settings), for all methods that learn vectors in passes over some kinds of evidence.
 
     The kinds are "text", which is the default, "pairs" and "targets".
     """
-    import skembed
-
     rows = {}
-    for name in skembed.__all__:
-        cls = getattr(skembed, name)
-        if not getattr(cls, "__module__", "").startswith("skembed._methods.") or "max_iter" not in cls().get_params():
+    for name, cls in public().items():
+        if (
+            not re.match(r"skembed\.(_methods|research)\.", getattr(cls, "__module__", ""))
+            or "max_iter" not in cls().get_params()
+        ):
             continue
         if cls._learns_from in (evidence or ("text",)):
             title = next(iter(cls._paper_settings), name)

@@ -21,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))  # the modules that all benchmarks share
 
 import numpy as np
+from measuring import public
 from reporting import report
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -68,8 +69,7 @@ OF_VECTORS = {
 
 
 def classes():
-    found = (getattr(skembed, name) for name in skembed.__all__)
-    return [cls for cls in found if isinstance(cls, type) and issubclass(cls, TextEstimator)]
+    return [cls for cls in public().values() if isinstance(cls, type) and issubclass(cls, TextEstimator)]
 
 
 def drawn(name, constraints, random):

@@ -11,24 +11,19 @@ _HOMES = {
     "ApproximateIndex": "_search.approximate",
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",
-    "CPhraseVectorizer": "_methods.cphrase",
     "CSEVectorizer": "_methods.cse",
     "CharacterNgrams": "_text.character_ngrams",
     "FastSentVectorizer": "_methods.fastsent",
-    "GRANVectorizer": "_methods.gran",
     "HybridVectorizer": "_meta_estimators.hybrid",
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
     "PairCorpus": "_corpus.pairs",
     "ParagraphVectorizer": "_methods.paragraph",
     "ParaphraseVectorizer": "_methods.paraphrase",
-    "RecursiveAutoencoderVectorizer": "_methods.recursive_autoencoder",
     "SearchIndex": "_search.search_index",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
-    "SequentialDenoisingAutoencoder": "_methods.denoising_autoencoder",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
-    "SkipThoughtVectorizer": "_methods.skip_thought",
     "TargetVectorizer": "_methods.target",
     "TextVectorizer": "_meta_estimators.text_vectorizer",
     "Word2VecVectorizer": "_methods.word2vec",
@@ -44,30 +39,25 @@ _HOMES = {
     "to_gensim": "_word_vectors.write",
     "write_word_vectors": "_word_vectors.write",
 }
-_SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics"]
+_SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics", "research"]
 
 __all__ = [
     "ApproximateIndex",
     "BOWPCA",
     "CBOSVectorizer",
-    "CPhraseVectorizer",
     "CSEVectorizer",
     "CharacterNgrams",
     "FastSentVectorizer",
-    "GRANVectorizer",
     "HybridVectorizer",
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
     "PairCorpus",
     "ParagraphVectorizer",
     "ParaphraseVectorizer",
-    "RecursiveAutoencoderVectorizer",
     "SearchIndex",
     "Sent2VecVectorizer",
     "SentenceCorpus",
-    "SequentialDenoisingAutoencoder",
     "SiameseCBOWVectorizer",
-    "SkipThoughtVectorizer",
     "TargetVectorizer",
     "TextVectorizer",
     "Word2VecVectorizer",
@@ -92,6 +82,7 @@ if TYPE_CHECKING:
     from . import evaluation as evaluation
     from . import inspection as inspection
     from . import metrics as metrics
+    from . import research as research
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
     from ._interchange.exporting import export_model as export_model
@@ -102,17 +93,12 @@ if TYPE_CHECKING:
     from ._meta_estimators.text_vectorizer import TextVectorizer as TextVectorizer
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
-    from ._methods.cphrase import CPhraseVectorizer as CPhraseVectorizer
     from ._methods.cse import CSEVectorizer as CSEVectorizer
-    from ._methods.denoising_autoencoder import SequentialDenoisingAutoencoder as SequentialDenoisingAutoencoder
     from ._methods.fastsent import FastSentVectorizer as FastSentVectorizer
-    from ._methods.gran import GRANVectorizer as GRANVectorizer
     from ._methods.paragraph import ParagraphVectorizer as ParagraphVectorizer
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
-    from ._methods.recursive_autoencoder import RecursiveAutoencoderVectorizer as RecursiveAutoencoderVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
-    from ._methods.skip_thought import SkipThoughtVectorizer as SkipThoughtVectorizer
     from ._methods.target import TargetVectorizer as TargetVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._saving.folder import load as load

@@ -1,7 +1,7 @@
 """The estimators that the common tests run through, each with small, quick settings.
 
-A class is found by its name in `skembed.__all__`; a new one takes part in every common test by itself. What is listed
-here are the variants that matter beside its defaults.
+A class is found by its name in `skembed.__all__` or `skembed.research.__all__`; a new one takes part in every common
+test by itself. What is listed here are the variants that matter beside its defaults.
 """
 
 import copy
@@ -245,7 +245,7 @@ def _fed(cls):
 def published(estimator):
     """The estimator in its class of skembed, which gets nothing but what a test gives it."""
     found = copy.copy(estimator)
-    found.__class__ = getattr(skembed, type(estimator).__name__)
+    found.__class__ = PUBLIC[type(estimator).__name__]
     return found
 
 
@@ -254,11 +254,8 @@ def evidence(name):
     return {"groups": GROUPS, **({"y": targets_of(corpus())} if name in SUPERVISED else {})}
 
 
-CLASSES = [
-    value
-    for value in (getattr(skembed, name) for name in skembed.__all__)
-    if isinstance(value, type) and issubclass(value, TextEstimator)
-]
+PUBLIC = {name: getattr(module, name) for module in (skembed, skembed.research) for name in module.__all__}
+CLASSES = [value for value in PUBLIC.values() if isinstance(value, type) and issubclass(value, TextEstimator)]
 COMPOSED = [
     skembed.SearchIndex,
     skembed.TextVectorizer,

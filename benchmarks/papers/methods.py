@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from importlib.util import find_spec
-from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
-from skembed import _methods
+import skembed
+from skembed import research
 from skembed._corpus.corpus import SentenceCorpus
 from skembed._corpus.input import iter_texts, takes_corpus
 from skembed._methods.bow_pca import BOWPCA
@@ -140,17 +139,13 @@ _OF_PAIRS: dict[tuple[str, ...], dict[str, Any]] = {
 
 
 def _classes(learns_from: str) -> Iterator[Any]:
-    """The estimators in `skembed._methods` that learn from text, or pairs: a new file needs no line here."""
-    for file in iter_modules(_methods.__path__):
-        module = import_module(f"{_methods.__name__}.{file.name}")
-        yield from (
-            value
-            for name, value in vars(module).items()
-            if hasattr(value, "fit")
-            and value.__module__ == module.__name__
-            and not name.startswith("_")
-            and value._learns_from == learns_from
-        )
+    """The estimators that learn from text, or pairs, and are not made of others: a new one needs no line here."""
+    for module in (skembed, research):
+        for name in module.__all__:
+            value = getattr(module, name)
+            home = getattr(value, "__module__", "")
+            if home.startswith(("skembed._methods.", "skembed.research.")) and value._learns_from == learns_from:
+                yield value
 
 
 def _rows_of(cls: Any) -> dict[str, Method]:

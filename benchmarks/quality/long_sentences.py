@@ -13,12 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-import skembed
 from skembed import SentenceCorpus
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments
+from measuring import arguments, public
 from reporting import report
 from yardsticks import mean_score, tfidf_note
 
@@ -33,7 +32,7 @@ def documents_as_sentences(corpus):
 
 
 def score(name, length, text, seed, data):
-    model = getattr(skembed, name)(max_sentence_length=length, random_state=seed, n_jobs=2)
+    model = public()[name](max_sentence_length=length, random_state=seed, n_jobs=2)
     try:
         model.fit(text)
     except ValueError as error:

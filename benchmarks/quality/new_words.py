@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-import skembed
 from skembed import SentenceCorpus
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments
+from measuring import arguments, public
 from reporting import report
 from yardsticks import mean_score, tfidf_note
 
@@ -27,7 +26,7 @@ N_SENTENCES, N_PARTS = 150_000, 10
 
 def learn(name, corpus, new_words, seed):
     """Learn in parts, or in one pass if `new_words` is None."""
-    model = getattr(skembed, name)(max_iter=1, random_state=seed, n_jobs=2)
+    model = public()[name](max_iter=1, random_state=seed, n_jobs=2)
     if new_words is None:
         return model.fit(corpus)
     for part in np.array_split(np.arange(corpus.n_sentences), N_PARTS):

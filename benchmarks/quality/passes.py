@@ -31,10 +31,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-import skembed
-
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
+from measuring import public
 from own_text import TEXTS, draw_documents, measure, read_documents
 from reporting import as_csv_table, how_measured
 from yardsticks import mean_score, pearson, read_labelled
@@ -51,7 +50,7 @@ SLOW = ["SkipThought", "SequentialDenoisingAutoencoder", "RecursiveAutoencoder"]
 
 def make(name, passes):
     """An estimator by the name of its class, with so many passes; `LEAST` are those over a long text."""
-    cls = getattr(skembed, name, None) or getattr(skembed, f"{name}Vectorizer")
+    cls = public().get(name) or public()[f"{name}Vectorizer"]
     model = cls(random_state=0)
     if passes == LEAST:
         passes = model.max_iter if model.max_iter != AUTO else cls._auto_passes.least

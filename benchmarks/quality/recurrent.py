@@ -29,15 +29,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from yardsticks import mean_score, read_labelled, tfidf_note
 
-from skembed import (
-    FastSentVectorizer,
-    MeanEmbeddingVectorizer,
-    RecursiveAutoencoderVectorizer,
-    Sent2VecVectorizer,
-    SentenceCorpus,
-    SequentialDenoisingAutoencoder,
-    SkipThoughtVectorizer,
-)
+from skembed import FastSentVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
+from skembed.research import RecursiveAutoencoderVectorizer, SequentialDenoisingAutoencoder, SkipThoughtVectorizer
 
 _HELD_OUT = {"early_stopping": True, "validation_fraction": 0.02, "n_iter_no_change": 1000}
 

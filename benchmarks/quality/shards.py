@@ -25,11 +25,11 @@ from skembed._training.passes import passes_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments, learners, saved_corpus
+from measuring import arguments, learners, public, saved_corpus
 from reporting import report
 from yardsticks import mean_score, tfidf_note
 
-METHODS = {name: row for name, row in learners().items() if "n_shards" in getattr(skembed, row[0])().get_params()}
+METHODS = {name: row for name, row in learners().items() if "n_shards" in public()[row[0]]().get_params()}
 ALONE, IN_ROUNDS, JOINED = "by one trainer", "in rounds", "apart, then joined"
 
 
@@ -52,7 +52,7 @@ class Counting(Inline):
 
 def make(method, **options):
     cls, settings = METHODS[method]
-    return getattr(skembed, cls)(**settings, **options)
+    return public()[cls](**settings, **options)
 
 
 def learn(method, n_shards, seed, corpus):

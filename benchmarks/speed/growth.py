@@ -23,10 +23,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from limits import gather, update
-from measuring import arguments, cpu_seconds, learners, median, rounds_of, saved_corpus, spread, workers
+from measuring import arguments, cpu_seconds, learners, median, public, rounds_of, saved_corpus, spread, workers
 from reporting import report, target
-
-import skembed
 
 MILLION = 1_000_000
 SHORTEST = 16 * MILLION  # words to train on at the least: one pass over a small text is lost in the noise of the rest
@@ -38,7 +36,7 @@ LINES = [ROWS, *METHODS]
 
 def with_parameter(name):
     """The methods that have a parameter."""
-    return [method for method, (cls, _) in METHODS.items() if name in getattr(skembed, cls)().get_params()]
+    return [method for method, (cls, _) in METHODS.items() if name in public()[cls]().get_params()]
 
 
 CURVES = {
@@ -157,7 +155,7 @@ class PassTimer:
 
 def prepare(folder, cls, settings, words, vocabulary, **more):
     corpus, n_words = read_corpus(folder, words, vocabulary, **more)
-    make = getattr(skembed, cls)
+    make = public()[cls]
     settings = settings | {"min_count": 1, "max_features": n_words, "random_state": 0}
     make(max_iter=1, **settings).fit(corpus[:200])
     n_known = int(corpus.vocabulary.counts[:n_words].sum())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments, median, rounds_of, saved_corpus, spread, workers
+from measuring import arguments, median, public, rounds_of, saved_corpus, spread, workers
 from reporting import bars, report, target
 
 SENTENCE, OTHER = "where is the river that goes to the sea", "a small river"
@@ -40,7 +40,7 @@ def prepare_skembed(folder, cls, settings):
     import skembed
 
     corpus = skembed.SentenceCorpus.load(f"{folder}/simplewiki", verify=False)
-    model = getattr(skembed, cls)(random_state=0, **settings).fit(corpus)
+    model = public()[cls](random_state=0, **settings).fit(corpus)
     known, unknown = [SENTENCE], [SENTENCE.replace("river", "rrriver")]
     assert model.coverage(known + unknown).tolist() == [1.0, 8 / 9]
     return lambda: [

@@ -16,7 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments, learners, saved_corpus, workers
+from measuring import arguments, learners, public, saved_corpus, workers
 from reporting import report, target
 
 MEBIBYTE = 2**20
@@ -49,7 +49,7 @@ class Peak:
 def prepare_fit(folder, cls, settings, mapped):
     import skembed
 
-    make = getattr(skembed, cls)
+    make = public()[cls]
     small = skembed.SentenceCorpus.load(f"{folder}/simplewiki", verify=False)[:200]
     make(max_iter=1, **settings).fit(small)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import Worker, arguments, cpu_seconds, median, rounds_of
+from measuring import Worker, arguments, cpu_seconds, median, public, rounds_of
 from reporting import report, target
 
 FILES = {"sentences": "altlex_wiki.tsv.gz", "words": "ppdb_xl_lexical.tsv.gz"}
@@ -45,7 +45,7 @@ def prepare(path, method):
     rows = read_pairs(path)
     pairs, sentences = skembed.PairCorpus.from_pairs(rows), [side for row in rows for side in row]
     name, options = METHODS[method]
-    make = partial(getattr(skembed, name), 300, **options)
+    make = partial(public()[name], 300, **options)
     text = pairs.sentences if name == "CBOSVectorizer" else pairs
     fitted = make(max_iter=1, n_jobs=1).fit(text[:300])  # compiles
     fitted.transform(sentences[:100])

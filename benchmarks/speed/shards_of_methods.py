@@ -12,12 +12,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments, learners, median, rounds_of, saved_corpus, workers
+from measuring import arguments, learners, median, public, rounds_of, saved_corpus, workers
 from reporting import report, target
 
 import skembed
 
-METHODS = {name: row for name, row in learners().items() if "n_shards" in getattr(skembed, row[0])().get_params()}
+METHODS = {name: row for name, row in learners().items() if "n_shards" in public()[row[0]]().get_params()}
 N_SHARDS, PASSES, MOST = (1, 16), 2, 1.3
 
 
@@ -28,7 +28,7 @@ def prepare(corpus, method, n_shards):
     warnings.simplefilter("ignore", UserWarning)  # of many shards: it is measured here
 
     def fit(text=text):
-        getattr(skembed, cls)(**settings, n_shards=n_shards, max_iter=PASSES, random_state=0).fit(text)
+        public()[cls](**settings, n_shards=n_shards, max_iter=PASSES, random_state=0).fit(text)
 
     fit(text[:3000])
     return fit

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments, cpu_seconds, learners, median, rounds_of, spread, workers
+from measuring import arguments, cpu_seconds, learners, median, public, rounds_of, spread, workers
 from reporting import report, target
 
 N_WORDS, N_SENTENCES, LENGTH, N_CALLS = 100_000, 32, 15, 30
@@ -25,13 +25,11 @@ SLOW = {"SequentialDenoisingAutoencoder", "SkipThoughtVectorizer", "RecursiveAut
 def prepare(cls, settings, n_words):
     import numpy as np
 
-    import skembed
-
     words = [f"w{i}" for i in range(n_words)]
     frequencies = 1 / np.arange(1, n_words + 1)
     random = np.random.default_rng(0)
     settings = settings | {"min_count": 1, "random_state": 0}
-    model = getattr(skembed, cls)(100, **settings)
+    model = public()[cls](100, **settings)
     n_seen = 0
 
     def evidence(sentences):

@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import Worker, arguments, learners, median, rounds_of, saved_corpus
+from measuring import Worker, arguments, learners, median, public, rounds_of, saved_corpus
 from reporting import report, target
 
 METHODS = learners()
@@ -57,7 +57,7 @@ def prepare_training(folder, cls, settings, length):
     import skembed
 
     corpus = cut_anew(skembed.SentenceCorpus.load(f"{folder}/simplewiki", verify=False), length)
-    make = getattr(skembed, cls)
+    make = public()[cls]
     # The time does not depend on the rate. With its own CBOS may diverge on few sentences, if they are very long.
     settings = settings | {"max_iter": 1, "learning_rate": 0.01}
     if "max_sentence_length" in inspect.signature(make).parameters:

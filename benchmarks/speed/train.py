@@ -20,7 +20,7 @@ import pandas
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from limits import describe, rows_of_limits, work_of_a_word
-from measuring import Worker, arguments, learners, median, rounds_of, saved_corpus, spread, workers
+from measuring import Worker, arguments, learners, median, public, rounds_of, saved_corpus, spread, workers
 from reporting import bars, report, target
 
 METHODS = learners()
@@ -33,7 +33,7 @@ def prepare_skembed(folder, cls, settings, data):
     import skembed
 
     corpus = skembed.SentenceCorpus.load(f"{folder}/simplewiki", verify=False)
-    make = getattr(skembed, cls)
+    make = public()[cls]
     make(max_iter=1, **settings).fit([" ".join(words) for words in corpus[:2000]])  # compiles
 
     def task(passes, whole=False, score=False):

@@ -16,7 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments, learners, median, rounds_of, saved_corpus, spread, workers
+from measuring import arguments, learners, median, public, rounds_of, saved_corpus, spread, workers
 from reporting import bars, report, target
 
 WORDS = 15
@@ -45,7 +45,7 @@ def prepare_skembed(folder, cls, settings):
     import skembed
 
     corpus, sentences = load(folder)
-    make = getattr(skembed, cls)
+    make = public()[cls]
     if cls == "MeanEmbeddingVectorizer":
         settings = settings | {"word_vectors": skembed.Word2VecVectorizer(max_iter=1)}
     elif cls != "BOWPCA":

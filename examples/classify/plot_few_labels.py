@@ -49,8 +49,8 @@ pools = [np.flatnonzero((text.target == c) & ~in_test) for c in classes]
 # ----------------------
 # Three sets are made once from all sentences, without labels. Sent2Vec, because it needs no sentences in reading order,
 # which SUBJ has not; nor does :class:`~skembed.ParagraphVectorizer`, nor, slower, do
-# :class:`~skembed.SequentialDenoisingAutoencoder` and :class:`~skembed.RecursiveAutoencoderVectorizer`. "Both" puts the
-# columns side by side.
+# :class:`~skembed.research.SequentialDenoisingAutoencoder` and
+# :class:`~skembed.research.RecursiveAutoencoderVectorizer`. "Both" puts the columns side by side.
 
 from scipy.sparse import csr_array, hstack
 from sklearn.feature_extraction.text import TfidfVectorizer

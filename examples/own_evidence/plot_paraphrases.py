@@ -97,7 +97,7 @@ plt.show()
 # Where you have pairs and no groups, pass them as tuples, in two columns of a table, or
 # encoded once in a :class:`~skembed.PairCorpus`. A model that has learned from some pairs
 # is a start for others. :class:`~skembed.CSEVectorizer`, which sees the order of words, and
-# :class:`~skembed.GRANVectorizer` learn from the same pairs.
+# :class:`~skembed.research.GRANVectorizer` learn from the same pairs.
 
 synonyms = [("quick", "fast"), ("wrong", "incorrect"), ("error", "problem")] * 5
 both = ParaphraseVectorizer(

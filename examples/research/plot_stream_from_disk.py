@@ -131,6 +131,6 @@ folder.cleanup()
 # about a fifth as fast: the words stay on disk, and what learning keeps in memory are the vectors and some bytes a
 # *sentence* (its document, its place in the shuffled order). Streaming costs no time worth mentioning, and it is paid
 # once: ``SentenceCorpus.load`` opens the folder again at once, in any process.
-# :class:`~skembed.FastSentVectorizer`, :class:`~skembed.SkipThoughtVectorizer` and all others read it in the same way;
+# :class:`~skembed.FastSentVectorizer` and all others read it in the same way;
 # :meth:`~skembed.Sent2VecVectorizer.estimate_memory` says beforehand what a fit will need. Only Linux tells the memory
 # of a process in the way that is used here; elsewhere the figure is empty.

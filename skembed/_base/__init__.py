@@ -12,7 +12,6 @@ __all__ = [
     "outcome",
     "paired",
     "parameters",
-    "parses",
     "pooled",
     "queries",
     "reading_order",

@@ -14,19 +14,19 @@ from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
-from .._methods.cphrase import CPhraseVectorizer
 from .._methods.cse import CSEVectorizer
-from .._methods.denoising_autoencoder import SequentialDenoisingAutoencoder
 from .._methods.fastsent import FastSentVectorizer
-from .._methods.gran import GRANVectorizer
 from .._methods.paragraph import ParagraphVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
-from .._methods.recursive_autoencoder import RecursiveAutoencoderVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
-from .._methods.skip_thought import SkipThoughtVectorizer
 from .._methods.target import TargetVectorizer
 from .._methods.word2vec import Word2VecVectorizer
+from ..research._cphrase import CPhraseVectorizer
+from ..research._denoising_autoencoder import SequentialDenoisingAutoencoder
+from ..research._gran import GRANVectorizer
+from ..research._recursive_autoencoder import RecursiveAutoencoderVectorizer
+from ..research._skip_thought import SkipThoughtVectorizer
 
 
 class Array(NamedTuple):

@@ -7,15 +7,12 @@ Knows no method.
 __all__ = [
     "common_components",
     "fasttext",
-    "gated_averages",
     "given",
     "join",
     "paired_sequences",
     "paired_words",
     "processed",
     "read",
-    "recurrent",
-    "recursive",
     "sources",
     "start",
 ]

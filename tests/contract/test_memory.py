@@ -176,7 +176,8 @@ def peak():
 
 PEAK = f"""{OF_PROCESS}
 name, folder, options = json.loads(sys.argv[1])
-estimator = getattr(skembed, name)(max_iter=1, min_count=1, random_state=0, **options)
+home = skembed if hasattr(skembed, name) else skembed.research
+estimator = getattr(home, name)(max_iter=1, min_count=1, random_state=0, **options)
 
 def targets(n_sentences):
     return np.ones((n_sentences, 5)) if estimator._learns_from == "targets" else None

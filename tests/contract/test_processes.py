@@ -182,6 +182,7 @@ def copied_package(tmp_path):
 sys.path[:0] = [{str(copy)!r}]
 import skembed
 assert skembed.__file__.startswith({str(copy)!r})
+import skembed.research
 for name in skembed.__all__:
     getattr(skembed, name)
 """

@@ -13,7 +13,8 @@ import skembed
 
 ROOT = Path(__file__).resolve().parents[2]
 DOC = ROOT / "doc"
-CLASSES = [getattr(skembed, name) for name in sorted(skembed.__all__) if inspect.isclass(getattr(skembed, name))]
+PUBLIC = {name: getattr(module, name) for module in (skembed, skembed.research) for name in sorted(module.__all__)}
+CLASSES = [value for value in PUBLIC.values() if inspect.isclass(value)]
 ESTIMATORS = [cls for cls in CLASSES if hasattr(cls, "fit")]
 FOLDERS = [".", "tasks", "user_guide", "methods", "research", "extending"]
 PAGES = sorted(page for folder in FOLDERS for page in DOC.glob(f"{folder}/*.rst"))
@@ -79,8 +80,9 @@ def test_every_method_has_a_page_and_test():
     assert {skembed._HOMES[name] for name in names} == {
         f"_methods.{path.stem}" for path in (ROOT / "skembed" / "_methods").glob("[!_]*.py")
     }
-    for name in names:
-        file = skembed._HOMES[name].removeprefix("_methods.")
+    files = {name: skembed._HOMES[name].removeprefix("_methods.") for name in names}
+    files |= {name: PUBLIC[name].__module__.rpartition("._")[2] for name in skembed.research.__all__}
+    for name, file in files.items():
         assert file in index, f"add to doc/methods/index.rst: {file}"
         assert name in (DOC / "methods" / f"{file}.rst").read_text(encoding="utf-8")
         assert (ROOT / "tests" / "methods" / f"test_{file}.py").is_file()

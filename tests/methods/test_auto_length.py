@@ -3,7 +3,7 @@
 from inspect import signature
 
 import pytest
-from estimators import CLASSES, GIVEN, GROUPS, TEXT, bits, dense, learned, make, published
+from estimators import CLASSES, GIVEN, GROUPS, PUBLIC, TEXT, bits, dense, learned, make, published
 from sklearn.base import clone
 
 import skembed
@@ -33,9 +33,7 @@ def width(model):
 
 def test_all_that_start_from_given_vectors_are_tested():
     assert len(OPTIONS) == 12
-    assert all(
-        signature(getattr(skembed, name)).parameters[option].default == "auto" for name, option in OPTIONS.items()
-    )
+    assert all(signature(PUBLIC[name]).parameters[option].default == "auto" for name, option in OPTIONS.items())
 
 
 @every

@@ -23,9 +23,10 @@ from kernel_cases import (
 )
 from reference import constituents, cphrase_sentence, keep_probability, numeric_gradient, take_steps
 
-from skembed import CPhraseVectorizer, SentenceCorpus, Word2VecVectorizer
+from skembed import SentenceCorpus, Word2VecVectorizer
 from skembed._objectives.cphrase import CPhraseObjective
 from skembed._training.encoded_text import Plan
+from skembed.research import CPhraseVectorizer
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning"),

@@ -11,7 +11,7 @@ from kernel_cases import tiny_text
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from skembed import CBOSVectorizer, CSEVectorizer, GRANVectorizer, PairCorpus, ParaphraseVectorizer, SentenceCorpus
+from skembed import CBOSVectorizer, CSEVectorizer, PairCorpus, ParaphraseVectorizer, SentenceCorpus
 from skembed._compiled import rows, simd
 from skembed._compiled.products import product_by_row
 from skembed._encoders import convolution
@@ -25,6 +25,7 @@ from skembed._encoders.convolution import (
     start_filters,
 )
 from skembed._training.dense import adam_step
+from skembed.research import GRANVectorizer
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of random bits, without JIT
 

@@ -9,12 +9,12 @@ import recurrent_reference
 from estimators import GIVEN, GROUPS, TEXT, learned
 from kernel_cases import N_WORDS, SENTENCES, tiny_text
 
-from skembed import SequentialDenoisingAutoencoder
-from skembed._encoders.gru import Gru, Steps
-from skembed._methods.denoising_autoencoder import corrupted
-from skembed._objectives.next_word import Sample, Sampler, inclusion, predict
 from skembed._training.dense import Chunk, RowGradients
-from skembed._word_vectors.recurrent import Network, SentenceIds, SentencePrediction, Target, list_known
+from skembed.research import SequentialDenoisingAutoencoder
+from skembed.research._denoising_autoencoder import corrupted
+from skembed.research._gru import Gru, Steps
+from skembed.research._next_word import Sample, Sampler, inclusion, predict
+from skembed.research._recurrent import Network, SentenceIds, SentencePrediction, Target, list_known
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of random bits, without JIT
 

@@ -10,13 +10,13 @@ from skembed import (
     CBOSVectorizer,
     CSEVectorizer,
     FastSentVectorizer,
-    GRANVectorizer,
     ParaphraseVectorizer,
     Sent2VecVectorizer,
     SiameseCBOWVectorizer,
     TargetVectorizer,
     Word2VecVectorizer,
 )
+from skembed.research import GRANVectorizer
 
 FAST = {"max_iter": 2, "random_state": 0, "min_count": 1}
 CLASSES = [

@@ -22,10 +22,10 @@ from skembed import (
     Sent2VecVectorizer,
     SentenceCorpus,
     SiameseCBOWVectorizer,
-    SkipThoughtVectorizer,
     TargetVectorizer,
     Word2VecVectorizer,
 )
+from skembed.research import SkipThoughtVectorizer
 
 FAST = {"max_iter": 2, "random_state": 0, "min_count": 1}
 CONTEXT = [CBOSVectorizer, SiameseCBOWVectorizer]

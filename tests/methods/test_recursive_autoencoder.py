@@ -7,10 +7,11 @@ import pytest
 import reference
 
 import skembed
-from skembed import RecursiveAutoencoderVectorizer, SentenceCorpus
-from skembed._encoders.tree import back, balanced_trees, fold, greedy_trees, parse, start_pairs, trees_of, unfold
+from skembed import SentenceCorpus
 from skembed._word_vectors import recursive
-from skembed._word_vectors.recurrent import SentenceIds
+from skembed.research import RecursiveAutoencoderVectorizer
+from skembed.research._recurrent import SentenceIds
+from skembed.research._tree import back, balanced_trees, fold, greedy_trees, parse, start_pairs, trees_of, unfold
 
 OPEN, CLOSE, D = 90, 91, 5
 TREES = [(0, ((1, 2), 3)), 4, ((5, (6, 7)), (8, 9)), (10, 11)]  # of the words of four sentences

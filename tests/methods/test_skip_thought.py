@@ -6,9 +6,9 @@ import recurrent_reference
 from estimators import GIVEN, GROUPS, TEXT
 from kernel_cases import DOCUMENT, N_WORDS, SENTENCES, tiny_text
 
-from skembed import SkipThoughtVectorizer
-from skembed._methods.skip_thought import neighbouring
 from skembed._training.dense import Chunk
+from skembed.research import SkipThoughtVectorizer
+from skembed.research._skip_thought import neighbouring
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of random bits, without JIT
 

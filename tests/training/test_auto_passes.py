@@ -4,14 +4,13 @@ import re
 
 import numpy as np
 import pytest
-from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, default, learned, make
+from estimators import GROUPS, PUBLIC, TEXT, TRAINED_CLASSES, corpus, default, learned, make
 from sklearn.base import clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from test_checkpoints import killed_after
 
-import skembed
 from skembed import SiameseCBOWVectorizer, TargetVectorizer
 from skembed._training.passes import AutoPasses
 from skembed.datasets import load_docstrings
@@ -39,7 +38,7 @@ def test_it_is_the_default_of_all_that_gained_by_it():
 
 @automatic
 def test_the_docstring_says_how_many(name):
-    cls = getattr(skembed, name)
+    cls = PUBLIC[name]
     text = " ".join(
         re.search(r'max_iter : int or "auto", default="auto"\n(.*?)\n    \w', cls.__doc__, re.DOTALL)[1].split()
     )
@@ -60,7 +59,7 @@ def test_short_texts(n_tokens, n_passes):
 def test_over_long_text_it_is_what_it_was_tuned_for(name):
     """A text of 160,000 sentences, and one of 16 million words."""
     least = {"TargetVectorizer": 8, "ParagraphVectorizer": 10}.get(name, 5)
-    assert {getattr(skembed, name)._auto_passes.over(n) for n in (2_500_000, 16_000_000)} == {least}
+    assert {PUBLIC[name]._auto_passes.over(n) for n in (2_500_000, 16_000_000)} == {least}
 
 
 @automatic

@@ -5,8 +5,9 @@ import pytest
 from estimators import CLASSES, GROUPS, TEXT, corpus, vectors
 from scipy import sparse
 
-from skembed import CSEVectorizer, GRANVectorizer, PairCorpus, ParaphraseVectorizer
+from skembed import CSEVectorizer, PairCorpus, ParaphraseVectorizer
 from skembed._base.context import ContextVectorizer
+from skembed.research import GRANVectorizer
 
 CONTEXT = [cls for cls in CLASSES if issubclass(cls, ContextVectorizer)]
 every = pytest.mark.parametrize("cls", CONTEXT, ids=lambda cls: cls.__name__)

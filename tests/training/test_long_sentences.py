@@ -5,17 +5,16 @@ import warnings
 
 import numpy as np
 import pytest
-from estimators import CLASSES, GROUPS, RECURRENT, TEXT, bits, learned, make
+from estimators import CLASSES, GROUPS, PUBLIC, RECURRENT, TEXT, bits, learned, make
 from hypothesis import given
 from hypothesis import strategies as st
 
-import skembed
 from skembed import SentenceCorpus
 from skembed._training.encoded_text import EncodedText, split_long_sentences
 
 SPLITTING = [cls.__name__ for cls in CLASSES if "max_sentence_length" in cls._get_param_names()]
 splitting = pytest.mark.parametrize("name", SPLITTING)
-NEEDS_ORDER = pytest.mark.parametrize("name", [name for name in SPLITTING if getattr(skembed, name)._needs_order])
+NEEDS_ORDER = pytest.mark.parametrize("name", [name for name in SPLITTING if PUBLIC[name]._needs_order])
 # Whole documents as rows, of nine sentences each.
 TEXT = [sentence.replace("北京", "beijing") for sentence in TEXT]  # which gives more than one word
 ROWS = [" ".join(sentence for sentence, of in zip(TEXT, GROUPS) if of == group) for group in dict.fromkeys(GROUPS)]
@@ -123,7 +122,7 @@ def test_defaults_learn_from_sentences_of_thousands_of_words(name):
     words = np.array([f"w{number}" for number in range(2000)])
     topics = generator.integers(0, 20, 300)
     rows = [" ".join(words[100 * topic + generator.integers(0, 100, 2000)]) for topic in topics]
-    model = getattr(skembed, name)(random_state=0, max_iter=2).fit(rows, groups=np.arange(300))
+    model = PUBLIC[name](random_state=0, max_iter=2).fit(rows, groups=np.arange(300))
     assert np.isfinite(model.word_vectors_).all()
     assert model.similarity("w1 w2 w3", "w4 w5 w6") > model.similarity("w1 w2 w3", "w101 w102 w103") + 0.1
 

@@ -3,9 +3,8 @@
 import warnings
 
 import pytest
-from estimators import corpus, make
+from estimators import PUBLIC, corpus, make
 
-import skembed
 from skembed._shards.plan import Pace
 
 # Rounds of a pass; tokens of a round, if the text is long; the fewest tokens of a shard; kappa, if the text is long.
@@ -20,7 +19,7 @@ PACES = {
 
 
 def test_paces_are_those_of_the_tables_of_the_page():
-    found = {name: getattr(getattr(skembed, name), "_pace", None) for name in skembed.__all__}
+    found = {name: getattr(value, "_pace", None) for name, value in PUBLIC.items()}
     expected = {
         name: Pace(fewest, most or Pace().most_tokens, least, farthest)
         for name, (fewest, most, least, farthest) in PACES.items()

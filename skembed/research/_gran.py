@@ -11,13 +11,13 @@ from sklearn.utils._param_validation import Interval
 
 from .._base.sharing import norms_for
 from .._base.state import Shaped
-from .._encoders.gru import start_gru
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.over_words import IndexedSentences
 from .._validation.limits import integers
-from .._word_vectors.gated_averages import GatedAverages, LearnedGates, embed_gated
 from .._word_vectors.paired_sequences import PairedSequences
 from .._word_vectors.start import median_length
+from ._gated_averages import GatedAverages, LearnedGates, embed_gated
+from ._gru import start_gru
 
 
 class GRANVectorizer(PairedSequences):
@@ -173,7 +173,7 @@ class GRANVectorizer(PairedSequences):
 
     Examples
     --------
-    >>> from skembed import GRANVectorizer
+    >>> from skembed.research import GRANVectorizer
     >>> pairs = [("cheap flights", "low cost air tickets"), ("rent a car", "car hire")] * 50
     >>> emb = GRANVectorizer(n_components=16, n_units=16, random_state=0).fit(pairs)
     >>> emb.transform(["cheap flights", "air tickets"]).shape

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._base.text import TextEstimator, tokenizer_options
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.tokenizer import BRACKETED, Tokenizer
-from .text import TextEstimator, tokenizer_options
 
 OPENING, CLOSING = "(", ")"
 _CHUNK = 65_536  # sentences that are checked at once

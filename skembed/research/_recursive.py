@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._encoders.tree import Folded, Parse, back, balanced_trees, fold, greedy_trees, parse, trees_of, unfold
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
 from .._training.plan import SentenceBlocks
-from .recurrent import list_known
+from ._recurrent import list_known
+from ._tree import Folded, Parse, back, balanced_trees, fold, greedy_trees, parse, trees_of, unfold
 
 # Rows of both brackets of given trees; None is for balanced ones.
 TreeSource = tuple[int, int] | Literal["greedy"] | None

@@ -14,8 +14,6 @@ from .._base.queries import SentenceSimilarity
 from .._base.state import Shaped
 from .._base.vector_length import LENGTH
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.gru import Gru, Steps, start_gru
-from .._objectives.next_word import MOST_SCORES, Sample, Sampler, predict
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
@@ -23,7 +21,9 @@ from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.plan import SentenceBlocks
 from .._validation.limits import INT64_MAX, integers
-from .start import StartsFromInit, median_length
+from .._word_vectors.start import StartsFromInit, median_length
+from ._gru import Gru, Steps, start_gru
+from ._next_word import MOST_SCORES, Sample, Sampler, predict
 
 # Numbers that are kept of a word for each number of a state. An encoder keeps gates, candidate, reset and state until
 # all decoders are done; with those, a decoder has its products, and the gradients of all of these.

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from .._training.dense import Chunk
 from .._training.passes import AutoPasses
-from .._word_vectors.recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
+from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 2400, "word_components": 100, "learn_words": True, "negative": 512}
@@ -162,7 +162,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
 
     Examples
     --------
-    >>> from skembed import SequentialDenoisingAutoencoder
+    >>> from skembed.research import SequentialDenoisingAutoencoder
     >>> sentences = [
     ...     "The dog bites the man.", "The man bites the dog.", "Stocks fell.",
     ...     "The market closed.",

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.parses import TakesParses, brackets_of, check_parses
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
@@ -19,6 +18,7 @@ from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._validation.limits import integers
+from ._parses import TakesParses, brackets_of, check_parses
 
 
 def _start_of_words(limit: float, without: list[int]) -> Start:
@@ -166,7 +166,7 @@ class CPhraseVectorizer(TakesParses, PooledVectorizer, TrainedVectorizer):
 
     Examples
     --------
-    >>> from skembed import CPhraseVectorizer
+    >>> from skembed.research import CPhraseVectorizer
     >>> parses = [
     ...     "(S (NP the old dog) (VP barked (PP at (NP the cat))))",
     ...     "(S (NP the bank) (VP lent (NP the money)))",

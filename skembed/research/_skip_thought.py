@@ -14,7 +14,7 @@ from .._training.dense import ONE_BLAS_THREAD, Chunk
 from .._training.passes import AutoPasses
 from .._word_vectors.join import counts_of
 from .._word_vectors.read import read_parameter
-from .._word_vectors.recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
+from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
 _PAPER: dict[str, Any] = {"word_components": 620, "learn_words": True, "negative": 1_000_000, "max_gradient_norm": 10.0}
@@ -174,7 +174,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
 
     Examples
     --------
-    >>> from skembed import SkipThoughtVectorizer
+    >>> from skembed.research import SkipThoughtVectorizer
     >>> sentences = [
     ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
     ...     "The market closed lower.",

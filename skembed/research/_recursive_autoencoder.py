@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.parses import TakesParses, brackets_of
 from .._base.queries import SentenceSimilarity
 from .._base.state import Shaped
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.tree import start_pairs
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.recursive import TreeSource, Unfolding, fold_rows
 from .._word_vectors.start import StartsFromInit
+from ._parses import TakesParses, brackets_of
+from ._recursive import TreeSource, Unfolding, fold_rows
+from ._tree import start_pairs
 
 _BATCH = 256  # sentences that are folded together
 
@@ -149,7 +149,7 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
 
     Examples
     --------
-    >>> from skembed import RecursiveAutoencoderVectorizer
+    >>> from skembed.research import RecursiveAutoencoderVectorizer
     >>> parses = [
     ...     "(S (NP the dog) (VP bites (NP the man)))",
     ...     "(S (NP the man) (VP bites (NP the dog)))",
