@@ -59,7 +59,7 @@ class TakesParses(TextEstimator):
 
         Examples
         --------
-        >>> from skembed import RecursiveAutoencoderVectorizer
+        >>> from skembed.research import RecursiveAutoencoderVectorizer
         >>> parses = [[["the", "dog"], ["bites", ["the", "man"]]]] * 20
         >>> emb = RecursiveAutoencoderVectorizer(
         ...     8, trees="bracketed", analyzer=RecursiveAutoencoderVectorizer.words_of_tree
@@ -98,7 +98,7 @@ class TakesParses(TextEstimator):
 
         Examples
         --------
-        >>> from skembed import RecursiveAutoencoderVectorizer
+        >>> from skembed.research import RecursiveAutoencoderVectorizer
         >>> sentence = "the dog bites the man".split(), [(0, 2), (3, 5), (2, 5)]
         >>> " ".join(RecursiveAutoencoderVectorizer.words_of_spans(sentence))
         '( the dog ) ( bites ( the man ) )'

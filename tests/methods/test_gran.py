@@ -13,8 +13,8 @@ from kernel_cases import tiny_text
 from skembed import CBOSVectorizer, PairCorpus, ParaphraseVectorizer
 from skembed._training.dense import adam_step
 from skembed._training.over_words import IndexedSentences
-from skembed._word_vectors import gated_averages
 from skembed.research import GRANVectorizer
+from skembed.research import _gated_averages as gated_averages
 from skembed.research._gated_averages import GatedAverages, embed_gated
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of random bits, without JIT

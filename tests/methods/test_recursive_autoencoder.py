@@ -8,8 +8,8 @@ import reference
 
 import skembed
 from skembed import SentenceCorpus
-from skembed._word_vectors import recursive
 from skembed.research import RecursiveAutoencoderVectorizer
+from skembed.research import _recursive as recursive
 from skembed.research._recurrent import SentenceIds
 from skembed.research._tree import back, balanced_trees, fold, greedy_trees, parse, start_pairs, trees_of, unfold
 
