@@ -195,7 +195,6 @@ def test_pickles_copies_and_parameters(cls):
     for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         assert learned(again) == learned(model) and learned(again.init) == learned(source)
     assert model.set_params(init=GIVEN).init is GIVEN and model.get_params()["init"] is GIVEN
-    assert len(repr(model)) < 1000
     assert "CBOSVectorizer" in repr(cls(init=source))
 
 
