@@ -25,7 +25,7 @@ from skembed import (
 )
 from skembed.datasets import load_docstrings, load_paraphrase_groups, split_sentences
 from skembed.evaluation import RelatednessRegressor, nested_classification, pair_features, sts_scores, sts_similarities
-from skembed.inspection import EmbeddingMapDisplay, LearningCurveDisplay, NormProfileDisplay, SimilarityHeatmapDisplay
+from skembed.inspection import EmbeddingMapDisplay, LearningCurveDisplay, SimilarityHeatmapDisplay
 from skembed.metrics import paired_cosine_similarity, spearman_score
 
 SENTENCES = ["The cat drinks milk.", "A cat sleeps.", "The bank lends money.", "A bank closes."] * 10
@@ -135,7 +135,6 @@ def draw(emb: CBOSVectorizer) -> None:
     assert_type(curve.ax_, Axes)
     assert_type(curve.figure_, Figure)
     assert_type(EmbeddingMapDisplay.from_estimator(emb, SENTENCES, LABELS).coordinates, NDArray[np.float64])
-    assert_type(NormProfileDisplay.from_estimator(emb).figure_, Figure)
     assert_type(SimilarityHeatmapDisplay.from_estimator(emb, "A cat.", "A bank.").words_a, list[str])
 
 

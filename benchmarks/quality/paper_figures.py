@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 
 from skembed import SentenceCorpus
 from skembed.evaluation import error_agreement, semantic_classification, sts_scores, sts_similarities
-from skembed.inspection import ErrorAgreementDisplay, NormProfileDisplay
+from skembed.inspection._drawing import draw_table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -248,10 +248,16 @@ def report_profile(bench, options, name):
         *panels, weight = figure.subplots(1, 3)
         for axes, label in zip(panels, (PAPER, DEFAULTS)):
             words, counts, norms = profiles[label]
-            NormProfileDisplay(counts / totals[label], norms, words=words).plot(
-                ax=[axes, weight], mark=["the", "album"]
-            )
-            axes.set_title(label)
+            fractions = counts / totals[label]
+            axes.scatter(fractions, norms, s=6, alpha=0.3, color="0.5", linewidths=0, rasterized=True)
+            for word in ("the", "album"):
+                row = list(words).index(word)
+                axes.annotate(word, (fractions[row], norms[row]), (0, 6), textcoords="offset points", ha="center")
+            axes.set(title=label, xscale="log", xlabel="fraction f of the word in the text")
+            axes.set(ylabel="length of the word's vector", ylim=(0, None))
+            f = np.geomspace(fractions.min(), fractions.max(), 200)
+            weight.plot(f, 1e-3 / (1e-3 + f), color=COLOURS[0])
+        weight.set(xscale="log", xlabel="fraction f of the word in the text", ylabel="Arora's weight, a = 0.001")
 
     notes = "Median length of the words that occur so often; Arora's weight with a = 0.001, of all the text."
     report(options, name, "Sent2Vec: length of word vectors", rows, notes=notes, draw=draw)
@@ -319,14 +325,17 @@ def report_agreement(bench, options, name):
     def draw(figure):
         figure.set_size_inches(15, 6)
         for axes, (key, found) in zip(figure.subplots(1, 2), agreements.items()):
-            display = ErrorAgreementDisplay(
-                found.n_shared,
-                found.n_compared,
-                n_errors=found.n_errors,
-                names=found.names,
-                label="same wrong answer / both wrong",
+            cells = [[f"{a}/{b}" for a, b in zip(*rows)] for rows in zip(found.n_shared, found.n_compared)]
+            draw_table(
+                axes,
+                np.ma.masked_array(found.agreement, np.eye(len(found.names), dtype=bool)),
+                cells,
+                [f"{name}\n{n_errors} errors" for name, n_errors in zip(found.names, found.n_errors)],
+                found.names,
+                colorbar_label="same wrong answer / both wrong" if key == "opinosis" else None,
+                im_kw={"cmap": "Blues", "vmin": 0.0, "vmax": 1.0},
+                text_kw=None,
             )
-            display.plot(ax=axes, colorbar=key == "opinosis")
             axes.set_title({"msrp": "MSRP groups", "opinosis": "Opinosis groups"}[key])
 
     raw = {

@@ -60,9 +60,23 @@ models = {
 
 import matplotlib.pyplot as plt
 
-from skembed.inspection import ErrorAgreementDisplay
+from skembed.evaluation import error_agreement
 
-ErrorAgreementDisplay.from_estimators(models, X[test], y[test])
+found = error_agreement(
+    y[test], {name: model.predict(X[test]) for name, model in models.items()}
+)
+is_self = np.eye(len(models), dtype=bool)
+figure, ax = plt.subplots(figsize=(6.5, 5), layout="constrained")
+shown = np.ma.masked_array(found.agreement, is_self)
+image = ax.imshow(shown, cmap="Blues", vmin=0, vmax=1)
+for i, j in np.argwhere(~is_self):
+    text = f"{found.n_shared[i, j]}/{found.n_compared[i, j]}"
+    color = "white" if found.agreement[i, j] > 0.6 else "black"
+    ax.text(j, i, text, ha="center", va="center", color=color)
+ax.set_xticks(range(len(models)), found.names)
+labels = [f"{name}\n{n} errors" for name, n in zip(found.names, found.n_errors)]
+ax.set_yticks(range(len(models)), labels)
+figure.colorbar(image, label="same wrong answer / both wrong")
 plt.show()
 
 # %%

@@ -13,6 +13,7 @@ with the fraction f of the text; Pagliardini and others saw that Sent2Vec learns
 # ------------------------
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from skembed import (
     CBOSVectorizer,
@@ -21,15 +22,40 @@ from skembed import (
     Word2VecVectorizer,
 )
 from skembed.datasets import load_docstrings
-from skembed.inspection import NormProfileDisplay
 
 docstrings = load_docstrings()
 corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
 options = {"random_state": 0}
 sent2vec = Sent2VecVectorizer(**options).fit(corpus)
-figure, axes = plt.subplots(1, 2, figsize=(7, 3.5), layout="constrained")
-mark = ["the", "array", "eigenvalues"]
-NormProfileDisplay.from_estimator(sent2vec, ax=axes, mark=mark)
+
+
+def draw_lengths(ax, model, marked=("the", "array", "eigenvalues")):
+    """The length of each word's vector against the fraction of the text that the word makes."""
+    fractions = model.word_counts_ / corpus.n_tokens
+    lengths = np.linalg.norm(model.word_vectors_, axis=1)
+    ax.scatter(fractions, lengths, s=6, alpha=0.3, color="0.5", linewidths=0)
+    bins = np.digitize(np.log(fractions), np.linspace(*np.log(fractions[[-1, 0]]), 25))
+    of_bins = [bins == b for b in np.unique(bins)]
+    medians = [[np.median(a[rows]) for rows in of_bins] for a in (fractions, lengths)]
+    ax.plot(*medians, color="#0072B2", lw=2)
+    for word in marked:
+        point = fractions[model.vocabulary_[word]], lengths[model.vocabulary_[word]]
+        ax.plot(*point, "o", ms=5, color="#D55E00")
+        ax.annotate(word, point, (0, 6), textcoords="offset points", ha="center")
+    ax.set(xscale="log", xlabel="fraction f of the word in the text")
+    ax.set(ylabel="length of the word's vector", ylim=(0, None))
+
+
+def draw_weight(ax, a=1e-3):
+    f = np.geomspace(1 / corpus.n_tokens, 0.1, 200)
+    ax.plot(f, a / (a + f), color="#0072B2", lw=2)
+    ax.set(xscale="log", xlabel="fraction f of the word in the text")
+    ax.set(ylabel=f"Arora's weight, a = {a:g}", ylim=(0, 1.05))
+
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.5), layout="constrained")
+draw_lengths(left, sent2vec)
+draw_weight(right)
 plt.show()
 
 # %%
@@ -43,8 +69,9 @@ plt.show()
 figure, axes = plt.subplots(2, 2, figsize=(7, 6.5), layout="constrained")
 models = {"CBOS": CBOSVectorizer(**options), "Skip-gram": Word2VecVectorizer(**options)}
 for row, (name, model) in zip(axes, models.items()):
-    NormProfileDisplay.from_estimator(model.fit(corpus), ax=row, mark=mark)
+    draw_lengths(row[0], model.fit(corpus))
     row[0].set_title(name)
+    draw_weight(row[1])
 plt.show()
 
 # %%
@@ -56,8 +83,6 @@ plt.show()
 # The shortest and the longest
 # ----------------------------
 # Among the words that occur at least 100 times.
-
-import numpy as np
 
 for name, model in {"Sent2Vec": sent2vec, **models}.items():
     words = np.array(list(model.vocabulary_))[model.word_counts_ >= 100]

@@ -141,7 +141,7 @@ def error_agreement(y_true: Any, predictions: Any) -> Bunch:
 
     An estimate of :math:`P(m_1(x) = m_2(x) \mid m_1(x) \neq y \wedge m_2(x) \neq y)` for each pair of models, figure 4
     of White et al. [1]_. Plain agreement would be dominated by the sentences that both get right.
-    :class:`~skembed.inspection.ErrorAgreementDisplay` draws the same as a heat map.
+    The gallery draws it as a heat map.
 
     Parameters
     ----------

@@ -5,16 +5,7 @@ The displays need matplotlib.
 
 from skembed.inspection._cluster_names import cluster_names
 from skembed.inspection._embedding_map import EmbeddingMapDisplay
-from skembed.inspection._error_agreement import ErrorAgreementDisplay
 from skembed.inspection._learning_curve import LearningCurveDisplay
-from skembed.inspection._norm_profile import NormProfileDisplay
 from skembed.inspection._similarity_heatmap import SimilarityHeatmapDisplay
 
-__all__ = [
-    "EmbeddingMapDisplay",
-    "ErrorAgreementDisplay",
-    "LearningCurveDisplay",
-    "NormProfileDisplay",
-    "SimilarityHeatmapDisplay",
-    "cluster_names",
-]
+__all__ = ["EmbeddingMapDisplay", "LearningCurveDisplay", "SimilarityHeatmapDisplay", "cluster_names"]

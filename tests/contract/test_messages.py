@@ -14,7 +14,6 @@ from skembed import CBOSVectorizer, SentenceCorpus
 from skembed._text.tokenizer import Tokenizer
 from skembed._validation.messages import brief
 from skembed.evaluation import RelatednessRegressor
-from skembed.inspection import NormProfileDisplay
 
 every_class = pytest.mark.parametrize("name", [cls.__name__ for cls in CLASSES])
 
@@ -139,8 +138,6 @@ def test_other_messages_with_what_was_passed():
         lambda: emb.most_similar("a" * 10**6),
         lambda: emb.fit(pd.DataFrame(np.full((2, 1000), "a"), columns=[f"column {i}" for i in range(1000)])),
         lambda: emb.fit(pd.DataFrame({"a" * 10**5: ["b"], "c": ["d"]})),
-        lambda: NormProfileDisplay.from_estimator(emb, TEXT, mark=LARGE["string"]),
-        lambda: NormProfileDisplay.from_estimator(make("CBOSVectorizer", stop_words=MANY), TEXT),
     ]
     for call in wrong:
         with pytest.raises((TypeError, ValueError, IndexError)) as error:

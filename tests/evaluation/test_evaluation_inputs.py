@@ -29,13 +29,7 @@ from skembed.evaluation import (
     sts_scores,
     sts_similarities,
 )
-from skembed.inspection import (
-    EmbeddingMapDisplay,
-    ErrorAgreementDisplay,
-    LearningCurveDisplay,
-    NormProfileDisplay,
-    SimilarityHeatmapDisplay,
-)
+from skembed.inspection import EmbeddingMapDisplay, LearningCurveDisplay, SimilarityHeatmapDisplay
 from skembed.metrics import paired_cosine_similarity, pearson_score, spearman_score
 
 pd = pytest.importorskip("pandas")
@@ -196,11 +190,6 @@ def test_labels(labels, kind):
     said = {"a": labels[::-1], "b": labels[1:] + labels[:1]}
     expected = error_agreement(labels, said)
     same(error_agreement(kind(labels), {name: kind(values) for name, values in said.items()}), expected)
-    display = ErrorAgreementDisplay.from_predictions(kind(labels), [kind(values) for values in said.values()])
-    assert display.n_shared.tolist() == expected.n_shared.tolist()
-    errors = [[a != b for a, b in zip(labels, values)] for values in said.values()]
-    display = ErrorAgreementDisplay.from_errors([kind(row) for row in errors])
-    assert display.n_errors.tolist() == expected.n_errors.tolist()
     shown = EmbeddingMapDisplay(np.zeros((48, 2)), kind(labels)).plot()
     assert [t.get_text() for t in shown.ax_.get_legend().get_texts()] == sorted(map(str, set(labels)))
     subset = Bunch(data=PAIRS, target=SCORES, subset=kind(labels[:24]))
@@ -228,9 +217,6 @@ def test_scores(kind):
     same(sts_similarities(model, {"a": Bunch(data=PAIRS, target=kind(SCORES))}), sts_similarities(model, {"a": pairs}))
     losses = LearningCurveDisplay(kind([3.0, 2.0, 1.0] * 2), kind([3.0, 2.5, 2.0] * 2))
     assert losses.validation_loss.tolist() == [3.0, 2.5, 2.0] * 2
-    shares, words = [0.1, 0.2, 0.3, 0.15, 0.05, 0.2], ["a", "b", "c", "d", "e", "f"]
-    profile = NormProfileDisplay(kind(shares), kind(shares), words=kind(words)).plot(mark=kind(["b", "c"] * 3))
-    assert [note.get_text() for note in profile.ax_[0].texts] == ["b", "c"]
 
 
 @pytest.mark.parametrize("kind", **by_name(PAIR_KINDS))
@@ -307,11 +293,6 @@ def test_predictions(kind):
     found = error_agreement(NAMES, kind(said))
     assert found.n_shared.tolist() == expected.n_shared.tolist()
     assert found.names in (["a", "b"], ["model 0", "model 1"])
-    display = ErrorAgreementDisplay.from_predictions(NAMES, kind(said))
-    assert display.n_shared.tolist() == expected.n_shared.tolist()
-    assert display.names in (["a", "b"], ["model 1", "model 2"])
-    wrong = {name: [a != b for a, b in zip(row, NAMES)] for name, row in said.items()}
-    assert ErrorAgreementDisplay.from_errors(kind(wrong)).n_errors.tolist() == expected.n_errors.tolist()
 
 
 @pytest.mark.parametrize("kind", **by_name(TEXTS))
@@ -319,10 +300,6 @@ def test_displays_of_sentences(kind):
     models = {name: make_pipeline(step, LogisticRegression()) for name, step in (("a", BAGS), ("b", CountVectorizer()))}
     for model in models.values():
         model.fit(X, NAMES)
-    expected = ErrorAgreementDisplay.from_estimators(models, X, NAMES[::-1])
-    found = ErrorAgreementDisplay.from_estimators(models.items(), kind(X), NAMES[::-1])
-    assert found.names == ["a", "b"]
-    assert found.n_errors.tolist() == expected.n_errors.tolist()
     for model in models.values():
         expected = EmbeddingMapDisplay.from_estimator(model[:-1], X).coordinates
         found = EmbeddingMapDisplay.from_estimator(model[:-1], kind(X)).coordinates
@@ -341,11 +318,6 @@ def test_rows_of_numbers(kind):
     assert display.coordinates.tolist() == A[:, :2].tolist()
     heat = SimilarityHeatmapDisplay(kind(A), (word for word in "abcdef"), pl.Series(list("xyz")))
     assert heat.contributions.tolist() == A.tolist()
-    counts = np.arange(9).reshape(3, 3)
-    agreement = ErrorAgreementDisplay(
-        kind(counts), kind(counts + 9), n_errors=iter([1, 2, 3]), names=pa.array(list("abc"))
-    )
-    assert agreement.n_shared.tolist() == counts.tolist()
 
 
 @pytest.mark.parametrize("kind", **by_name({name: MATRICES[name] for name in ("list", "array", "pandas", "polars")}))

@@ -11,17 +11,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, Normalizer
+from sklearn.preprocessing import Normalizer
 from sklearn.random_projection import GaussianRandomProjection
 
-from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, Word2VecVectorizer
-from skembed.inspection import (
-    EmbeddingMapDisplay,
-    ErrorAgreementDisplay,
-    LearningCurveDisplay,
-    NormProfileDisplay,
-    SimilarityHeatmapDisplay,
-)
+from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer
+from skembed.inspection import EmbeddingMapDisplay, LearningCurveDisplay, SimilarityHeatmapDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot")
 pytestmark = pytest.mark.usefixtures("close_figures")
@@ -30,7 +24,6 @@ VECTORS = {"cat": [3.0, 4.0], "dog": [1.0, 0.0], "the": [0.0, 0.5], "unseen": [9
 FACTORIES = {
     EmbeddingMapDisplay: lambda emb, **kw: EmbeddingMapDisplay.from_estimator(emb, TEXT, **kw),
     LearningCurveDisplay: lambda emb, **kw: LearningCurveDisplay.from_estimator(emb, **kw),
-    NormProfileDisplay: lambda emb, **kw: NormProfileDisplay.from_estimator(emb, **kw),
     SimilarityHeatmapDisplay: lambda emb, **kw: SimilarityHeatmapDisplay.from_estimator(emb, TEXT[0], TEXT[1], **kw),
 }
 by_name = {"ids": lambda cls: cls.__name__}
@@ -78,7 +71,7 @@ def test_given_axes_are_used(cls, learned):
     figure, ax = plt.subplots()
     display = FACTORIES[cls](learned, ax=ax)
     assert display.figure_ is figure
-    assert cls is NormProfileDisplay or display.ax_ is ax
+    assert display.ax_ is ax
 
 
 @pytest.mark.parametrize("cls", FACTORIES, **by_name)
@@ -97,7 +90,7 @@ def test_an_estimator_without_what_is_shown_is_refused(cls):
 @pytest.mark.parametrize("thing", [CBOSVectorizer, "model"])
 def test_what_is_no_estimator_is_refused(thing):
     with pytest.raises(TypeError, match="needs a fitted estimator, got"):
-        NormProfileDisplay.from_estimator(thing)
+        LearningCurveDisplay.from_estimator(thing)
 
 
 def test_without_matplotlib_the_error_says_what_to_install():
@@ -109,145 +102,6 @@ def test_without_matplotlib_the_error_says_what_to_install():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "LearningCurveDisplay.plot requires matplotlib" in done.stdout
-
-
-class TestNormProfile:
-    def test_numbers(self, given):
-        display = NormProfileDisplay.from_estimator(given, a=0.5)
-        assert display.words == ["cat", "dog", "the"]  # "unseen" has no frequency
-        np.testing.assert_allclose(display.frequencies, [0.2, 0.2, 0.6])
-        np.testing.assert_allclose(display.norms, [5.0, 1.0, 0.5])
-        x, y = display.weight_.get_data()
-        np.testing.assert_allclose(y, 0.5 / (0.5 + x))
-        # "cat" and "dog" share a bin of frequencies, "the" has its own
-        np.testing.assert_allclose(display.median_.get_xydata(), [[0.2, 3.0], [0.6, 0.5]])
-        np.testing.assert_allclose(display.points_.get_offsets(), np.c_[display.frequencies, display.norms])
-
-    @pytest.mark.filterwarnings("ignore:.*found nothing to predict")
-    @pytest.mark.parametrize("cls", [Word2VecVectorizer, Sent2VecVectorizer], **by_name)
-    def test_frequencies_are_those_of_the_sif_weights(self, cls):
-        """Words that are too rare to learn are words of the text all the same."""
-        emb = cls(4, max_iter=1, min_count=2, weighting="sif", random_state=0).fit(["a cat a", "the a rare one", "cat"])
-        display = NormProfileDisplay.from_estimator(emb)
-        assert dict(zip(display.words, display.frequencies)) == {"a": 3 / 8, "cat": 2 / 8}
-        np.testing.assert_allclose(emb.word_weights_, 1e-3 / (1e-3 + display.frequencies), rtol=1e-6)
-        np.testing.assert_allclose(display.weight_.get_ydata()[[-1, 0]], emb.word_weights_, rtol=1e-6)
-
-    def test_given_vectors_that_lack_words_of_the_text(self):
-        vectors = {"the": [1.0, 0.0], "cat": [0.0, 1.0]}
-        emb = MeanEmbeddingVectorizer(word_vectors=vectors, weighting="sif").fit(["the cat zzz yyy", "the the zzz xxx"])
-        display = NormProfileDisplay.from_estimator(emb)
-        assert dict(zip(display.words, display.frequencies)) == {"the": 3 / 8, "cat": 1 / 8}
-        np.testing.assert_allclose(emb.word_weights_, 1e-3 / (1e-3 + display.frequencies), rtol=1e-6)
-
-    def test_marked_words_stand_at_their_place(self, given):
-        display = NormProfileDisplay.from_estimator(given, mark=["the"])
-        (note,) = display.ax_[0].texts
-        assert (note.get_text(), note.xy) == ("the", (pytest.approx(0.6), 0.5))
-
-    def test_two_axes(self, given):
-        _, axes = plt.subplots(2)
-        assert NormProfileDisplay.from_estimator(given, ax=axes).ax_.tolist() == axes.tolist()
-
-    def test_one_word(self):
-        display = NormProfileDisplay([1.0], [2.0]).plot()
-        assert display.median_.get_xydata().tolist() == [[1.0, 2.0]]
-
-    @pytest.mark.parametrize(
-        ("kw", "message"),
-        [
-            ({"a": 0}, "a must be positive, got 0"),
-            ({"mark": "the"}, r"use \['the'\]"),
-            ({"mark": ["bird"]}, "'bird' cannot be marked: it is not among the 3 words"),
-            ({"ax": [1, 2, 3]}, "one matplotlib Axes or two, got 3"),
-        ],
-    )
-    def test_bad_options(self, given, kw, message):
-        with pytest.raises(ValueError, match=message):
-            NormProfileDisplay.from_estimator(given, **kw)
-
-    def test_axes_outside_a_grid_cannot_be_divided(self, given):
-        with pytest.raises(ValueError, match="Pass two axes"):
-            NormProfileDisplay.from_estimator(given, ax=plt.figure().add_axes([0, 0, 1, 1]))
-
-    def test_bad_numbers(self):
-        with pytest.raises(ValueError, match="must have the same length, got"):
-            NormProfileDisplay([0.5], [1.0, 2.0])
-        with pytest.raises(ValueError, match="divide the counts"):
-            NormProfileDisplay([5, 3], [1.0, 2.0])
-        nothing_occurs = MeanEmbeddingVectorizer(word_vectors=VECTORS).fit(["the cat"])
-        nothing_occurs.word_counts_[:] = 0
-        with pytest.raises(ValueError, match="no word to show"):
-            NormProfileDisplay.from_estimator(nothing_occurs)
-
-
-class TestErrorAgreement:
-    Y = np.array(["a", "b", "c", "c", "a"])
-    PREDICTIONS = {
-        "one": np.array(["b", "b", "a", "b", "c"]),  # wrong: 0, 2, 3, 4
-        "two": np.array(["b", "b", "b", "b", "a"]),  # wrong: 0, 2, 3
-        "right": Y,
-    }
-
-    def test_paper_004_counts_the_same_wrong_answers_among_those_that_both_got_wrong(self):
-        display = ErrorAgreementDisplay.from_predictions(self.Y, self.PREDICTIONS)
-        assert display.names == ["one", "two", "right"]
-        assert display.n_errors.tolist() == [4, 3, 0]
-        assert display.n_compared.tolist() == [[4, 3, 0], [3, 3, 0], [0, 0, 0]]
-        assert display.n_shared.tolist() == [[4, 2, 0], [2, 3, 0], [0, 0, 0]]
-        assert [text.get_text() for text in display.text_[0]] == ["", "2/3", "0/0"]
-        shown = display.im_.get_array()
-        assert shown[0, 1] == pytest.approx(2 / 3)
-        assert shown.mask.tolist() == [[True, False, True], [False, True, True], [True, True, True]]
-        assert display.ax_.get_yticklabels()[0].get_text() == "one\n4 errors"
-
-    def test_from_errors_counts_samples_that_both_and_either_got_wrong(self):
-        errors = {name: answers != self.Y for name, answers in self.PREDICTIONS.items()}
-        display = ErrorAgreementDisplay.from_errors(errors)
-        assert display.n_shared[0].tolist() == [4, 3, 0]
-        assert display.n_compared[0].tolist() == [4, 4, 4]
-        assert display.n_errors.tolist() == [4, 3, 0]
-
-    def test_names(self):
-        rows = list(self.PREDICTIONS.values())
-        assert ErrorAgreementDisplay.from_predictions(self.Y, rows).names == ["model 1", "model 2", "model 3"]
-        assert ErrorAgreementDisplay.from_predictions(self.Y, rows, ["x", "y", "z"]).names == ["x", "y", "z"]
-
-    def test_from_estimators_predicts(self):
-        X = np.array([[0.0], [1.0], [2.0], [3.0]])
-        models = {
-            "one step": KNeighborsClassifier(1).fit(X, [0, 1, 2, 0]),
-            "two steps": make_pipeline(FunctionTransformer(), KNeighborsClassifier(1)).fit(X, [0, 1, 2, 1]),
-        }
-        display = ErrorAgreementDisplay.from_estimators(models, X, [0, 2, 0, 2])
-        assert display.n_errors.tolist() == [3, 3]
-        assert display.text_[0, 1].get_text() == "2/3"
-
-    def test_values_and_scale_can_be_left_out(self):
-        display = ErrorAgreementDisplay.from_predictions(self.Y, self.PREDICTIONS)
-        display.plot(include_values=False, colorbar=False)
-        assert display.text_ is None
-        assert len(display.figure_.axes) == 1
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (([[True, False]],), "at least two models, got 1"),
-            (([[1, 0], [0, 1]],), "must hold truth values"),
-            (([[True], [False]], ["only one"]), "1 names for 2 models"),
-            (({"a": [True], "b": [False]}, ["x", "y"]), "names must be None"),
-            (([[True], [False, True]],), "must have the same length, got"),
-        ],
-    )
-    def test_bad_input(self, arguments, message):
-        with pytest.raises(ValueError, match=message):
-            ErrorAgreementDisplay.from_errors(*arguments)
-
-    def test_shapes_are_checked(self):
-        with pytest.raises(ValueError, match=r"n_shared must have shape \(2, 2\)"):
-            ErrorAgreementDisplay(np.zeros((3, 3)), np.zeros((2, 2)), n_errors=[0, 0], names=["a", "b"])
-        with pytest.raises(ValueError, match="must have the same length, got"):
-            ErrorAgreementDisplay.from_predictions([0, 1], [[0, 1], [0, 1, 1]])
 
 
 class TestLearningCurve:

@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 
 from skembed import MeanEmbeddingVectorizer
-from skembed.inspection import (
-    EmbeddingMapDisplay,
-    ErrorAgreementDisplay,
-    LearningCurveDisplay,
-    NormProfileDisplay,
-    SimilarityHeatmapDisplay,
-)
+from skembed.inspection import EmbeddingMapDisplay, LearningCurveDisplay, SimilarityHeatmapDisplay
 
 plt = pytest.importorskip("matplotlib.pyplot")
 pytestmark = pytest.mark.usefixtures("close_figures")
@@ -74,15 +68,6 @@ def test_a_map_of_all_labels():
     check(numbered, legend_of(numbered), SHOWN)
 
 
-def test_agreement_of_models():
-    counts = np.full((N, N), 2)
-    display = ErrorAgreementDisplay(counts, counts + 1, n_errors=[3] * N, names=GIVEN, label=r"$\frac$")
-    display.plot(include_values=False)
-    check(display, display.ax_.get_xticklabels(), SHOWN)
-    check(display, display.ax_.get_yticklabels(), [f"{name}\n3 errors" for name in SHOWN])
-    check(display, [display.figure_.axes[1].yaxis.label], [r"$\frac$"])
-
-
 @pytest.mark.parametrize("name", GIVEN)
 def test_curves(name):
     display = LearningCurveDisplay([2.0, 1.0], [2.0, 1.5], name=name).plot()
@@ -117,11 +102,6 @@ def test_words_of_a_similarity():
     emb = MeanEmbeddingVectorizer(word_vectors={"$x$": [1.0], "_y": [2.0]}, analyzer=str.split).fit(["$x$ _y"])
     display = SimilarityHeatmapDisplay.from_estimator(emb, "$x$ _y", "$x$")
     check(display, display.ax_.get_yticklabels(), ["$x$", "_y"])
-
-
-def test_marked_words():
-    display = NormProfileDisplay(np.linspace(0.01, 0.05, N), np.ones(N), words=GIVEN).plot(mark=GIVEN)
-    check(display, display.ax_[0].texts, SHOWN)
 
 
 @pytest.mark.parametrize(
