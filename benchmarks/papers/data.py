@@ -6,6 +6,10 @@ from typing import Any
 
 from skembed import datasets
 from skembed._validation.paths import user_path
+from skembed.datasets._archives import read_paraphrase_zip
+from skembed.datasets._pairs import read_msrp, read_sick
+from skembed.datasets._senteval import read_senteval, read_trec
+from skembed.datasets._sts import read_sts
 
 STS_YEARS = (2012, 2013, 2014, 2015, 2016)
 SENTEVAL_SETS = ("MR", "CR", "SUBJ", "MPQA")
@@ -45,35 +49,35 @@ class EvaluationData:
 
     def sts(self, year: int) -> Any:
         """Pairs of one year."""
-        return self._get("read_sts", f"sts{year}", "fetch_sts", year=year)
+        return self._get(read_sts, f"sts{year}", datasets.fetch_sts, year=year)
 
     def sick(self, subset: str) -> Any:
         """Pairs of SICK."""
-        return self._get("read_sick", "sick", "fetch_sick", subset=subset)
+        return self._get(read_sick, "sick", datasets.fetch_sick, subset=subset)
 
     def msrp(self, subset: str) -> Any:
         """Pairs of MSRP."""
-        return self._get("read_msrp", "msrp", "fetch_msrp", subset=subset)
+        return self._get(read_msrp, "msrp", datasets.fetch_msrp, subset=subset)
 
     def senteval(self, name: str) -> Any:
         """One of MR, CR, SUBJ and MPQA."""
-        return self._get("read_senteval", "senteval", "fetch_senteval", name=name)
+        return self._get(read_senteval, "senteval", datasets.fetch_senteval, name=name)
 
     def trec(self, subset: str) -> Any:
         """Questions of TREC."""
-        return self._get("read_trec", "senteval", "fetch_trec", subset=subset)
+        return self._get(read_trec, "senteval", datasets.fetch_trec, subset=subset)
 
     def semantic(self, name: str) -> Any:
         """One of the two corpora of paraphrase groups."""
         if self.folder is None:
-            return self._get("", "", "fetch_semantic_groups", name=name)
-        return self._get("read_paraphrase_zip", f"semantic/{name}_paraphrase_grouped.zip", "")
+            return self._get(None, "", datasets.fetch_semantic_groups, name=name)
+        return self._get(read_paraphrase_zip, f"semantic/{name}_paraphrase_grouped.zip", None)
 
-    def _get(self, read: str, path: str, fetch: str, **options: Any) -> Any:
+    def _get(self, read: Any, path: str, fetch: Any, **options: Any) -> Any:
         key = (read, path, *options.items())
         if key not in self._read:
             if self.folder is None:
-                self._read[key] = getattr(datasets, fetch)(**options)
+                self._read[key] = fetch(**options)
             else:
-                self._read[key] = getattr(datasets, read)(self.folder / path, complete=self.complete, **options)
+                self._read[key] = read(self.folder / path, complete=self.complete, **options)
         return self._read[key]

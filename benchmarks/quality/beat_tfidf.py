@@ -39,7 +39,7 @@ from skembed import (
     Sent2VecVectorizer,
     SentenceCorpus,
 )
-from skembed.datasets import read_sts
+from skembed.datasets._sts import read_sts
 from skembed.evaluation import sts_scores, sts_similarities
 from skembed.metrics import paired_cosine_similarity
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from skembed import SentenceCorpus
-from skembed.datasets import read_sts
+from skembed.datasets._sts import read_sts
 from skembed.evaluation import sts_similarities
 from skembed.evaluation._sts import bootstrap_means
 

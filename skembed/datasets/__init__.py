@@ -1,24 +1,18 @@
 """Texts to try the estimators on, pairs to learn from, and the sets that sentence vectors are measured on.
 
-The ``load_*`` functions need no network, the ``fetch_*`` functions download what is not there yet, and the ``read_*``
-functions read the published files from the user's own disk.
+The ``load_*`` functions need no network, and the ``fetch_*`` functions download what is not there yet.
 """
 
-from skembed.datasets._archives import fetch_opinosis, fetch_semantic_groups, read_opinosis, read_paraphrase_zip
-from skembed.datasets._captions import fetch_image_captions, read_image_captions
+from skembed.datasets._archives import fetch_opinosis, fetch_semantic_groups
+from skembed.datasets._captions import fetch_image_captions
 from skembed.datasets._docstrings import load_docstrings
-from skembed.datasets._pairs import fetch_msrp, fetch_sick, read_msrp, read_sick
+from skembed.datasets._pairs import fetch_msrp, fetch_sick
 from skembed.datasets._paraphrase_groups import load_paraphrase_groups
 from skembed.datasets._sentences import split_sentences
-from skembed.datasets._senteval import fetch_senteval, fetch_trec, read_senteval, read_trec
-from skembed.datasets._sts import fetch_sts, read_sts
-from skembed.datasets._sts_benchmark import fetch_sts_benchmark, read_sts_benchmark
-from skembed.datasets._training_pairs import (
-    fetch_ppdb_lexicon,
-    fetch_simple_wikipedia_pairs,
-    read_ppdb_lexicon,
-    read_simple_wikipedia_pairs,
-)
+from skembed.datasets._senteval import fetch_senteval, fetch_trec
+from skembed.datasets._sts import fetch_sts
+from skembed.datasets._sts_benchmark import fetch_sts_benchmark
+from skembed.datasets._training_pairs import fetch_ppdb_lexicon, fetch_simple_wikipedia_pairs
 
 __all__ = [
     "fetch_image_captions",
@@ -34,16 +28,5 @@ __all__ = [
     "fetch_trec",
     "load_docstrings",
     "load_paraphrase_groups",
-    "read_image_captions",
-    "read_msrp",
-    "read_opinosis",
-    "read_paraphrase_zip",
-    "read_ppdb_lexicon",
-    "read_senteval",
-    "read_sick",
-    "read_simple_wikipedia_pairs",
-    "read_sts",
-    "read_sts_benchmark",
-    "read_trec",
     "split_sentences",
 ]

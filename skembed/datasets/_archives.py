@@ -22,7 +22,7 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["fetch_opinosis", "fetch_semantic_groups", "read_opinosis", "read_paraphrase_zip"]
+__all__ = ["fetch_opinosis", "fetch_semantic_groups"]
 
 # Folder inside the archive -> description, published sentences
 _PARAPHRASE_GROUPS = {"msrp_distribute": ("msrp_groups", 859), "opinosis_distribute": ("opinosis_groups", 669)}
@@ -32,73 +32,7 @@ _OPINOSIS_TOPICS, _OPINOSIS_SENTENCES = 51, 7086
 
 
 def read_paraphrase_zip(path: PathLike, *, min_group_size: int = 3, complete: bool = True) -> Bunch:
-    r"""Read sentences in groups of paraphrases.
-
-    Parameters
-    ----------
-    path : str or path-like
-        ``msrp_paraphrase_grouped.zip`` or ``opinosis_paraphrase_grouped.zip`` as published, or an archive of that
-        form: ``phrases.txt``, a sentence a line, and beside it ``phrase_groups.csv``, line (from 0) and group.
-
-    min_group_size : int, default=3
-        Smaller groups are left out, as in the paper [1]_.
-
-    complete : bool, default=True
-        If true, one of the two published archives must have the published number of sentences. If false, parts are
-        read too.
-
-    Returns
-    -------
-    groups : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of str of length n_sentences
-            The sentences, in the order of the file: 859, or 521 of Opinosis.
-        target : ndarray of shape (n_sentences,), dtype int64
-            The group of each sentence, as an index into `target_names`.
-        target_names : list of str of length n_groups
-            The numbers of the groups in the archive. There are 274, one more than the paper says, or 89 of Opinosis.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-
-    IsADirectoryError
-        If it is a folder.
-
-    ValueError
-        If the archive is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_semantic_groups : Download an archive and read it.
-
-    References
-    ----------
-    .. [1] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning",
-       Proceedings of the 20th Australasian Document Computing Symposium, 2015.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from zipfile import ZipFile
-    >>> from skembed.datasets import read_paraphrase_zip
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "groups.zip")
-    ...     with ZipFile(path, "w") as archive:
-    ...         archive.writestr("own/phrases.txt", "It rains.\nIt snows.\nRain falls.\n")
-    ...         archive.writestr(
-    ...             "own/phrase_groups.csv",
-    ...             "phrase_index,paraphrase_group_index\n0,0\n1,1\n2,0\n",
-    ...         )
-    ...     groups = read_paraphrase_zip(path, min_group_size=2)
-    >>> groups.data, groups.target
-    (['It rains.', 'Rain falls.'], array([0, 0]))
-    """
+    """Read sentences in groups of paraphrases."""
     min_group_size = check_scalar(min_group_size, "min_group_size", int, min_val=1)
     archive = Archive(path)
     found = [name for name in archive.files if PurePosixPath(name).name == "phrases.txt"]
@@ -144,62 +78,7 @@ def _paraphrase_groups(lines: list[str], name: object, n_sentences: int) -> list
 
 
 def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
-    r"""Read the sentences of the Opinosis data, each with the topic that it is about.
-
-    Parameters
-    ----------
-    path : str or path-like
-        ``OpinosisDataset1.0_0.zip`` as published.
-
-    complete : bool, default=True
-        If true, the archive must hold the published 7,086 sentences on 51 topics. If false, parts are read too.
-
-    Returns
-    -------
-    opinosis : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of str of length n_sentences
-            The sentences of reviews, topic by topic, in the order of the files; blank lines are left out.
-        target : ndarray of shape (n_sentences,), dtype int64
-            The topic of each sentence, as an index into `target_names`.
-        target_names : list of str of length n_topics
-            The topics, such as ``"battery-life_amazon_kindle"``, sorted.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-
-    IsADirectoryError
-        If it is a folder.
-
-    ValueError
-        If the archive is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_opinosis : Download the archive and read it.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from zipfile import ZipFile
-    >>> from skembed.datasets import read_opinosis
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "part.zip")
-    ...     with ZipFile(path, "w") as archive:
-    ...         archive.writestr(
-    ...             "topics/room_inn.txt.data",
-    ...             "The room is small .\r\n\r\nIt was clean .\r\n",
-    ...         )
-    ...     opinosis = read_opinosis(path, complete=False)
-    >>> opinosis.data, opinosis.target_names
-    (['The room is small .', 'It was clean .'], ['room_inn'])
-    """
+    """Read the sentences of the Opinosis data, each with the topic that it is about."""
     archive = Archive(path)
     topics = sorted((match.group(1), name) for name in archive.files if (match := _TOPIC_FILE.fullmatch(name)))
     data: list[str] = []
@@ -266,7 +145,16 @@ def fetch_semantic_groups(
     Returns
     -------
     groups : :class:`~sklearn.utils.Bunch`
-        What :func:`read_paraphrase_zip` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of str of length n_sentences
+            The sentences, in the order of the file: 859, or 521 of Opinosis.
+        target : ndarray of shape (n_sentences,), dtype int64
+            The group of each sentence, as an index into `target_names`.
+        target_names : list of str of length n_groups
+            The numbers of the groups in the archive. There are 274, one more than the paper says, or 89 of Opinosis.
+        DESCR : str
+            Source, licence and citation.
 
     (data, target) : tuple if `return_X_y` is true
         The list and the array of the above.
@@ -276,9 +164,10 @@ def fetch_semantic_groups(
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
 
-    See Also
-    --------
-    read_paraphrase_zip : Read these files from any folder.
+    References
+    ----------
+    .. [1] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning",
+       Proceedings of the 20th Australasian Document Computing Symposium, 2015.
 
     Examples
     --------
@@ -334,7 +223,16 @@ def fetch_opinosis(
     Returns
     -------
     opinosis : :class:`~sklearn.utils.Bunch`
-        What :func:`read_opinosis` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of str of length n_sentences
+            The sentences of reviews, topic by topic, in the order of the files; blank lines are left out.
+        target : ndarray of shape (n_sentences,), dtype int64
+            The topic of each sentence, as an index into `target_names`.
+        target_names : list of str of length n_topics
+            The topics, such as ``"battery-life_amazon_kindle"``, sorted.
+        DESCR : str
+            Source, licence and citation.
 
     (data, target) : tuple if `return_X_y` is true
         The list and the array of the above.
@@ -343,10 +241,6 @@ def fetch_opinosis(
     ------
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
-
-    See Also
-    --------
-    read_opinosis : Read these files from any folder.
 
     Examples
     --------

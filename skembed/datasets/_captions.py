@@ -22,7 +22,7 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["fetch_image_captions", "read_image_captions"]
+__all__ = ["fetch_image_captions"]
 
 _FILES = tuple(f"train.{number}.en.gz" for number in range(1, 6))
 _N_IMAGES = 29_000
@@ -35,68 +35,7 @@ def _evaluation_images() -> NDArray[np.int64]:
 
 
 def read_image_captions(folder: PathLike, *, remove_evaluation: bool = True, complete: bool = True) -> Bunch:
-    r"""Read the captions of the images of Flickr30k, five an image.
-
-    Without `remove_evaluation`, 83 % of the sentences of STS 2015 images are in this training data, and 2 to 4 % of
-    those of SICK: a model that has learned from all captions cannot be measured on these sets.
-
-    Parameters
-    ----------
-    folder : str or path-like
-        The folder with ``train.1.en.gz`` to ``train.5.en.gz`` of task 2 of Multi30k, as published. The same line of
-        the five files belongs to one image.
-
-    remove_evaluation : bool, default=True
-        If true, leave out 7,956 of the 29,000 images: those with a caption of five words or more in any STS, SICK or
-        STR set, and those with two captions in Flickr8k, from which SICK and STS images were made.
-
-    complete : bool, default=True
-        If true, the files must have the published number of lines. If false, parts are read too.
-
-    Returns
-    -------
-    captions : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of str of length n_captions
-            The captions, image by image: 105,220, or 145,000 with the evaluation images.
-        target : ndarray of shape (n_captions,), dtype int64
-            The image of each caption, as its line in the files, from 0. Captions with the same target are paraphrases.
-        pairs : list of (str, str)
-            Any two captions of an image, ten pairs an image.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file is missing.
-
-    ValueError
-        If a file is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_image_captions : Download these files and read them.
-
-    Examples
-    --------
-    >>> import gzip
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from skembed.datasets import read_image_captions
-    >>> texts = ["A dog runs.", "A dog in snow.", "It plays.", "A pet.", "A dog."]
-    >>> with TemporaryDirectory() as folder:
-    ...     for number, text in enumerate(texts, 1):
-    ...         _ = Path(folder, f"train.{number}.en.gz").write_bytes(
-    ...             gzip.compress(text.encode())
-    ...         )
-    ...     captions = read_image_captions(folder, complete=False)
-    >>> captions.data[:2], captions.target
-    (['A dog runs.', 'A dog in snow.'], array([0, 0, 0, 0, 0]))
-    >>> len(captions.pairs), captions.pairs[0]
-    (10, ('A dog runs.', 'A dog in snow.'))
-    """
+    """Read the captions of the images of Flickr30k, five an image."""
     columns: list[list[str]] = []
     for name in _FILES:
         path = find_file(folder, name, source="fetch_image_captions()")
@@ -169,7 +108,16 @@ def fetch_image_captions(
     Returns
     -------
     captions : :class:`~sklearn.utils.Bunch`
-        What :func:`read_image_captions` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of str of length n_captions
+            The captions, image by image: 105,220, or 145,000 with the evaluation images.
+        target : ndarray of shape (n_captions,), dtype int64
+            The image of each caption, as its line in the files, from 0. Captions with the same target are paraphrases.
+        pairs : list of (str, str)
+            Any two captions of an image, ten pairs an image.
+        DESCR : str
+            Source, licence and citation.
 
     (data, target) : tuple if `return_X_y` is true
         The list and the array of the above: sentences, and which of them are paraphrases.
@@ -178,10 +126,6 @@ def fetch_image_captions(
     ------
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
-
-    See Also
-    --------
-    read_image_captions : Read these files from any folder.
 
     Examples
     --------

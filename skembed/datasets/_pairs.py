@@ -22,7 +22,7 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["fetch_msrp", "fetch_sick", "read_msrp", "read_sick"]
+__all__ = ["fetch_msrp", "fetch_sick"]
 
 _SICK = {"train": ("SICK_train.txt", 4500), "trial": ("SICK_trial.txt", 500), "test": ("SICK_test_annotated.txt", 4927)}
 _SICK_HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
@@ -37,62 +37,7 @@ _MSRP_HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
 
 
 def read_sick(folder: PathLike, *, subset: str = "train", complete: bool = True) -> Bunch:
-    r"""Read a part of SICK, sentences involving compositional knowledge.
-
-    Parameters
-    ----------
-    folder : str or path-like
-        The folder with ``SICK_train.txt``, ``SICK_trial.txt`` and ``SICK_test_annotated.txt`` as published.
-
-    subset : {"train", "trial", "test"}, default="train"
-        The part: 4,500, 500 or 4,927 pairs.
-
-    complete : bool, default=True
-        If true, the file must have the published number of rows. If false, parts are read too.
-
-    Returns
-    -------
-    sick : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of (str, str) of length n_pairs
-            The pairs of sentences, in the order of the file.
-        target : ndarray of shape (n_pairs,), dtype float64
-            The relatedness, from 1 to 5.
-        entailment : ndarray of shape (n_pairs,), dtype int64
-            The second judgement, as an index into `entailment_names`.
-        entailment_names : list of str
-            ``["CONTRADICTION", "ENTAILMENT", "NEUTRAL"]``.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the file is missing.
-
-    ValueError
-        If the file is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_sick : Download the file and read it.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from skembed.datasets import read_sick
-    >>> with TemporaryDirectory() as folder:
-    ...     header = (
-    ...         "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    ...     )
-    ...     row = "1\tIt rains\tRain falls\t4.5\tENTAILMENT\n"
-    ...     _ = Path(folder, "SICK_trial.txt").write_text(header + row)
-    ...     sick = read_sick(folder, subset="trial", complete=False)
-    >>> sick.data, sick.target, sick.entailment_names[sick.entailment[0]]
-    ([('It rains', 'Rain falls')], array([4.5]), 'ENTAILMENT')
-    """
+    """Read a part of SICK, sentences involving compositional knowledge."""
     check_choice(subset, "subset", _SICK)
     name, published = _SICK[subset]
     path = find_file(folder, name, source=f"fetch_sick(subset={subset!r})")
@@ -113,60 +58,7 @@ def read_sick(folder: PathLike, *, subset: str = "train", complete: bool = True)
 
 
 def read_msrp(folder: PathLike, *, subset: str = "train", complete: bool = True) -> Bunch:
-    r"""Read a part of the Microsoft Research paraphrase corpus.
-
-    Parameters
-    ----------
-    folder : str or path-like
-        The folder with ``msr_paraphrase_train.txt`` and ``msr_paraphrase_test.txt``, or with ``msr-para-train.tsv``,
-        ``msr-para-val.tsv`` and ``msr-para-test.tsv``, which hold the same pairs.
-
-    subset : {"train", "test"}, default="train"
-        The part: 4,076 or 1,725 pairs. The training part is that of the corpus: training and validation file together.
-
-    complete : bool, default=True
-        If true, the files must have the published number of rows. If false, parts are read too.
-
-    Returns
-    -------
-    msrp : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of (str, str) of length n_pairs
-            The pairs of sentences, in the order of the files.
-        target : ndarray of shape (n_pairs,), dtype int64
-            1 for a paraphrase, 0 for none.
-        target_names : list of str
-            ``["no paraphrase", "paraphrase"]``.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file is missing.
-
-    ValueError
-        If a file is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_msrp : Download these files and read them.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from skembed.datasets import read_msrp
-    >>> with TemporaryDirectory() as folder:
-    ...     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
-    ...     _ = Path(folder, "msr_paraphrase_test.txt").write_text(
-    ...         header + "1\t7\t8\tIt rains.\tRain falls.\n"
-    ...     )
-    ...     msrp = read_msrp(folder, subset="test", complete=False)
-    >>> msrp.data, msrp.target
-    ([('It rains.', 'Rain falls.')], array([1]))
-    """
+    """Read a part of the Microsoft Research paraphrase corpus."""
     check_choice(subset, "subset", _MSRP)
     original, split, published = _MSRP[subset]
     source = f"fetch_msrp(subset={subset!r})"
@@ -231,7 +123,18 @@ def fetch_sick(
     Returns
     -------
     sick : :class:`~sklearn.utils.Bunch`
-        What :func:`read_sick` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of (str, str) of length n_pairs
+            The pairs of sentences, in the order of the file.
+        target : ndarray of shape (n_pairs,), dtype float64
+            The relatedness, from 1 to 5.
+        entailment : ndarray of shape (n_pairs,), dtype int64
+            The second judgement, as an index into `entailment_names`.
+        entailment_names : list of str
+            ``["CONTRADICTION", "ENTAILMENT", "NEUTRAL"]``.
+        DESCR : str
+            Source, licence and citation.
 
     (data, target) : tuple if `return_X_y` is true
         The list and the array of the above.
@@ -240,10 +143,6 @@ def fetch_sick(
     ------
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
-
-    See Also
-    --------
-    read_sick : Read these files from any folder.
 
     Examples
     --------
@@ -302,7 +201,16 @@ def fetch_msrp(
     Returns
     -------
     msrp : :class:`~sklearn.utils.Bunch`
-        What :func:`read_msrp` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of (str, str) of length n_pairs
+            The pairs of sentences, in the order of the files.
+        target : ndarray of shape (n_pairs,), dtype int64
+            1 for a paraphrase, 0 for none.
+        target_names : list of str
+            ``["no paraphrase", "paraphrase"]``.
+        DESCR : str
+            Source, licence and citation.
 
     (data, target) : tuple if `return_X_y` is true
         The list and the array of the above.
@@ -311,10 +219,6 @@ def fetch_msrp(
     ------
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
-
-    See Also
-    --------
-    read_msrp : Read these files from any folder.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["fetch_senteval", "fetch_trec", "read_senteval", "read_trec"]
+__all__ = ["fetch_senteval", "fetch_trec"]
 
 # Set -> a file and its published number of lines for each label, in the order of the labels
 _TWO_FILES: dict[str, tuple[tuple[str, str, int], tuple[str, str, int]]] = {
@@ -43,67 +43,7 @@ _TREC_LABELS = {
 
 
 def read_senteval(folder: PathLike, *, name: str = "MR", complete: bool = True) -> Bunch:
-    r"""Read one of four sets of sentences with two labels.
-
-    ======  ===========================================  ======================
-    Name    Sentences                                    Labels
-    ======  ===========================================  ======================
-    MR      10,662 of film reviews                       negative, positive
-    CR      3,775 of customer reviews                    negative, positive
-    SUBJ    10,000 of film reviews and plot summaries    objective, subjective
-    MPQA    10,606 phrases of news articles              negative, positive
-    ======  ===========================================  ======================
-
-    Parameters
-    ----------
-    folder : str or path-like
-        The folder with the two files of the set: ``rt-polarity.neg`` and ``.pos``, ``custrev.neg`` and ``.pos``,
-        ``subj.objective`` and ``.subjective``, or ``mpqa.neg`` and ``.pos``, in Windows-1252 as published or in UTF-8.
-
-    name : {"MR", "CR", "SUBJ", "MPQA"}, default="MR"
-        The set.
-
-    complete : bool, default=True
-        If true, the files must have the published numbers of lines. If false, parts are read too.
-
-    Returns
-    -------
-    senteval : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of str of length n_sentences
-            The sentences, label by label, in the order of the files. CR has four empty ones and MPQA three.
-        target : ndarray of shape (n_sentences,), dtype int64
-            The label of each sentence, as an index into `target_names`.
-        target_names : list of str
-            The labels.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file is missing.
-
-    ValueError
-        If a file is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_senteval : Download these files and read them.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from skembed.datasets import read_senteval
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "custrev.neg").write_text("it broke .\n")
-    ...     _ = Path(folder, "custrev.pos").write_text("it works .\ni love it .\n")
-    ...     reviews = read_senteval(folder, name="CR", complete=False)
-    >>> reviews.data, reviews.target, reviews.target_names
-    (['it broke .', 'it works .', 'i love it .'], array([0, 1, 1]), ['negative', 'positive'])
-    """
+    """Read one of four sets of sentences with two labels."""
     check_choice(name, "name", _TWO_FILES)
     data: list[str] = []
     lengths = []
@@ -123,60 +63,7 @@ def read_senteval(folder: PathLike, *, name: str = "MR", complete: bool = True) 
 
 
 def read_trec(folder: PathLike, *, subset: str = "train", fine: bool = False, complete: bool = True) -> Bunch:
-    r"""Read a part of the TREC questions, labelled with what they ask for.
-
-    Parameters
-    ----------
-    folder : str or path-like
-        The folder with ``TREC.train`` and ``TREC.test``, or with ``train_5500.label`` and ``TREC_10.label`` as first
-        published. A line is ``LABEL:fine question``, in Latin-1 or UTF-8.
-
-    subset : {"train", "test"}, default="train"
-        The part: 5,452 or 500 questions.
-
-    fine : bool, default=False
-        If true, the 50 fine labels such as ``"HUM:title"`` are the target, otherwise the 6 coarse ones.
-
-    complete : bool, default=True
-        If true, the file must have the published number of lines. If false, parts are read too.
-
-    Returns
-    -------
-    trec : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of str of length n_questions
-            The questions, in the order of the file.
-        target : ndarray of shape (n_questions,), dtype int64
-            The label of each question, as an index into `target_names`.
-        target_names : list of str
-            The labels, sorted, the same for both parts.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the file is missing.
-
-    ValueError
-        If the file is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_trec : Download the file and read it.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from skembed.datasets import read_trec
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "TREC.test").write_text("HUM:desc Who was Galileo ?\n")
-    ...     trec = read_trec(folder, subset="test", complete=False)
-    >>> trec.data, trec.target_names[trec.target[0]]
-    (['Who was Galileo ?'], 'HUM')
-    """
+    """Read a part of the TREC questions, labelled with what they ask for."""
     check_choice(subset, "subset", _TREC)
     *names, published = _TREC[subset]
     path = find_file(folder, *names, source=f"fetch_trec(subset={subset!r})")
@@ -215,6 +102,15 @@ def fetch_senteval(
 ) -> Any:
     """Download and read one of four sets of sentences with two labels.
 
+    ======  ===========================================  ======================
+    Name    Sentences                                    Labels
+    ======  ===========================================  ======================
+    MR      10,662 of film reviews                       negative, positive
+    CR      3,775 of customer reviews                    negative, positive
+    SUBJ    10,000 of film reviews and plot summaries    objective, subjective
+    MPQA    10,606 phrases of news articles              negative, positive
+    ======  ===========================================  ======================
+
     Files that are there already are kept.
 
     Parameters
@@ -241,7 +137,16 @@ def fetch_senteval(
     Returns
     -------
     senteval : :class:`~sklearn.utils.Bunch`
-        What :func:`read_senteval` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of str of length n_sentences
+            The sentences, label by label, in the order of the files. CR has four empty ones and MPQA three.
+        target : ndarray of shape (n_sentences,), dtype int64
+            The label of each sentence, as an index into `target_names`.
+        target_names : list of str
+            The labels.
+        DESCR : str
+            Source, licence and citation.
 
     (data, target) : tuple if `return_X_y` is true
         The list and the array of the above.
@@ -250,10 +155,6 @@ def fetch_senteval(
     ------
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
-
-    See Also
-    --------
-    read_senteval : Read these files from any folder.
 
     Examples
     --------
@@ -319,7 +220,16 @@ def fetch_trec(
     Returns
     -------
     trec : :class:`~sklearn.utils.Bunch`
-        What :func:`read_trec` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of str of length n_questions
+            The questions, in the order of the file.
+        target : ndarray of shape (n_questions,), dtype int64
+            The label of each question, as an index into `target_names`.
+        target_names : list of str
+            The labels, sorted, the same for both parts.
+        DESCR : str
+            Source, licence and citation.
 
     (data, target) : tuple if `return_X_y` is true
         The list and the array of the above.
@@ -328,10 +238,6 @@ def fetch_trec(
     ------
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
-
-    See Also
-    --------
-    read_trec : Read these files from any folder.
 
     Examples
     --------

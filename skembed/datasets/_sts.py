@@ -23,7 +23,7 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["fetch_sts", "read_sts"]
+__all__ = ["fetch_sts"]
 
 # Year -> subset -> what stands in the file names, pairs, pairs with a gold score. In the order of the tasks' reports.
 _SUBSETS: dict[int, dict[str, tuple[str, int, int]]] = {
@@ -101,66 +101,7 @@ def _read_subset(
 
 
 def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bunch:
-    r"""Read the test sets of a year of the SemEval task on semantic textual similarity.
-
-    Parameters
-    ----------
-    folder : str or path-like
-        The folder with the published files ``STS.input.*.txt`` and ``STS.gs.*.txt`` (in 2016 ``STS2016.*``).
-
-    year : {2012, 2013, 2014, 2015, 2016}, default=2012
-        The year of the task. The files of the set "SMT" of 2013 are not free; it is read if they are there.
-
-    complete : bool, default=True
-        If true, every file must have the published number of rows. If false, parts are read too.
-
-    Returns
-    -------
-    sts : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of (str, str) of length n_pairs
-            The pairs of sentences, subset by subset, in the order of the files.
-        target : ndarray of shape (n_pairs,), dtype float64
-            The gold scores, from 0 (unrelated) to 5 (the same meaning).
-        subset : ndarray of shape (n_pairs,), dtype str
-            The subset of each pair.
-        subset_names : list of str
-            The subsets.
-        n_unscored : int
-            How many pairs of the files are left out because they have no gold score: 0 before 2015.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file is missing.
-
-    ValueError
-        If a file is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_sts : Download these files and read them.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from skembed.datasets import read_sts
-    >>> with TemporaryDirectory() as folder:
-    ...     for subset in [
-    ...         "answers-forums", "answers-students", "belief", "headlines", "images",
-    ...     ]:
-    ...         _ = Path(folder, f"STS.input.{subset}.txt").write_text(
-    ...             "A cat.\tA dog.\nIt rains.\tRain falls.\n"
-    ...         )
-    ...         _ = Path(folder, f"STS.gs.{subset}.txt").write_text("\n4.5\n")
-    ...     sts = read_sts(folder, year=2015, complete=False)
-    >>> sts.data[0], sts.target[0], sts.subset[0], sts.n_unscored
-    (('It rains.', 'Rain falls.'), np.float64(4.5), np.str_('answers-forums'), 5)
-    """
+    """Read the test sets of a year of the SemEval task on semantic textual similarity."""
     check_choice(year, "year", _SUBSETS)
     data: list[tuple[str, str]] = []
     target: list[float] = []
@@ -229,7 +170,20 @@ def fetch_sts(
     Returns
     -------
     sts : :class:`~sklearn.utils.Bunch`
-        What :func:`read_sts` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of (str, str) of length n_pairs
+            The pairs of sentences, subset by subset, in the order of the files.
+        target : ndarray of shape (n_pairs,), dtype float64
+            The gold scores, from 0 (unrelated) to 5 (the same meaning).
+        subset : ndarray of shape (n_pairs,), dtype str
+            The subset of each pair.
+        subset_names : list of str
+            The subsets.
+        n_unscored : int
+            How many pairs of the files are left out because they have no gold score: 0 before 2015.
+        DESCR : str
+            Source, licence and citation.
 
     (data, target) : tuple if `return_X_y` is true
         The list and the array of the above.
@@ -238,10 +192,6 @@ def fetch_sts(
     ------
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
-
-    See Also
-    --------
-    read_sts : Read these files from any folder.
 
     Examples
     --------

@@ -20,70 +20,13 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["fetch_sts_benchmark", "read_sts_benchmark"]
+__all__ = ["fetch_sts_benchmark"]
 
 _PAIRS = {"train": 5749, "dev": 1500, "test": 1379}
 
 
 def read_sts_benchmark(path: PathLike, *, complete: bool = True) -> Bunch:
-    r"""Read a file of the STS Benchmark.
-
-    Parameters
-    ----------
-    path : str or path-like
-        ``sts-train.csv``, ``sts-dev.csv`` or ``sts-test.csv`` as published: tab-separated without header and quoting.
-
-    complete : bool, default=True
-        If true, the file must have the number of rows of one of the three published files. If false, parts are read
-        too.
-
-    Returns
-    -------
-    sts : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of (str, str) of length n_pairs
-            The pairs of sentences, in the order of the file.
-        target : ndarray of shape (n_pairs,), dtype float64
-            The gold scores, from 0 (unrelated) to 5 (the same meaning).
-        subset : ndarray of shape (n_pairs,), dtype str
-            The genre of each pair, such as ``"main-captions"``.
-        subset_names : list of str
-            The genres, sorted.
-        n_unscored : int
-            Always 0: every pair has a score.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-
-    IsADirectoryError
-        If it is a folder.
-
-    ValueError
-        If the file is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_sts_benchmark : Download the file and read it.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from skembed.datasets import read_sts_benchmark
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "sts-dev.csv")
-    ...     _ = path.write_text(
-    ...         "main-news\theadlines\t2014\t0001\t4.500\tIt rains.\tRain falls.\n"
-    ...     )
-    ...     sts = read_sts_benchmark(path, complete=False)
-    >>> sts.data, sts.target
-    ([('It rains.', 'Rain falls.')], array([4.5]))
-    """
+    """Read a file of the STS Benchmark."""
     path = one_file(path)
     data, target, subset = [], [], []
     # genre, file, year, number in the file, score, two sentences, and where known their sources
@@ -152,7 +95,20 @@ def fetch_sts_benchmark(
     Returns
     -------
     sts : :class:`~sklearn.utils.Bunch`
-        What :func:`read_sts_benchmark` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of (str, str) of length n_pairs
+            The pairs of sentences, in the order of the file.
+        target : ndarray of shape (n_pairs,), dtype float64
+            The gold scores, from 0 (unrelated) to 5 (the same meaning).
+        subset : ndarray of shape (n_pairs,), dtype str
+            The genre of each pair, such as ``"main-captions"``.
+        subset_names : list of str
+            The genres, sorted.
+        n_unscored : int
+            Always 0: every pair has a score.
+        DESCR : str
+            Source, licence and citation.
 
     (data, target) : tuple if `return_X_y` is true
         The list and the array of the above.
@@ -161,10 +117,6 @@ def fetch_sts_benchmark(
     ------
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
-
-    See Also
-    --------
-    read_sts_benchmark : Read these files from any folder.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["fetch_ppdb_lexicon", "fetch_simple_wikipedia_pairs", "read_ppdb_lexicon", "read_simple_wikipedia_pairs"]
+__all__ = ["fetch_ppdb_lexicon", "fetch_simple_wikipedia_pairs"]
 
 _WIKIPEDIA = "altlex_train_bootstrapped.tsv"
 _WIKIPEDIA_ROWS, _WIKIPEDIA_COLUMNS = 50_372, 7
@@ -29,58 +29,7 @@ _LEXICON_PAIRS = 187_276
 
 
 def read_simple_wikipedia_pairs(path: PathLike, *, complete: bool = True) -> Bunch:
-    r"""Read sentences of English Wikipedia, each with one of Simple English Wikipedia.
-
-    Parameters
-    ----------
-    path : str or path-like
-        ``altlex_train_bootstrapped.tsv.zip`` as published.
-
-    complete : bool, default=True
-        If true, the file must have the published number of rows. If false, parts are read too.
-
-    Returns
-    -------
-    pairs : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of (str, str) of length n_pairs
-            The sentence of English Wikipedia and that of Simple English Wikipedia, in the order of the file: 28,819
-            pairs. Repeated pairs are left out, and pairs whose two sentences hold the same words in any order
-            and case: nothing can be learned from them by sums of word vectors.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-
-    IsADirectoryError
-        If it is a folder.
-
-    ValueError
-        If the archive is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_simple_wikipedia_pairs : Download the file and read it.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from zipfile import ZipFile
-    >>> from skembed.datasets import read_simple_wikipedia_pairs
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "part.zip")
-    ...     with ZipFile(path, "w") as archive:
-    ...         row = "0\tIt rains\tand\tit is cold .\tIt is wet\tand\tit is cold .\n"
-    ...         archive.writestr("altlex_train_bootstrapped.tsv", row)
-    ...     pairs = read_simple_wikipedia_pairs(path, complete=False)
-    >>> pairs.data
-    [('It rains and it is cold .', 'It is wet and it is cold .')]
-    """
+    """Read sentences of English Wikipedia, each with one of Simple English Wikipedia."""
     archive = Archive(path)
     if _WIKIPEDIA not in archive.files:
         raise ValueError(f"{archive.path} has no file {_WIKIPEDIA}")
@@ -113,54 +62,7 @@ def _sorted_words(text: str) -> list[str]:
 
 
 def read_ppdb_lexicon(path: PathLike, *, complete: bool = True) -> Bunch:
-    r"""Read pairs of words that mean about the same.
-
-    Parameters
-    ----------
-    path : str or path-like
-        ``ppdb-xl.txt`` as published: a word and its paraphrases a line, separated by blanks.
-
-    complete : bool, default=True
-        If true, the file must have the published number of pairs. If false, parts are read too.
-
-    Returns
-    -------
-    lexicon : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
-        data : list of (str, str) of length n_pairs
-            The pairs of words: 187,276. A pair that the file has in both directions is listed once, in the direction
-            that comes first.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-
-    IsADirectoryError
-        If it is a folder.
-
-    ValueError
-        If the file is not what was published; the message names the file, the line and the reason.
-
-    See Also
-    --------
-    fetch_ppdb_lexicon : Download the file and read it.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from skembed.datasets import read_ppdb_lexicon
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "part.txt")
-    ...     _ = path.write_text("film movie picture\nmovie film\n")
-    ...     lexicon = read_ppdb_lexicon(path, complete=False)
-    >>> lexicon.data
-    [('film', 'movie'), ('film', 'picture')]
-    """
+    """Read pairs of words that mean about the same."""
     path = one_file(path)
     pairs: dict[tuple[str, str], None] = {}
     for line in read_lines(path):
@@ -198,16 +100,19 @@ def fetch_simple_wikipedia_pairs(
     Returns
     -------
     pairs : :class:`~sklearn.utils.Bunch`
-        What :func:`read_simple_wikipedia_pairs` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of (str, str) of length n_pairs
+            The sentence of English Wikipedia and that of Simple English Wikipedia, in the order of the file: 28,819
+            pairs. Repeated pairs are left out, and pairs whose two sentences hold the same words in any order
+            and case: nothing can be learned from them by sums of word vectors.
+        DESCR : str
+            Source, licence and citation.
 
     Raises
     ------
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
-
-    See Also
-    --------
-    read_simple_wikipedia_pairs : Read this file from any folder.
 
     Examples
     --------
@@ -247,16 +152,18 @@ def fetch_ppdb_lexicon(
     Returns
     -------
     lexicon : :class:`~sklearn.utils.Bunch`
-        What :func:`read_ppdb_lexicon` returns.
+        Dictionary-like object with these attributes:
+
+        data : list of (str, str) of length n_pairs
+            The pairs of words: 187,276. A pair that the file has in both directions is listed once, in the direction
+            that comes first.
+        DESCR : str
+            Source, licence and citation.
 
     Raises
     ------
     OSError
         If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
-
-    See Also
-    --------
-    read_ppdb_lexicon : Read this file from any folder.
 
     Examples
     --------

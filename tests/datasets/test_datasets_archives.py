@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from skembed.datasets import read_opinosis, read_paraphrase_zip
+from skembed.datasets._archives import read_opinosis, read_paraphrase_zip
 
 GROUPS_HEADER = "phrase_index,paraphrase_group_index\n"
 

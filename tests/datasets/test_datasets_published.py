@@ -6,15 +6,10 @@ import shutil
 import numpy as np
 import pytest
 
-from skembed.datasets import (
-    read_msrp,
-    read_opinosis,
-    read_paraphrase_zip,
-    read_senteval,
-    read_sick,
-    read_sts,
-    read_trec,
-)
+from skembed.datasets._archives import read_opinosis, read_paraphrase_zip
+from skembed.datasets._pairs import read_msrp, read_sick
+from skembed.datasets._senteval import read_senteval, read_trec
+from skembed.datasets._sts import read_sts
 
 
 def rows_of(path):

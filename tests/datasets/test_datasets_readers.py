@@ -6,18 +6,12 @@ import re
 import numpy as np
 import pytest
 
-from skembed import datasets
-from skembed.datasets import (
-    read_msrp,
-    read_opinosis,
-    read_paraphrase_zip,
-    read_senteval,
-    read_sick,
-    read_sts,
-    read_sts_benchmark,
-    read_trec,
-)
+from skembed.datasets._archives import read_opinosis, read_paraphrase_zip
 from skembed.datasets._files import description
+from skembed.datasets._pairs import read_msrp, read_sick
+from skembed.datasets._senteval import read_senteval, read_trec
+from skembed.datasets._sts import read_sts
+from skembed.datasets._sts_benchmark import read_sts_benchmark
 
 STS_2015 = ["answers-forums", "answers-students", "belief", "headlines", "images"]
 STS_2016 = ["answer-answer", "headlines", "plagiarism", "postediting", "question-question"]
@@ -294,12 +288,3 @@ def test_descriptions(name):
     text = description(name)
     for heading in ("**Figures**", "**Source.**", "**Licence.**", "**Citation"):
         assert heading in text
-
-
-def test_names():
-    """What can be downloaded can be read."""
-    names = set(datasets.__all__)
-    other = {"fetch_semantic_groups": "read_paraphrase_zip"}
-    assert {other.get(name, name.replace("fetch_", "read_")) for name in names if name.startswith("fetch_")} == {
-        name for name in names if name.startswith("read_")
-    }

@@ -15,10 +15,9 @@ from skembed.datasets import (
     fetch_image_captions,
     fetch_ppdb_lexicon,
     fetch_simple_wikipedia_pairs,
-    read_image_captions,
-    read_ppdb_lexicon,
-    read_simple_wikipedia_pairs,
 )
+from skembed.datasets._captions import read_image_captions
+from skembed.datasets._training_pairs import read_ppdb_lexicon, read_simple_wikipedia_pairs
 
 MEMBER = "altlex_train_bootstrapped.tsv"
 ROW = "0\tIt rains\tand\tit is cold .\tIt is wet\tand\tcold .\r\n"
