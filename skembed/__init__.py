@@ -39,7 +39,7 @@ _HOMES = {
     "to_gensim": "_word_vectors.write",
     "write_word_vectors": "_word_vectors.write",
 }
-_SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics", "research"]
+_SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics", "research", "testing"]
 
 __all__ = [
     "ApproximateIndex",
@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from . import inspection as inspection
     from . import metrics as metrics
     from . import research as research
+    from . import testing as testing
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
     from ._interchange.exporting import export_model as export_model

@@ -23,7 +23,7 @@ class LettersAsTargets:
     """A method that learns from targets: where a test gives none, or labels, a sentence's first letters are its."""
 
     def _annotations(self, corpus, y):
-        return super()._annotations(corpus, targets_of(corpus) if np.ndim(y) < 2 else y)
+        return super()._annotations(corpus, targets_of(corpus) if np.ndim(np.asarray(y)) < 2 else y)
 
 
 def targets_of(sentences):

@@ -26,7 +26,7 @@ RANKS = [
     ["_compiled"],
     ["_text"],
     ["_corpus"],
-    ["metrics"],
+    ["metrics", "testing"],
     ["_training"],
     ["_encoders", "_objectives", "_shards"],
     ["_base"],
