@@ -76,6 +76,7 @@ copybutton_prompt_is_regexp = True
 html_theme = "pydata_sphinx_theme"
 html_title = "skembed"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]  # for programs that read documentation
 html_css_files = ["custom.css"]
 html_theme_options = {
     "show_toc_level": 2,
