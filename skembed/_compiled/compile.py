@@ -8,12 +8,20 @@ from typing import Any
 from numba import config, njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
+from .parts import options_of_kernels, options_of_parts
+
 # For functions that only compiled code calls. They are not cached on disk, since their code is part of their callers',
 # and get no wrapper for Python or C, which is a fifth of the work of compiling.
 # No fastmath: with it the compiler orders sums by the SIMD width, replaces divisions by estimates that differ between
 # processors, and fuses only some products and sums. Fast code uses the vectors of `simd` instead, with a fixed order
 # and with fused products wherever the processor has them.
-COMPILE = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+COMPILE = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    **options_of_parts(),
+}
 # The same without numba's reference counts of arrays, which cost more than the arithmetic between two of them. Such a
 # function makes no array and no slice of one.
 LEAN = {**COMPILE, "_nrt": False}
@@ -80,7 +88,7 @@ def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
     It is kept below NUMBA_CACHE_DIR, else in numba's folder in the user's cache folder. Where that cannot be written,
     every process compiles anew.
     """
-    compiled = njit(**{**options, "no_cpython_wrapper": False})(function)
+    compiled = njit(**{**options, "no_cpython_wrapper": False, **options_of_kernels()})(function)
     if not config.DISABLE_JIT:
         with suppress(RuntimeError):  # "no locator available": nowhere to write
             compiled._cache = _KernelCache(function)
