@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import llvmlite.binding
+from numba import version_info
 from numba.core import codegen, compiler
+
+from .disk import release_locks
 
 
 class _Part(codegen.JITCodeLibrary):
@@ -56,24 +58,36 @@ class _PartCompiler(compiler.Compiler):
 
 class _KernelCompiler(compiler.Compiler):
     def define_pipelines(self) -> Any:
-        state = self.state
-        state.library = _Kernel(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()
+        if _IS_KNOWN:
+            state = self.state
+            state.library = _Kernel(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
         return super().define_pipelines()
 
+    def compile_extra(self, func: Any) -> Any:
+        try:
+            return super().compile_extra(func)
+        except BaseException:  # such as an interrupt
+            release_locks()
+            raise
 
-# What is used of numba beyond its documented `pipeline_class`. A version without one of these compiles as it likes,
-# which takes longer and gives the same numbers.
+
+# What is used of numba beyond its documented `pipeline_class`. Versions without it, and those before the first that was
+# tested, compile as numba does, which takes longer and gives the same numbers.
 _USED = {
-    "_optimize_functions",
-    "_optimize_final_module",
     "_get_module_for_linking",
+    "_optimize_final_module",
+    "_optimize_functions",
     "add_linking_library",
     "enable_object_caching",
     "finalize",
 }
-_IS_KNOWN = _USED <= set(dir(codegen.JITCodeLibrary)) and "no_compile" in compiler.Flags.options
-_HAS_NEW_PASSES = hasattr(llvmlite.binding, "create_pass_builder")
+_IS_KNOWN = (
+    version_info.short >= (0, 68)
+    and _USED <= set(dir(codegen.JITCodeLibrary))
+    and "no_compile" in compiler.Flags.options
+    and hasattr(codegen.JITCPUCodegen, "_module_pass_manager")
+)
 
 
 def options_of_parts() -> dict[str, Any]:
@@ -83,4 +97,4 @@ def options_of_parts() -> dict[str, Any]:
 
 def options_of_kernels() -> dict[str, Any]:
     """Options of `njit` for a function that Python calls."""
-    return {"pipeline_class": _KernelCompiler if _IS_KNOWN and _HAS_NEW_PASSES else compiler.Compiler}
+    return {"pipeline_class": _KernelCompiler}
