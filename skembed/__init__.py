@@ -44,7 +44,7 @@ _HOMES = {
     "to_gensim": "_word_vectors.write",
     "write_word_vectors": "_word_vectors.write",
 }
-_SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics"]
+_SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics", "precompile"]
 
 __all__ = [
     "ApproximateIndex",
@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from . import evaluation as evaluation
     from . import inspection as inspection
     from . import metrics as metrics
+    from . import precompile as precompile
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
     from ._interchange.exporting import export_model as export_model
