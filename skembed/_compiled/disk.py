@@ -31,7 +31,7 @@ except ImportError:  # Windows, where numba writes files so that no reader finds
     fcntl = None  # type: ignore[assignment]
 
 # numba before 0.60 calls it private.
-_UserWideCacheLocator = getattr(caching, "UserWideCacheLocator", None) or caching._UserWideCacheLocator
+_UserWideCacheLocator: Any = getattr(caching, "UserWideCacheLocator", None) or caching._UserWideCacheLocator
 
 _PACKAGE = Path(__file__).parent.parent
 _LONGEST_WAIT = 120.0  # seconds; then a process compiles itself

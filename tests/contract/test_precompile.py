@@ -2,7 +2,8 @@
 
 import pytest
 from estimators import NAMES
-from test_processes import counted, run
+from test_compiled_code import counted
+from test_processes import run
 
 from skembed import precompile as precompiling
 from skembed.precompile import PARTS, main, precompile
