@@ -39,7 +39,7 @@ _HOMES = {
     "to_gensim": "_word_vectors.write",
     "write_word_vectors": "_word_vectors.write",
 }
-_SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics", "research", "testing"]
+_SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics", "precompile", "research", "testing"]
 
 __all__ = [
     "ApproximateIndex",
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from . import evaluation as evaluation
     from . import inspection as inspection
     from . import metrics as metrics
+    from . import precompile as precompile
     from . import research as research
     from . import testing as testing
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus

@@ -1,132 +1,177 @@
-"""How long does it take to import skembed, and until the first fit of a process trains?
+"""How long does it take to import skembed, and until the first vectors of a process are there?
 
-    python benchmarks/speed/startup.py --data DATA
+    python benchmarks/speed/startup.py --data DATA --before CHECKOUT
 
-Every measurement is a fresh process. "First fit" runs from the call of `fit` on 40 sentences until it returns; that
-little text trains in no time. A cold cache is an empty folder for numba; a warm one has been filled by the same fit.
-The last rows start eight processes at once on an empty cache, and one on a read-only copy without a home folder.
+Every measurement is a fresh process, in seconds of its CPU time, user and system: they compile on one core. The text
+has 40 sentences, so learning takes no time. A cold cache is an empty folder; a warm one has been filled by the same
+program. "Kept" is a cache that nobody may write to, without a home folder, as in a container whose image was built
+with ``python -m skembed.precompile``. Eight processes start at once; their wall-clock time is beside that of one, since
+they share the cores. With --before, the code of an earlier checkout is measured in turns.
 """
 
+import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import ONE_THREAD, arguments, learners, median, rounds_of, spread
+from measuring import ONE_THREAD, arguments, median, rounds_of
 from reporting import bars, report, target
 
-IMPORT = "import time; t = time.perf_counter(); import sklearn; print(time.perf_counter() - t)"
-# In the process that has imported scikit-learn: what an import takes differs more from process to process.
-IMPORTED = "import time, sklearn; t = time.perf_counter(); import skembed; {}; print(time.perf_counter() - t)"
-FIT = """
-import time, sklearn, skembed
-model = skembed.{}(random_state=0, **{})
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import json, sys, time
+import sklearn.pipeline
+times = [time.process_time()]
+import skembed
+{load}
+times.append(time.process_time())
 sentences = ["The cat sat on the mat.", "It slept there all day long."] * 20
-t = time.perf_counter()
-model.fit(sentences)
-print(time.perf_counter() - t)
+{first}
+times.append(time.process_time())
+{use}
+times.append(time.process_time())
+modules = [name for name in sys.modules if name.startswith("skembed.")]
+print(json.dumps([*times, len(modules)]))
 """
+TASKS = {
+    "CBOSVectorizer": (
+        "skembed.CBOSVectorizer",
+        "model = skembed.CBOSVectorizer(random_state=0).fit(sentences)",
+        "model.transform(sentences)",
+    ),
+    "TextVectorizer": (
+        "skembed.TextVectorizer",
+        "model = skembed.TextVectorizer(random_state=0).fit(sentences)",
+        "model.transform(sentences)",
+    ),
+    "SearchIndex": (
+        "skembed.SearchIndex",
+        "model = skembed.SearchIndex(random_state=0).fit(sentences)",
+        'model.search(["the cat"], k=3)',
+    ),
+    "nearest": (
+        "skembed.nearest; import numpy",
+        "rows = numpy.eye(40, 20, dtype=numpy.float32)",
+        "skembed.nearest(rows, rows, k=3)",
+    ),
+}
+STEPS = ["importing scikit-learn", "import", "first fit", "first use"]
 
 
-def seconds_of(code, *, prefix=(), **environment):
-    """Run code in a fresh process; the figure that it prints last."""
-    environment = {**os.environ, **ONE_THREAD, **environment}
-    command = [*prefix, sys.executable, "-c", code]
+def environment_of(code, cache):
+    return {
+        **os.environ,
+        **ONE_THREAD,
+        "PYTHONPATH": str(code),
+        "SKEMBED_CACHE_DIR": str(cache),
+        "NUMBA_CACHE_DIR": str(cache),  # which earlier code reads
+    }
+
+
+def run(task, code, cache, prefix=(), **environment):
+    """CPU seconds of each step in a fresh process, and how many modules of skembed it loaded."""
+    load, first, use = TASKS[task]
+    command = [*prefix, sys.executable, "-c", PROGRAM.format(load=load, first=first, use=use)]
+    environment = {**environment_of(code, cache), **environment}
     done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr)
-    return float(done.stdout.split()[-1])
+    *times, n_modules = json.loads(done.stdout.split("\n")[-2])
+    return [end - start for start, end in zip([0.0, *times], times)], n_modules
 
 
-def first_fit(code, cache):
-    def run():
-        if cache is not None:
-            return seconds_of(code, NUMBA_CACHE_DIR=cache)
-        with tempfile.TemporaryDirectory() as empty:
-            return seconds_of(code, NUMBA_CACHE_DIR=empty)
+def kept(task, code, cache):
+    """A cache that may only be read, without a home folder."""
+    paths = [Path(cache), *Path(cache).rglob("*")]
+    for path in paths:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    # To root nothing is read-only until it gives up that privilege.
+    prefix = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+    try:
+        return run(task, code, cache, prefix, HOME=os.devnull, XDG_CACHE_HOME="")
+    finally:
+        for path in paths:
+            path.chmod(0o755)
 
-    return run
 
-
-def many_at_once(code, n_processes=8):
-    """Seconds until all have ended, and how many failed."""
+def at_once(n_processes, task, code):
+    """Seconds by the wall clock, and CPU seconds of all after their imports, on an empty cache; and how many failed."""
+    load, first, use = TASKS[task]
+    program = PROGRAM.format(load=load, first=first, use=use)
     with tempfile.TemporaryDirectory() as empty:
-        environment = {**os.environ, **ONE_THREAD, "NUMBA_CACHE_DIR": empty}
         start = time.perf_counter()
+        command, environment = [sys.executable, "-c", program], environment_of(code, empty)
         started = [
-            subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.DEVNULL)
-            for _ in range(n_processes)
+            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(n_processes)
         ]
-        failed = sum(process.wait() != 0 for process in started)
-        return time.perf_counter() - start, failed
+        printed = [process.communicate()[0] for process in started]
+        wall = time.perf_counter() - start
+    times = [json.loads(lines) for lines, process in zip(printed, started) if process.returncode == 0]
+    return wall, sum(used - imported for _, imported, _, used, _ in times), n_processes - len(times)
 
 
-def read_only(code):
-    """First fit on a copy of the package that cannot be written, without a home."""
-    import skembed
-
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "skembed"
-        shutil.copytree(Path(skembed.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        for path in [*copy.rglob("*"), copy, Path(folder)]:
-            path.chmod(0o555 if path.is_dir() else 0o444)
-        environment = {"HOME": f"{folder}/home", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": "", "PYTHONPATH": folder}
-        # To root nothing is read-only until it gives up that privilege.
-        prefix = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
-        try:
-            return seconds_of(code, prefix=prefix, **environment)
-        finally:
-            for path in (Path(folder), copy, *(p for p in copy.rglob("*") if p.is_dir())):
-                path.chmod(0o755)
+def total(steps):
+    """Seconds of all steps but the import of scikit-learn."""
+    return sum(steps[1:])
 
 
 def main():
-    options = arguments(__doc__)
-    codes = {name: FIT.format(cls, settings) for name, (cls, settings) in learners().items()}
-    if options.quick:
-        codes = {"CBOS": codes["CBOS"]}
-    with tempfile.TemporaryDirectory() as cache:
-        runs = {
-            "import sklearn": lambda: seconds_of(IMPORT),
-            "import skembed after it": lambda: seconds_of(IMPORTED.format("pass")),
-            "import skembed and load an estimator after it": lambda: seconds_of(
-                IMPORTED.format("skembed.CBOSVectorizer")
-            ),
+    options = arguments(__doc__, before={"type": Path, "help": "an earlier checkout"})
+    codes = {"now": ROOT} | ({"before": options.before} if options.before else {})
+    tasks = ["CBOSVectorizer"] if options.quick else list(TASKS)
+    rows, targets, raw, modules = [], [], {}, {}
+    states = {"cold": run, "warm": run, "kept": kept}
+
+    def measure(task, code):
+        """All states of the cache: a cold one is warm afterwards."""
+        with tempfile.TemporaryDirectory() as cache:
+            return [measured(task, code, cache) for measured in states.values()]
+
+    runs = {(task, name): partial(measure, task, code) for task in tasks for name, code in codes.items()}
+    found = {}
+    for (task, name), results in rounds_of(runs, options.rounds).items():
+        for i, state in enumerate(states):
+            found[state, task, name] = [result[i][0] for result in results]
+        modules[f"{task}, {name}"] = results[0][0][1]
+    for (state, task, name), times in found.items():
+        steps = [median([steps[i] for steps in times]) for i in range(len(STEPS))]
+        raw[f"{state}, {task}, {name}"] = times
+        row = {"what": task, "cache": state, "code": name}
+        row |= {step: round(seconds, 2) for step, seconds in zip(STEPS[1:], steps[1:])}
+        rows.append({**row, "in all": round(total(steps), 2)})
+        if name == "now" and state == "cold":
+            limit = 5 if task == "CBOSVectorizer" else 6
+            targets.append(target("first vectors, cold cache", task, total(steps), limit, at_most=True, unit="s"))
+    at_once_of = {n: at_once(n, "CBOSVectorizer", ROOT) for n in (1, 8)}
+    for n_processes, (wall, cpu, failed) in at_once_of.items():
+        row = {
+            "what": f"{n_processes} at once: CBOSVectorizer",
+            "cache": "cold",
+            "code": "now",
+            "in all": round(cpu, 1),
         }
-        for name, code in codes.items():
-            first_fit(code, cache)()
-            runs[f"first fit, warm cache, {name}"] = first_fit(code, cache)
-            runs[f"first fit, cold cache, {name}"] = first_fit(code, None)
-        results = rounds_of(runs, options.rounds)
-    eight, failed = many_at_once(codes["CBOS"])
-    results["eight processes at once, empty cache, CBOS"] = [eight]
-    try:
-        results["read-only package, no home, CBOS"] = [read_only(codes["CBOS"])]
-        works = 1.0
-    except RuntimeError as error:
-        print(error)
-        works = 0.0
-    rows = [{"what": n, "seconds": round(median(found), 4), "± %": spread(found)} for n, found in results.items()]
-    added = 1e3 * median(results["import skembed after it"])
-    targets = [target("import skembed over importing scikit-learn", "", added, 50, at_most=True, unit="ms")]
-    for name, found in results.items():
-        if name.startswith("first fit"):
-            asked, of = name.split(" cache, ")
-            limit = 1.5 if "warm" in name else 15
-            targets.append(target(f"{asked} cache", of, median(found), limit, at_most=True, unit="s"))
-    targets.append(target("eight processes at once on an empty cache, failures", "", failed, 0, at_most=True))
-    targets.append(target("a read-only package without a home works (1: yes)", "", works, 1))
+        rows.append({**row, "wall clock": round(wall, 1), "failed": failed})
+    (_, one, _), (_, eight, failed) = at_once_of.values()
+    targets.append(target("eight processes, times the CPU time of one", "", eight / one, 1.5, at_most=True))
+    targets.append(target("eight processes, failures", "", failed, 0, at_most=True))
+    notes = "Modules of skembed that are loaded: " + ", ".join(f"{n} ({name})" for name, n in modules.items())
 
     def draw(figure):
-        bars(figure.subplots(), [row["what"] for row in rows], [row["seconds"] for row in rows], unit="seconds")
+        cold = [row for row in rows if row["cache"] == "cold" and "first use" in row]
+        bars(
+            figure.subplots(),
+            [f"{row['what']}, {row['code']}" for row in cold],
+            [row["in all"] for row in cold],
+            unit="CPU s",
+        )
 
-    notes = f"skembed adds {added:.1f} ms to importing scikit-learn."
-    report(options, "startup", "Import and first fit", rows, notes=notes, targets=targets, raw=results, draw=draw)
+    report(options, "startup", "First vectors", rows, notes=f"{notes}.", targets=targets, raw=raw, draw=draw)
 
 
 if __name__ == "__main__":

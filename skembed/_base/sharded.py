@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from .._shards.engines import engine_of
 from .._shards.plan import SHORT_TEXT, Pace
-from .._shards.rounds import Job, RoundTrainer
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
@@ -16,6 +14,9 @@ from .._validation.messages import warn_at_user
 from .._validation.paths import PathLike
 from .scikit_learn import fit_context
 from .trained import TrainedVectorizer
+
+if TYPE_CHECKING:
+    from .._shards.rounds import RoundTrainer
 
 # What learning does not need: the text itself, and functions that another process may not be able to receive.
 _OF_THE_TEXT = {"corpus": None, "init": None, "analyzer": "word", "stemmer": None, "stop_words": None}
@@ -109,10 +110,14 @@ class ShardedVectorizer(TrainedVectorizer):
     def _make_loop(
         self, fitted: dict[str, Any], text: EncodedText, engine: Any, *, partial: bool
     ) -> BlockLoop | RoundTrainer:
+        if self.n_shards in (None, 1) and engine is None:
+            return self._make_trainer(fitted)
+        from .._shards.engines import engine_of  # most fits need none of their files
+        from .._shards.rounds import Job, RoundTrainer
+
         chosen = engine_of(engine, self.n_jobs, self.n_shards)
         if self.n_shards in (None, 1):
-            if engine is not None:
-                warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
+            warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
             return self._make_trainer(fitted)
         if partial and len(text.tokens) < SHORT_TEXT:
             return self._make_trainer(fitted)

@@ -7,6 +7,7 @@ Knows no text and no models.
 __all__ = [
     "buffers",
     "compile",
+    "disk",
     "gather",
     "intrinsic",
     "norms",

@@ -43,6 +43,8 @@ from .word_table import (
     prefetch_slot,
 )
 
+_has_capacity = njit(**INLINE)(has_capacity)
+
 SEGMENT = 512  # bytes of text that are scanned at a time, a multiple of 64
 # What a scan remembers when it is interrupted: the first byte to read, the number of ids so far, the index of the
 # sentence, and whether the byte before is in a span, and where that begins.
@@ -50,6 +52,7 @@ FROM, N_IDS, SENTENCE, IN_SPAN, SPAN_START = range(5)
 
 _LOWERED = 64  # bytes of a span that are lowered in registers; a longer one goes through the arena
 _U0, _U1, _U2, _U3 = (np.uint64(n) for n in (0, 1, 2, 3))
+_NONE, _ZERO, _ONE = (np.int64(n) for n in (-1, 0, 1))  # a plain number is another type, compiled once more
 _HIGH, _LOWER = np.uint64(0x8080808080808080), np.uint64(0x2020202020202020)  # a bit of each byte
 
 
@@ -57,7 +60,7 @@ class Tables(NamedTuple):
     """What a scan looks up."""
 
     lowered: np.ndarray  # (n_characters,) uint32, as batches.lowered_characters returns it
-    known: Words | None  # that are only read
+    known: Words  # that are only read; perhaps none
     new: Words  # the other words, whose ids follow
 
 
@@ -122,8 +125,7 @@ def _find_spans(text, ends, scanned, segment):
 def _list_word(known, table, words, n_words, a, b, n):
     """Note a word of at most SHORT bytes, and prefetch its slots."""
     key = hash_of(a, b)
-    if known is not None:
-        prefetch_slot(known.slots, key)
+    prefetch_slot(known.slots, key)
     prefetch_slot(table.slots, key)
     at = n_words << _U2
     words[at], words[at + _U1], words[at + _U2], words[at + _U3] = a, b, key, n
@@ -144,11 +146,11 @@ def _list_lowered(text, start, end, tables, words, n_words):
     It is 0 if a word is too long, or a character has a fault.
     """
     a = b = _U0
-    n = stacked = 0
-    letter = before = -1  # where a letter of a script without spaces begins, and the one right before it
+    n = stacked = _ZERO
+    letter = before = _NONE  # where a letter of a script without spaces begins, and the one right before it
     at = start
     while at <= end:
-        found, size, fault = 0, 1, 0
+        found, size, fault = _ZERO, _ONE, _ZERO
         if at < end:
             found, size, fault = next_lowered(text, at, tables.lowered)
         if fault or found & stacked:
@@ -162,16 +164,16 @@ def _list_lowered(text, start, end, tables, words, n_words):
                 n_words += _U1
             _list_slice(text, letter, at, tables, words, n_words)
             n_words += _U1
-            letter, before = -1, letter
+            letter, before = _NONE, letter
         if n > 0 and (found == 0 or found & UNSPACED):
             _list_word(tables.known, tables.new, words, n_words, a, b, n)
             n_words += _U1
             a = b = _U0
-            n = 0
+            n = _ZERO
         if found & UNSPACED:
             letter = at
         elif not found & MARK:
-            before = -1
+            before = _NONE
         if found and not found & UNSPACED and (n > 0 or not found & MARK):
             bits, n_bytes = utf8(found & CODE)
             if n + n_bytes > SHORT:
@@ -235,11 +237,11 @@ def _id_of_slice(text, start, end, tables):
 def _split_span(text, start, end, tables, ids, n_ids):
     """Ids of the words of any span; returns ``n_ids``."""
     arena, state = tables.new.arena, tables.new.state
-    n = stacked = 0
-    letter = before = -1  # as in _list_lowered
+    n = stacked = _ZERO
+    letter = before = _NONE  # as in _list_lowered
     at = start
     while at <= end:
-        found, size, fault = 0, 1, 0
+        found, size, fault = _ZERO, _ONE, _ZERO
         if at < end:
             found, size, fault = next_lowered(text, at, tables.lowered)
         if found & stacked:
@@ -254,15 +256,15 @@ def _split_span(text, start, end, tables, ids, n_ids):
                 n_ids += _U1
             ids[n_ids] = _id_of_slice(text, letter, at, tables)
             n_ids += _U1
-            letter, before = -1, letter
+            letter, before = _NONE, letter
         if n > 0 and (found == 0 or found & UNSPACED):
             ids[n_ids] = id_of_last(tables.known, tables.new, n)
             n_ids += _U1
-            n = 0
+            n = _ZERO
         if found & UNSPACED:
             letter = at
         elif not found & MARK:
-            before = -1
+            before = _NONE
         if found and not found & UNSPACED and (n > 0 or not found & MARK):
             n += encode_character(found & CODE, arena, state[N_BYTES] + n)
         at += size
@@ -311,7 +313,7 @@ def scan(text, ends, tables, scanned, segment):
         carried = first - progress[SPAN_START] if progress[IN_SPAN] else 0
         n_words, n_bytes = SEGMENT + carried, 4 * carried + 4 * SEGMENT
         if (
-            not has_capacity(table.state[N_WORDS] + n_words, table.slots.shape[0] // STRIDE)
+            not _has_capacity(table.state[N_WORDS] + n_words, table.slots.shape[0] // STRIDE)
             or table.state[N_BYTES] + n_bytes > table.arena.shape[0] - ARENA_PADDING
         ):
             table.state[MORE_WORDS], table.state[MORE_BYTES] = n_words, n_bytes

@@ -28,6 +28,7 @@ from .word_table import (
     take_counts,
 )
 
+_NO_WORDS = new_words(1, 0)
 _LINE_FEED = ord("\n")
 _MERGED_AT_ONCE = 1 << 12  # words
 _LONG_SPAN = 1 << 16  # words that a span may have; it has far fewer, as its letters would be single
@@ -56,7 +57,7 @@ class Scanner:
         """Number of words in the table."""
         return int(self.words.state[N_WORDS])
 
-    def scan(self, batch: Batch, known: Words | None = None) -> Scan:
+    def scan(self, batch: Batch, known: Words = _NO_WORDS) -> Scan:
         """Return the ids of a text: a word of `known` keeps its id, and the ids of new words follow."""
         text, ends = _as_text(batch, self._text)
         ptr = np.zeros(len(ends) + 1, np.int64)
@@ -73,7 +74,7 @@ class Scanner:
             np.subtract.at(counts, ids, 1)
         return counts
 
-    def _scan(self, text: Text, ends: np.ndarray, known: Words | None, scanned: Scanned) -> int:
+    def _scan(self, text: Text, ends: np.ndarray, known: Words, scanned: Scanned) -> int:
         """Write the ids of a text and the offsets of its sentences; returns the number of ids."""
         progress, ids, ptr = scanned
         state = self.words.state
@@ -92,7 +93,7 @@ class Scanner:
                 _complain(text)
                 raise
             lowered = lowered_characters(is_lowered=True)
-            if known is None:  # otherwise the counts are not used
+            if known is _NO_WORDS:  # otherwise the counts are not used
                 self._twice.append(ids[ptr[row] : progress[N_IDS]].copy())
             progress[:] = ends[row - 1] + 1 if row else 0, ptr[row], row, False, 0
             state[FAULTS] &= ~CONTEXT
@@ -126,7 +127,7 @@ def pack_words(scanners: Sequence[Scanner]) -> tuple[PackedWords, list[np.ndarra
             ids = indices[-1][first : first + _MERGED_AT_ONCE]
             its_ptr = ptr[first : first + len(ids) + 1]
             table = with_capacity(table, len(ids), int(its_ptr[-1] - its_ptr[0]))
-            merge_words(scanner.words.arena, its_ptr, table, ids)
+            merge_words(scanner.words.arena, its_ptr, _NO_WORDS, table, ids)
     counts = np.zeros(int(table.state[N_WORDS]), np.int64)
     for index, its_counts in zip(indices, counts_of):
         counts[index] += its_counts
@@ -183,7 +184,7 @@ def table_of(words: Sequence[str]) -> Words:
     text = "\n".join([*words, ""]).replace("_", "\x7f").encode("utf-8", "surrogatepass")
     table = with_capacity(new_words(2, 0), len(words), len(text))
     source = np.frombuffer(text + bytes(ARENA_PADDING), np.uint8)
-    merge_words(source, _starts(source), table, np.empty(len(words), np.int32))
+    merge_words(source, _starts(source), _NO_WORDS, table, np.empty(len(words), np.int32))
     return table
 
 
@@ -202,7 +203,8 @@ def with_capacity(words: Words, n_words: int, n_bytes: int, *, is_sparse: bool =
         else:
             slots = np.empty(n_slots * STRIDE, np.uint64)  # in large pages of memory, which np.zeros does not take
             slots[:] = 0
-        move_slots(words.slots, slots)
+        if state[N_WORDS]:
+            move_slots(words.slots, slots)
     n_used = int(state[N_BYTES])
     if n_used + n_bytes + ARENA_PADDING > len(arena):
         arena = np.empty(2 * (n_used + n_bytes + ARENA_PADDING), np.uint8)

@@ -226,22 +226,6 @@ def line_feeds(text, n_bytes, ends):
 
 
 @lean_kernel
-def copy_words(text, starts, gathered, ptr):
-    """Copy words, the i-th from ``text[starts[i]]`` on, to ``gathered[ptr[i] : ptr[i + 1]]``.
-
-    Eight bytes at a time where they fit: what is written past the end of a word is overwritten by the next one.
-    """
-    for i in range(starts.shape[0]):
-        shift = starts[i] - ptr[i]
-        if ptr[i + 1] + 8 <= gathered.shape[0] and ptr[i + 1] + 8 + shift <= text.shape[0]:
-            for j in range(ptr[i], ptr[i + 1], 8):
-                store_bytes(gathered, j, load_bytes(text, j + shift))
-        else:
-            for j in range(ptr[i], ptr[i + 1]):
-                gathered[j] = text[j + shift]
-
-
-@lean_kernel
 def join_slices(data, offsets, text, ends):
     """Copy slices of ``data`` one after the other, each followed by a line feed, and write the offsets of these.
 

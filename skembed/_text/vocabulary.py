@@ -16,6 +16,7 @@ from .batches import decode_words, encode_words, offsets
 
 _KEY_BYTES = 8
 _MANY = 20_000  # words, from which on it takes longer to order them than to start a thread
+_AT_ONCE = 1 << 12  # words
 _OF_WORD = np.array([2**64 - 2 ** (64 - 8 * n) for n in range(_KEY_BYTES + 1)], np.uint64)  # masks of the first n bytes
 
 
@@ -105,8 +106,6 @@ class Vocabulary:
         ValueError
             If no word is left.
         """
-        from .utf8 import copy_words  # numba takes a while to import
-
         given = np.asarray(counts, dtype=np.int64)
         order = _by_count(text, starts, ends, given, threads if threads and len(given) > _MANY else Threads(1))
         falling = given[order]
@@ -115,8 +114,7 @@ class Vocabulary:
         remap = np.full(len(order), -1, np.int32)
         remap[kept] = np.arange(n_kept, dtype=np.int32)
         ptr = offsets((ends - starts)[kept])
-        packed = np.empty(ptr[-1], np.uint8)
-        copy_words(text, starts[kept], packed, ptr)
+        packed = _words_at(text, starts[kept], ptr)
         return cls.from_packed(packed, ptr, falling[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
@@ -203,6 +201,16 @@ def _by_count(
     is_rare = counts <= 1  # about half of the words of a text
     parts = np.flatnonzero(~is_rare), np.flatnonzero(is_rare)
     return np.concatenate(list(threads.in_order(sort, parts, least=2)))
+
+
+def _words_at(text: np.ndarray, starts: np.ndarray, ptr: np.ndarray) -> np.ndarray:
+    """Copy words one after the other, word i from ``text[starts[i]]`` on to ``ptr[i]``."""
+    packed = np.empty(ptr[-1], np.uint8)
+    for first in range(0, len(starts), _AT_ONCE):  # an index of eight bytes for each byte takes memory
+        some = ptr[first : first + _AT_ONCE + 1]
+        shifts = np.repeat(starts[first : first + _AT_ONCE] - some[:-1], np.diff(some))
+        packed[some[0] : some[-1]] = text[np.arange(some[0], some[-1]) + shifts]
+    return packed
 
 
 def check_limits(min_count: int, max_features: int | None) -> tuple[int, int | None]:

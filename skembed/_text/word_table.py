@@ -51,7 +51,6 @@ def new_words(n_slots: int = 1024, n_bytes: int = 4096) -> Words:
     return Words(np.zeros(n_slots * STRIDE, np.uint64), arena, np.zeros(5, np.int64))
 
 
-@lean_kernel
 def has_capacity(n_words, n_slots):
     """Whether a table is large enough for this many words: some slots stay free, so that a search ends soon."""
     return 8 * n_words <= 5 * n_slots
@@ -154,28 +153,19 @@ def _id_at(slots, slot):
 
 
 @njit(**INLINE)
-def _first_id(known):
-    """The id of the first word that a table of known words does not have."""
-    if known is None:  # without one, numba compiles another version
-        return np.int64(0)
-    return known.state[N_WORDS]
-
-
-@njit(**INLINE)
 def id_of_short(known, table, a, b, key, n):
     """Id of a word of ``n`` bytes, at most SHORT, with the hash ``key``; a new word is added to ``table``."""
-    if known is not None:
-        slot = _find_short(known.slots, key, a, b)
-        if known.slots[slot + _U2] != _U0:
-            return _id_at(known.slots, slot)
+    slot = _find_short(known.slots, key, a, b)
+    if known.slots[slot + _U2] != _U0:
+        return _id_at(known.slots, slot)
     slots, arena, state = table
     slot = _find_short(slots, key, a, b)
     slots[slot + _U3] += _U1
     if slots[slot + _U2] != _U0:
-        return _first_id(known) + _id_at(slots, slot)
+        return known.state[N_WORDS] + _id_at(slots, slot)
     store_bytes(arena, state[N_BYTES], a)
     store_bytes(arena, state[N_BYTES] + 8, b)
-    return _first_id(known) + _add_word(table, slot, a, b, n)
+    return known.state[N_WORDS] + _add_word(table, slot, a, b, n)
 
 
 @njit(**LEAN)
@@ -186,15 +176,14 @@ def id_of_last(known, table, n):
     a, b, key = _slot_contents(arena, start, n)
     if n <= SHORT:
         return id_of_short(known, table, a, b, key, n)
-    if known is not None:
-        slot = _find_long(known.slots, known.arena, arena, start, n, key)
-        if known.slots[slot + _U2] != _U0:
-            return _id_at(known.slots, slot)
+    slot = _find_long(known.slots, known.arena, arena, start, n, key)
+    if known.slots[slot + _U2] != _U0:
+        return _id_at(known.slots, slot)
     slot = _find_long(slots, arena, arena, start, n, key)
     slots[slot + _U3] += _U1
     if slots[slot + _U2] != _U0:
-        return _first_id(known) + _id_at(slots, slot)
-    return _first_id(known) + _add_word(table, slot, a, b | np.uint64(start), n)
+        return known.state[N_WORDS] + _id_at(slots, slot)
+    return known.state[N_WORDS] + _add_word(table, slot, a, b | np.uint64(start), n)
 
 
 @lean_kernel
@@ -211,9 +200,10 @@ def move_slots(slots, larger):
 
 
 @lean_kernel
-def merge_words(source, ptr, table, ids):
+def merge_words(source, ptr, none, table, ids):
     """Add words to a table with enough capacity; ``ids`` (n_words,) int32 receives their ids in it.
 
+    ``none`` is a table without words.
     ``source`` (n_bytes + ARENA_PADDING,) uint8 has the bytes of the words, each followed by one more
     ``ptr`` (n_words + 1,) int64, where they begin in it
     """
@@ -225,12 +215,11 @@ def merge_words(source, ptr, table, ids):
         start, n = ptr[word], ptr[word + 1] - ptr[word] - 1
         for i in range(0, n, 8):
             store_bytes(table.arena, table.state[N_BYTES] + i, load_bytes(source, start + i))
-        ids[word] = id_of_last(None, table, n)
+        ids[word] = id_of_last(none, table, n)
 
 
-@lean_kernel
-def take_counts(slots, counts):
+def take_counts(slots: np.ndarray, counts: np.ndarray) -> None:
     """Write how often each word of a table was found, by its id."""
-    for slot in range(0, slots.shape[0], STRIDE):
-        if slots[slot + 2] != _U0:
-            counts[_id_at(slots, np.uint64(slot))] = slots[slot + 3]
+    _, _, meta, found = slots.reshape(-1, STRIDE).T
+    is_used = meta != 0
+    counts[meta[is_used] & np.uint64(0xFFFFFFFF)] = found[is_used]

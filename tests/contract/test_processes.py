@@ -1,11 +1,8 @@
 """The same bits in every process, with any number of threads; and no way to hang."""
 
 import hashlib
-import inspect
 import json
 import os
-import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,9 +13,6 @@ import joblib
 import numpy as np
 import pytest
 from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, dense, fitted, learned, make
-
-from skembed._compiled import compile as compiling
-from skembed._compiled.random import fill_uniform
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -134,123 +128,6 @@ assert [fit_and_digest(name, n_jobs=2) for name in TRAINED_CLASSES] == before
 print(os.waitstatus_to_exitcode(status))
 """
     assert run(code).strip() == "17"
-
-
-# -- compiled code on disk -------------------------------------------------------------------------------------------
-
-
-def rows_of_one_kernel():
-    """Run one kernel, which stands for all: each is cached in the same way, and this one compiles in a second."""
-    rows = np.zeros((3, 5), np.float32)
-    fill_uniform(rows, 7, 0.5)
-    return rows.tobytes().hex()
-
-
-RUN_ONE_KERNEL = f"""
-import numpy as np
-from skembed._compiled.random import fill_uniform
-{inspect.getsource(rows_of_one_kernel)}
-print(rows_of_one_kernel())
-"""
-
-
-def test_eight_processes_on_an_empty_cache_and_a_damaged_one(tmp_path):
-    expected = rows_of_one_kernel()
-
-    def run_one_kernel():
-        return run(RUN_ONE_KERNEL, NUMBA_CACHE_DIR=str(tmp_path)).strip()
-
-    found = joblib.Parallel(n_jobs=8, backend="threading")(joblib.delayed(run_one_kernel)() for _ in range(8))
-    assert found == [expected] * 8
-    files = {path: path.stat().st_size for path in tmp_path.rglob("*.nb?") if "fill_uniform" in path.name}
-    assert {path.suffix for path in files} == {".nbi", ".nbc"}
-    assert not list(tmp_path.rglob("*.tmp.*"))
-    for suffix in (".nbc", ".nbi"):  # as after a power cut
-        for path, size in files.items():
-            if path.suffix == suffix:
-                os.truncate(path, size // 2)
-        assert run_one_kernel() == expected
-    assert all(path.stat().st_size > 0.9 * size for path, size in files.items())  # made whole again
-
-
-@pytest.fixture
-def copied_package(tmp_path):
-    """Code that imports a copy of the package, in a folder that can be written."""
-    copy = tmp_path / "site-packages"
-    shutil.copytree(ROOT / "skembed", copy / "skembed", ignore=shutil.ignore_patterns("__pycache__"))
-    return f"""
-sys.path[:0] = [{str(copy)!r}]
-import skembed
-assert skembed.__file__.startswith({str(copy)!r})
-import skembed.research
-for name in skembed.__all__:
-    getattr(skembed, name)
-"""
-
-
-def homes(folder):
-    """The variables that say where the user's cache folder is, on every system."""
-    return dict.fromkeys(["HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"], str(folder))
-
-
-@pytest.mark.parametrize("chosen", [False, True])
-def test_compiled_code_lies_in_the_users_cache_folder_or_the_chosen_one(chosen, copied_package, tmp_path):
-    """Files that pip did not install would stay when it uninstalls, and hide the next installation."""
-    own = tmp_path / "own.py"
-    own.write_text("import numba\n@numba.njit(cache=True)\ndef double(x):\n    return 2 * x\n")
-    code = f"{copied_package}{RUN_ONE_KERNEL}\nsys.path[:0] = [{str(tmp_path)!r}]\nimport own\nown.double(21)"
-    folders = {**homes(tmp_path / "home"), "NUMBA_CACHE_DIR": str(tmp_path / "chosen") if chosen else ""}
-    assert run(code, **folders).strip() == rows_of_one_kernel()
-    files = [path.relative_to(tmp_path).parts for path in tmp_path.rglob("*.nb?")]
-    assert {parts[0] for parts in files if not parts[-1].startswith("own.")} == {"chosen" if chosen else "home"}
-    # Functions that are not the package's stay where numba puts them.
-    assert {parts[0] for parts in files if parts[-1].startswith("own.")} == {"chosen" if chosen else "__pycache__"}
-
-
-def test_nowhere_to_keep_compiled_code(copied_package, tmp_path):
-    nowhere = {**homes(os.devnull), "NUMBA_CACHE_DIR": os.devnull}  # nobody, not even root, can make a folder there
-    assert run(copied_package + RUN_ONE_KERNEL, **nowhere).strip() == rows_of_one_kernel()
-    assert not list(tmp_path.rglob("*.nb?"))
-
-
-def test_compiled_code_belongs_to_all_its_sources(tmp_path, monkeypatch):
-    """An edit in any package with kernels, or a move of a file, gives a new digest; other edits do not."""
-    package = tmp_path / "skembed"
-    shutil.copytree(ROOT / "skembed", package, ignore=shutil.ignore_patterns("__pycache__", "data"))
-    monkeypatch.setattr(compiling, "__file__", str(package / "_compiled" / "compile.py"))
-    digests = [compiling._digest_of_sources()]
-    with_kernels = {}
-    for path in sorted(package.rglob("*.py")):
-        if re.search(r"^@(njit|kernel|lean_kernel|intrinsic)\b", path.read_text(encoding="utf-8"), re.MULTILINE):
-            with_kernels.setdefault(path.relative_to(package).parts[0], path)
-    assert {"_compiled", "_text", "_encoders", "_training", "_objectives"} <= set(with_kernels)
-    for path in with_kernels.values():
-        path.write_text(path.read_text(encoding="utf-8") + "\nSCALE = 2\n", encoding="utf-8")
-        digests.append(compiling._digest_of_sources())
-    moved = with_kernels["_training"]
-    moved.rename(moved.with_name("another_name.py"))
-    digests.append(compiling._digest_of_sources())
-    assert len(set(digests)) == len(digests)
-    (package / "_text" / "without_kernels.py").write_text("no compiled function")
-    assert compiling._digest_of_sources() == digests[-1]
-
-
-def test_full_disk_does_not_end_a_fit(tmp_path):
-    code = """
-import numba.core.caching
-def full(*args, **kwargs):
-    raise OSError(28, "No space left on device")
-numba.core.caching.IndexDataCacheFile.save = full
-from skembed._compiled.compile import kernel
-@kernel
-def double(x):
-    return 2 * x
-print(double(21))
-"""
-    script = tmp_path / "script.py"
-    script.write_text(f"import sys; sys.path[:0] = [{str(ROOT)!r}]\n{code}")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=HANGS_AFTER, check=False)
-    assert done.stdout.strip() == "42", done.stderr[-3000:]
 
 
 # -- an error in one thread ends all ---------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ RANKS = [
     ["datasets"],
     ["evaluation"],
     ["inspection"],
+    ["precompile"],
 ]
 # Packages whose files do not import each other, and are all there for other packages.
 SIBLINGS = ["_methods", "_objectives", "_encoders"]

@@ -1,0 +1,155 @@
+"""Compile the kernels before anybody waits for them, such as while an image is built.
+
+    python -m skembed.precompile
+    python -m skembed.precompile TextVectorizer SearchIndex
+
+Prints a line for each part. The compiled code is kept in the folder that SKEMBED_CACHE_DIR names, else in the user's
+cache folder, for processors of the same kind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ._compiled.disk import cache_folder
+
+skembed: Any = import_module(__package__)
+
+__all__ = ["precompile"]
+
+_SENTENCES = ["The cat sat on the mat.", "It slept there all day long.", "Ein Märchen, naïve 北京."]
+_MANY = [f"{sentence} {i} of the long days" for i in range(100) for sentence in _SENTENCES]
+_TEXT = _MANY[:60]
+_GROUPS = [i // 10 for i in range(len(_TEXT))]
+_QUICK = {"n_components": 16, "min_count": 1, "max_iter": 1, "random_state": 0}
+
+
+def _embedding(cls: str, **options: Any) -> Callable[[], None]:
+    """Learn from ordered text, and embed."""
+
+    def run() -> None:
+        model = getattr(skembed, cls)(**{**_QUICK, **options}).fit(_TEXT, groups=_GROUPS)
+        model.transform(_TEXT[:10] + ["unknown"])
+
+    return run
+
+
+def _pairs(cls: str, **options: Any) -> Callable[[], None]:
+    def run() -> None:
+        pairs = skembed.PairCorpus.from_pairs(list(zip(_TEXT[::2], _TEXT[1::2])))
+        getattr(skembed, cls)(**{**_QUICK, **options}).fit(pairs).transform(_TEXT[:10])
+
+    return run
+
+
+def _target() -> None:
+    targets = np.random.default_rng(0).normal(size=(len(_TEXT), 5))
+    skembed.TargetVectorizer(**_QUICK).fit(_TEXT, targets).transform(_TEXT[:10])
+
+
+def _text() -> None:
+    corpus = skembed.SentenceCorpus.from_sentences(_TEXT, _GROUPS)
+    skembed.TextVectorizer(corpus=corpus, random_state=0).fit(_TEXT).transform(_TEXT[:10])
+
+
+def _corpus() -> None:
+    skembed.SentenceCorpus.from_sentences(_MANY)
+
+
+def _index() -> None:
+    index = skembed.SearchIndex(random_state=0).fit(_TEXT)
+    index.search(["the cat", "unknown"], k=3)
+
+
+def _search() -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 16)).astype(np.float32)
+    skembed.nearest(rows, rows, k=3)
+    skembed.near_duplicates(rows, threshold=0.9)
+
+
+def _hybrid() -> None:
+    skembed.HybridVectorizer(8, random_state=0).fit(_TEXT, groups=_GROUPS).transform(_TEXT[:10])
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "SentenceCorpus": _corpus,
+    "TextVectorizer": _text,
+    "SearchIndex": _index,
+    "nearest": _search,
+    "CBOSVectorizer": _embedding("CBOSVectorizer"),
+    "Sent2VecVectorizer": _embedding("Sent2VecVectorizer", n_buckets=100),
+    "Word2VecVectorizer": _embedding("Word2VecVectorizer"),
+    "FastSentVectorizer": _embedding("FastSentVectorizer"),
+    "SiameseCBOWVectorizer": _embedding("SiameseCBOWVectorizer"),
+    "ParagraphVectorizer": _embedding("ParagraphVectorizer"),
+    "CPhraseVectorizer": _embedding("CPhraseVectorizer"),
+    "SkipThoughtVectorizer": _embedding("SkipThoughtVectorizer", word_components=16),
+    "SequentialDenoisingAutoencoder": _embedding("SequentialDenoisingAutoencoder", word_components=16),
+    "RecursiveAutoencoderVectorizer": _embedding("RecursiveAutoencoderVectorizer"),
+    "ParaphraseVectorizer": _pairs("ParaphraseVectorizer"),
+    "CSEVectorizer": _pairs("CSEVectorizer", n_filters=16),
+    "GRANVectorizer": _pairs("GRANVectorizer", n_units=16),
+    "TargetVectorizer": _target,
+    "HybridVectorizer": _hybrid,
+}
+
+
+def precompile(names: Iterable[str] = (), *, verbose: bool = False) -> None:
+    """Compile the kernels of some parts of skembed, or of all, and keep them for later processes.
+
+    Each part runs once on a few sentences, with the parameters that most people use. Settings that need other kernels
+    compile them at their first use.
+
+    Parameters
+    ----------
+    names : iterable of str, default=()
+        Names of estimators, or ``"nearest"`` for `nearest` and `near_duplicates`. All parts if empty.
+    verbose : bool, default=False
+        Print a line for each part.
+
+    Examples
+    --------
+    >>> from skembed.precompile import precompile
+    >>> precompile(["nearest"])
+    """
+    chosen = list(names) or list(PARTS)
+    unknown = [name for name in chosen if name not in PARTS]
+    if unknown:
+        raise ValueError(f"No such part: {', '.join(unknown)}. There are {', '.join(PARTS)}.")
+    for i, name in enumerate(chosen, 1):
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # so little text may not converge
+            PARTS[name]()
+        if verbose:
+            print(f"{i}/{len(chosen)} {name}: {time.perf_counter() - start:.1f} s", flush=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser("python -m skembed.precompile", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("parts", nargs="*", help="names of estimators, or nearest; all by default")
+    chosen = parser.parse_args(arguments)
+    try:
+        precompile(chosen.parts, verbose=True)
+    except ValueError as error:
+        parser.error(str(error))
+    folder = cache_folder()
+    if not folder.is_dir():
+        print(f"Nothing was kept: {folder} cannot be written. Set SKEMBED_CACHE_DIR to a folder that can.")
+        return 1
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    print(f"Compiled code: {size / 1e6:.1f} MB in {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
