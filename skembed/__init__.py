@@ -16,7 +16,6 @@ _HOMES = {
     "CharacterNgrams": "_text.character_ngrams",
     "FastSentVectorizer": "_methods.fastsent",
     "GRANVectorizer": "_methods.gran",
-    "HybridVectorizer": "_meta_estimators.hybrid",
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
     "PairCorpus": "_corpus.pairs",
@@ -55,7 +54,6 @@ __all__ = [
     "CharacterNgrams",
     "FastSentVectorizer",
     "GRANVectorizer",
-    "HybridVectorizer",
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
     "PairCorpus",
@@ -96,7 +94,6 @@ if TYPE_CHECKING:
     from ._corpus.pairs import PairCorpus as PairCorpus
     from ._interchange.exporting import export_model as export_model
     from ._interchange.importing import import_model as import_model
-    from ._meta_estimators.hybrid import HybridVectorizer as HybridVectorizer
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
     from ._meta_estimators.text_vectorizer import TextVectorizer as TextVectorizer

@@ -4,12 +4,4 @@ Knows the methods, which do not know this package.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = [
-    "character_tfidf",
-    "given_blocks",
-    "hybrid",
-    "mean_embedding",
-    "meta_embedding",
-    "text_blocks",
-    "text_vectorizer",
-]
+__all__ = ["character_tfidf", "given_blocks", "mean_embedding", "meta_embedding", "text_blocks", "text_vectorizer"]

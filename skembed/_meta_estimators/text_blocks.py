@@ -16,23 +16,24 @@ from .._base.reading_order import has_order
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
-from .._text.words import UNSPACED_LETTER, WORD, words_of
+from .._text.words import UNSPACED_LETTER, WORD, bigrams_of, words_of
 from .._word_vectors.join import unit_rows
 from .block_rows import tfidf_rows
 from .character_tfidf import CharacterTfidf
 from .projections import fit_projection
 
-NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
+NAMES = ("words", "bigrams", "characters", "words_lsa", "characters_lsa", "halves")
 _N_COMPONENTS = 100  # of a dense block; for another size, replace the block
 _MOST_PROJECTED = 20_000  # texts that directions are found on
 _N_SPLITS = 3  # of the words of each text, into two random halves
+ANALYZERS = {"words": words_of, "bigrams": bigrams_of}
 SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the tf-idf that it projects
 
 
 class BuiltInBlocks(NamedTuple):
     """Fitted blocks by name, and the tf-idf that they need, which may itself be no block."""
 
-    tfidf: dict[str, Any]  # a TfidfVectorizer of words, a CharacterTfidf
+    tfidf: dict[str, Any]  # a TfidfVectorizer of words and one of bigrams, a CharacterTfidf
     blocks: dict[str, Any]
     n_texts: int  # that the blocks have learned from
 
@@ -71,14 +72,15 @@ def fit_blocks(
     """
     tfidf: dict[str, Any] = {}
     rows = {}
-    vectorizers: dict[str, Any] = {
-        "words": TfidfVectorizer(analyzer=words_of, sublinear_tf=True, dtype=np.float32),
-        "characters": CharacterTfidf(analyzer=_analyzer(texts), min_df=2, n_jobs=n_jobs),
-    }
+    analyzer = _analyzer(texts)
+    vectorizers: dict[str, Any] = {name: make_tfidf(name) for name in ANALYZERS}
+    vectorizers["characters"] = CharacterTfidf(analyzer=analyzer, min_df=2, n_jobs=n_jobs)
+    if analyzer == "char":  # words are letters and pairs of letters already
+        del vectorizers["bigrams"]
     for name, vectorizer in vectorizers.items():
         if name not in wanted and not any(source == name for block, source in SOURCES.items() if block in wanted):
             continue
-        with suppress(ValueError):  # no word, or no characters that two texts have
+        with suppress(ValueError):  # no word, or no bigram or characters that two texts have
             rows[name] = vectorizer.fit_transform(texts)
             tfidf[name] = vectorizer
     blocks = {name: vectorizer for name, vectorizer in tfidf.items() if name in wanted}
@@ -97,6 +99,13 @@ def fit_blocks(
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
             blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=WORD, n_jobs=n_jobs))
     return BuiltInBlocks(tfidf, blocks, len(texts))
+
+
+def make_tfidf(name: str) -> TfidfVectorizer:
+    """Tf-idf of words, or of those bigrams that two texts have."""
+    return TfidfVectorizer(
+        analyzer=ANALYZERS[name], sublinear_tf=True, min_df=1 if name == "words" else 2, dtype=np.float32
+    )
 
 
 def neighbours_of(corpus: SentenceCorpus, texts: list[str]) -> list[tuple[str, str]]:

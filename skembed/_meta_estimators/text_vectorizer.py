@@ -1,4 +1,4 @@
-"""Five blocks of columns side by side, each weighted by how well it predicts the labels: in place of tf-idf."""
+"""Blocks of columns side by side, each weighted by how well it predicts the labels: in place of tf-idf."""
 
 from __future__ import annotations
 
@@ -67,12 +67,15 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Read
     Attributes
     ----------
     blocks_ : dict of str to estimator
-        The fitted blocks by name. Of those that are built in, the first two are sparse, the others dense:
+        The fitted blocks by name. Of those that are built in, the first three are sparse, the others dense:
 
         - "words": tf-idf of words, with ``1 + log(count)``;
+        - "bigrams": the same of two words that stand side by side in two texts; left out where most letters are of a
+          script without spaces;
         - "characters": the same of two to five characters that two texts have, within words; across words where most
           letters are of a script without spaces;
-        - "words_lsa", "characters_lsa": latent semantic analysis of these two, learned from at most 20,000 texts;
+        - "words_lsa", "characters_lsa": latent semantic analysis of words and of characters, learned from at most
+          20,000 texts;
         - "halves": a :class:`ParaphraseVectorizer` to which random halves of the words of a text are a pair, and
           neighbouring sentences of a :class:`SentenceCorpus`.
 
@@ -84,7 +87,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Read
 
     See Also
     --------
-    HybridVectorizer : Compares, searches and clusters sentences with own text of any size.
+    SearchIndex : Searches documents.
     CBOSVectorizer : Dense vectors learned from labels.
 
     Notes

@@ -12,13 +12,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from .._meta_estimators.character_tfidf import CharacterTfidf
 from .._meta_estimators.given_blocks import check_blocks
-from .._meta_estimators.text_blocks import NAMES, SOURCES, BuiltInBlocks
+from .._meta_estimators.text_blocks import ANALYZERS, NAMES, SOURCES, BuiltInBlocks, make_tfidf
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._text.batches import encode_words
 from .._text.character_counts import NgramVocabulary
 from .._text.character_ngrams import CharacterNgrams
-from .._text.words import WORD, words_of
+from .._text.words import WORD
 from .._validation.messages import brief
 from .header import Description, describe_model, inner_entries, model_of, parameter_to_json
 from .header import words_of as decoded_words
@@ -102,8 +102,8 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> T
     parts = _parts_of(arrays)
     tfidf: dict[str, Any] = {}
     for name in needed:
-        read = _characters_of if name == "characters" else _words_of
-        tfidf[name] = read(attributes["tfidf"][name], parts.pop(name, {}))
+        read = _words_of if name in ANALYZERS else _characters_of
+        tfidf[name] = read(name, attributes["tfidf"][name], parts.pop(name, {}))
     widths = {name: len(vectorizer.vocabulary_) for name, vectorizer in tfidf.items()}
     blocks: dict[str, Any] = {}
     for name in weights:
@@ -141,22 +141,22 @@ def _weights_of(value: Any) -> dict[str, float]:
     return dict(weights)
 
 
-def _words_of(options: Any, parts: dict[str, np.ndarray]) -> TfidfVectorizer:
+def _words_of(name: str, options: Any, parts: dict[str, np.ndarray]) -> TfidfVectorizer:
     if options is not None:
-        raise ValueError(f"the options of 'words' are {brief(options)}.")
-    vectorizer = TfidfVectorizer(analyzer=words_of, sublinear_tf=True, dtype=np.float32)
+        raise ValueError(f"the options of {name!r} are {brief(options)}.")
+    vectorizer = make_tfidf(name)
     vocabulary = decoded_words(parts.pop("text", None), parts.pop("offsets", None))
     vectorizer.vocabulary_ = vocabulary
-    vectorizer.idf_ = _idf_of("words", parts, len(vocabulary))
+    vectorizer.idf_ = _idf_of(name, parts, len(vocabulary))
     return vectorizer
 
 
-def _characters_of(options: Any, parts: dict[str, np.ndarray]) -> CharacterTfidf:
+def _characters_of(name: str, options: Any, parts: dict[str, np.ndarray]) -> CharacterTfidf:
     ngrams = CharacterNgrams.from_options([*options, True] if isinstance(options, list) else options)
     vectorizer = CharacterTfidf(analyzer=ngrams.analyzer, ngram_range=ngrams.ngram_range, min_df=2)
     of_ngrams = {key: parts.pop(key, None) for key in _OF_NGRAMS}
     vectorizer.vocabulary_ = NgramVocabulary.from_arrays(of_ngrams, ngrams.ngram_range[1])
-    vectorizer.idf_ = _idf_of("characters", parts, len(vectorizer.vocabulary_))
+    vectorizer.idf_ = _idf_of(name, parts, len(vectorizer.vocabulary_))
     return vectorizer
 
 

@@ -6,7 +6,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterable
-from itertools import count, groupby
+from itertools import count, groupby, pairwise
 
 # Scripts that are written without spaces between words: Thai, Lao, Burmese, Khmer, Tai, kana, Chinese characters.
 _UNSPACED = (
@@ -106,6 +106,11 @@ _ASCII_WORD = re.compile(r"\w+")
 def words_of(text: str) -> list[str]:
     """Words of a text, lowered."""
     return split_words(lower(text))
+
+
+def bigrams_of(text: str) -> list[str]:
+    """Pairs of neighbouring words of a text, lowered."""
+    return [f"{first} {second}" for first, second in pairwise(words_of(text))]
 
 
 def join_words(words: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ from skembed._meta_estimators.block_weights import _ALPHA, find_weights
 
 S = ["the cat drinks milk", "the bank lends money", "a dog eats meat", "the river is wide and cold"] * 10
 Y = np.array([0, 1, 0, 1] * 10)
-BLOCKS = ["words", "characters", "words_lsa", "characters_lsa", "halves"]
+BLOCKS = ["words", "bigrams", "characters", "words_lsa", "characters_lsa", "halves"]
 OWN = ["cats and kittens purr", "shares and stocks fell", "kittens drink milk", "the bank sold stocks"] * 10
 
 
@@ -64,7 +64,7 @@ def test_sparse_rows_are_those_of_scikit_learn(texts):
     emb = make().fit(texts, np.arange(len(texts)) % 2)
     new = [*texts, "", "zebra", f"{texts[0]}\n {texts[0].upper()} {texts[1]}"]
     for name, found in _rows(emb, new).items():
-        if name in ("words", "characters"):
+        if name in ("words", "bigrams", "characters"):
             expected = emb.blocks_[name].transform(new)
             np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-5)
 
@@ -91,11 +91,21 @@ def test_seed_and_threads():
     assert bits(make(random_state=1).fit_transform(S, Y)) != bits(rows)
 
 
+def test_bigrams_are_those_of_two_texts():
+    expected = TfidfVectorizer(ngram_range=(2, 2), token_pattern=r"\w+", sublinear_tf=True, min_df=2)
+    texts = [*S, "the cat drinks water", "rare pair"]
+    expected.fit(texts)
+    found = make().fit(texts).blocks_["bigrams"]
+    assert list(found.get_feature_names_out()) == list(expected.get_feature_names_out())
+    np.testing.assert_allclose(found.transform(texts).toarray(), expected.transform(texts).toarray(), atol=1e-6)
+
+
 def test_scripts_without_spaces():
     chinese = ["猫喝牛奶", "银行借钱", "狗吃肉和牛奶", "河很宽很冷", "猫吃肉", "银行有钱"]
     emb = make().fit(chinese)
     assert emb.blocks_["characters"].analyzer == "char"
     assert "猫" in emb.blocks_["words"].vocabulary_
+    assert "bigrams" not in emb.blocks_  # words are letters and pairs of letters already
     assert "halves" in emb.blocks_
     assert make().fit(S).blocks_["characters"].analyzer == "char_wb"
 
@@ -225,7 +235,7 @@ def test_dense_blocks_weigh_what_they_are_worth():
 @pytest.mark.parametrize("y", [None, [0] * 40, [-1] * 40, ["a"] + [None] * 39, [1.5] * 40])
 def test_without_two_classes_words_weigh_nothing(y):
     emb = make().fit(S, y)
-    assert list(emb.block_weights_.values()) == pytest.approx([0, 4 / 6, 0, 1 / 6, 1 / 6])
+    assert list(emb.block_weights_.values()) == pytest.approx([0, 0, 4 / 6, 0, 1 / 6, 1 / 6])
     rows = emb.transform(S)
     assert (rows.data != 0).all()  # no zero is stored
     assert rows.shape[1] == make().fit(S, Y).n_features_out_
@@ -249,7 +259,7 @@ def test_without_labels_idf_counts_twice_in_lsa():
 
 
 def test_two_labels_are_labels():
-    assert list(make().fit(S, ["a", "b", *[None] * 38]).block_weights_.values()) == pytest.approx([0.2] * 5)
+    assert list(make().fit(S, ["a", "b", *[None] * 38]).block_weights_.values()) == pytest.approx([1 / 6] * 6)
 
 
 def test_words_weigh_where_there_is_nothing_else():
