@@ -4,4 +4,12 @@ Knows the methods, which do not know this package.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["character_tfidf", "given_blocks", "mean_embedding", "meta_embedding", "text_blocks", "text_vectorizer"]
+__all__ = [
+    "block_weights",
+    "character_tfidf",
+    "given_blocks",
+    "mean_embedding",
+    "meta_embedding",
+    "text_blocks",
+    "text_vectorizer",
+]

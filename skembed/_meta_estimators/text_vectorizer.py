@@ -26,7 +26,7 @@ from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .block_rows import side_by_side
-from .block_weights import SPARSE, find_weights, tell_apart
+from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations
 from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of
 from .projections import fit_projection
@@ -81,7 +81,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Read
 
         One for which the text is too short is left out.
     block_weights_ : dict of str to float
-        The weight of each block: what it adds to the squared length of a row. They sum to one.
+        The weight of each block: what it adds to the squared length of a row. They sum to one. ``print`` says it in
+        words.
     n_features_out_ : int
         Number of columns of the output. Less than `n_components` if the texts have fewer directions.
 
@@ -131,7 +132,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Read
     _given: dict[str, GivenBlock]
     _projection: TruncatedSVD | None
     blocks_: dict[str, Any]
-    block_weights_: dict[str, float]
+    block_weights_: BlockWeights
     n_features_out_: int
 
     _parameter_constraints: dict[str, Any] = {
@@ -286,7 +287,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Read
         self._built_in, self._given = built_in, given
         self.blocks_ = {name: fitted[name] for name in dict.fromkeys([*NAMES, *given]) if name in fitted}
         sparse = {*SPARSE, *(name for name, block in rows.items() if issparse(block))}
-        self.block_weights_ = find_weights({name: rows[name][labelled] for name in self.blocks_}, targets, sparse)
+        weights = find_weights({name: rows[name][labelled] for name in self.blocks_}, targets, sparse)
+        self.block_weights_ = BlockWeights(weights, len(labelled) if tell_apart(targets) else 0, given)
         found = side_by_side(rows, self.block_weights_)
         self._projection = self._project(corpus, found, random_state)
         self.n_features_out_ = found.shape[1] if self._projection is None else len(self._projection.components_)

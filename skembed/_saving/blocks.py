@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from .._meta_estimators.block_weights import BlockWeights
 from .._meta_estimators.character_tfidf import CharacterTfidf
 from .._meta_estimators.given_blocks import check_blocks
 from .._meta_estimators.text_blocks import ANALYZERS, NAMES, SOURCES, BuiltInBlocks, make_tfidf
@@ -25,6 +26,7 @@ from .header import words_of as decoded_words
 from .values import ArrayStore, from_json, to_json
 
 _HALVES, _OUTPUT = "halves", "output"  # the learned block, and the directions of dense output
+_ATTRIBUTES = {"block_weights_", "n_labelled", "n_texts", "tfidf", "halves"}
 _OF_NGRAMS = ("depths", "characters", "is_ngram")  # arrays of a vocabulary of n-grams of characters
 _OF_DIRECTIONS = ("singular_values_", "explained_variance_", "explained_variance_ratio_")
 
@@ -74,7 +76,8 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
         "parameters": {name: parameter_to_json(name, value, store) for name, value in params.items()},
         "tokenizer": {},
         "attributes": {
-            "block_weights_": to_json(estimator.block_weights_, "block_weights_", store),
+            "block_weights_": to_json(dict(estimator.block_weights_), "block_weights_", store),
+            "n_labelled": estimator.block_weights_.n_labelled,
             "n_texts": built_in.n_texts,
             "tfidf": tfidf,
             "halves": halves,
@@ -89,11 +92,12 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> T
     model._validate_params()
     check_blocks(model.blocks)
     attributes = entries["attributes"]
-    if set(attributes) != {"block_weights_", "n_texts", "tfidf", "halves"} or not isinstance(attributes["tfidf"], dict):
+    if set(attributes) != _ATTRIBUTES or not isinstance(attributes["tfidf"], dict):
         raise ValueError(f"the attributes are {brief(attributes)}.")
-    if type(attributes["n_texts"]) is not int or attributes["n_texts"] < 1:
-        raise ValueError(f"n_texts is {brief(attributes['n_texts'])}.")
-    weights = _weights_of(attributes["block_weights_"])
+    for name, least in (("n_texts", 1), ("n_labelled", 0)):
+        if type(attributes[name]) is not int or attributes[name] < least:
+            raise ValueError(f"{name} is {brief(attributes[name])}.")
+    weights = _weights_of(attributes["block_weights_"], attributes["n_labelled"])
     needed = {SOURCES.get(name, name) for name in weights if name != _HALVES}
     if needed != set(attributes["tfidf"]):
         raise ValueError(f"there is tf-idf of {brief(list(attributes['tfidf']))}, expected {brief(sorted(needed))}.")
@@ -131,14 +135,14 @@ def _parts_of(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarra
     return parts
 
 
-def _weights_of(value: Any) -> dict[str, float]:
+def _weights_of(value: Any, n_labelled: int) -> BlockWeights:
     weights = from_json(value, {})
     names = [name for name in NAMES if name in weights] if isinstance(weights, dict) else []
     is_sound = names and names == list(weights)
     is_sound = is_sound and all(type(weight) is float and 0 <= weight <= 1 for weight in weights.values())
     if not is_sound or abs(sum(weights.values()) - 1) > 1e-6:
         raise ValueError(f"block_weights_ is {brief(weights)}, expected weights of blocks that sum to 1.")
-    return dict(weights)
+    return BlockWeights(weights, n_labelled)
 
 
 def _words_of(name: str, options: Any, parts: dict[str, np.ndarray]) -> TfidfVectorizer:

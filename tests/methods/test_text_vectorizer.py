@@ -1,6 +1,8 @@
 """TextVectorizer: its blocks, the weights that the labels find, what it reads, and its place inside scikit-learn."""
 
+import copy
 import pickle
+import re
 import unicodedata
 
 import numpy as np
@@ -260,6 +262,21 @@ def test_without_labels_idf_counts_twice_in_lsa():
 
 def test_two_labels_are_labels():
     assert list(make().fit(S, ["a", "b", *[None] * 38]).block_weights_.values()) == pytest.approx([1 / 6] * 6)
+
+
+def test_weights_in_words():
+    emb = make(blocks={"words": TfidfVectorizer(), "mine": TfidfVectorizer()}).fit(S, Y)
+    first, *lines = str(emb.block_weights_).splitlines()
+    assert first == "Found from 40 labelled rows, each predicted from the others."
+    for line, (name, weight) in zip(lines, emb.block_weights_.items(), strict=True):
+        kind = "a transformer of yours" if name in ("words", "mine") else ".*"
+        assert re.fullmatch(rf'The block "{name}" \({kind}\) is {100 * weight:.2g} % of a row\.', line)
+    fixed = make().fit(S).block_weights_
+    assert str(fixed).startswith("Fixed, because no two labels differ.\n")
+    assert '"words" (tf-idf of words) is left out: its columns are zero.' in str(fixed)
+    for copied in (pickle.loads(pickle.dumps(fixed)), copy.copy(fixed), copy.deepcopy(fixed)):
+        assert str(copied) == str(fixed) and copied == fixed == dict(fixed)
+    assert repr(fixed) == repr(dict(fixed))
 
 
 def test_words_weigh_where_there_is_nothing_else():
