@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
-SPARSE = ("words", "bigrams", "characters")
+SPARSE = ("words", "characters")
 _DENSE = 2.0 ** -np.arange(6)  # weights of a dense block where a sparse one has one
 _ALPHA = 0.3  # of the ridge, for rows of length one
 # Without labels: found by clusters (benchmarks/quality/clusters.py) and by similarity. Most of what the blocks of words
 # share are words that all texts have, such as stop words.
-_UNLABELLED = {"words": 0.0, "bigrams": 0.0, "words_lsa": 0.0, "characters": 4.0, "characters_lsa": 1.0, "halves": 1.0}
+_UNLABELLED = {"words": 0.0, "words_lsa": 0.0, "characters": 4.0, "characters_lsa": 1.0, "halves": 1.0}
 _FULL = 10  # labels a class up to which the rule gives the dense blocks full weight
 
 
 _KINDS = {
-    "words": "tf-idf of words",
-    "bigrams": "tf-idf of two words side by side",
+    "words": "tf-idf of words and pairs of words",
     "characters": "tf-idf of two to five characters",
     "words_lsa": "topics of words",
     "characters_lsa": "topics of characters",
@@ -43,7 +42,7 @@ class BlockWeights(dict[str, float]):
     >>> from skembed._meta_estimators.block_weights import BlockWeights
     >>> print(BlockWeights({"words": 0.75, "mine": 0.25}, 40, ["mine"]))
     Found from 40 labelled rows, each predicted from the others.
-    The block "words" (tf-idf of words) is 75 % of a row.
+    The block "words" (tf-idf of words and pairs of words) is 75 % of a row.
     The block "mine" (a transformer of yours) is 25 % of a row.
     """
 

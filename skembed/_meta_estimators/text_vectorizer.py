@@ -67,11 +67,9 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Read
     Attributes
     ----------
     blocks_ : dict of str to estimator
-        The fitted blocks by name. Of those that are built in, the first three are sparse, the others dense:
+        The fitted blocks by name. Of those that are built in, the first two are sparse, the others dense:
 
-        - "words": tf-idf of words, with ``1 + log(count)``;
-        - "bigrams": the same of two words that stand side by side in two texts; left out where most letters are of a
-          script without spaces;
+        - "words": tf-idf of words, and of pairs of neighbouring words that two texts have, with ``1 + log(count)``;
         - "characters": the same of two to five characters that two texts have, within words; across words where most
           letters are of a script without spaces;
         - "words_lsa", "characters_lsa": latent semantic analysis of words and of characters, learned from at most

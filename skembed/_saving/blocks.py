@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from .._meta_estimators.block_weights import BlockWeights
 from .._meta_estimators.character_tfidf import CharacterTfidf
 from .._meta_estimators.given_blocks import check_blocks
-from .._meta_estimators.text_blocks import ANALYZERS, NAMES, SOURCES, BuiltInBlocks, make_tfidf
+from .._meta_estimators.text_blocks import NAMES, SOURCES, BuiltInBlocks, count_words, tfidf_of_words
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._text.batches import encode_words
@@ -106,9 +106,12 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> T
     parts = _parts_of(arrays)
     tfidf: dict[str, Any] = {}
     for name in needed:
-        read = _words_of if name in ANALYZERS else _characters_of
-        tfidf[name] = read(name, attributes["tfidf"][name], parts.pop(name, {}))
-    widths = {name: len(vectorizer.vocabulary_) for name, vectorizer in tfidf.items()}
+        read = _characters_of if name == "characters" else _words_of
+        tfidf[name] = read(attributes["tfidf"][name], parts.pop(name, {}))
+    widths = {
+        name: count_words(vectorizer) if name == "words" else len(vectorizer.vocabulary_)
+        for name, vectorizer in tfidf.items()
+    }
     blocks: dict[str, Any] = {}
     for name in weights:
         if name in SOURCES:
@@ -145,22 +148,22 @@ def _weights_of(value: Any, n_labelled: int) -> BlockWeights:
     return BlockWeights(weights, n_labelled)
 
 
-def _words_of(name: str, options: Any, parts: dict[str, np.ndarray]) -> TfidfVectorizer:
+def _words_of(options: Any, parts: dict[str, np.ndarray]) -> TfidfVectorizer:
     if options is not None:
-        raise ValueError(f"the options of {name!r} are {brief(options)}.")
-    vectorizer = make_tfidf(name)
+        raise ValueError(f"the options of 'words' are {brief(options)}.")
+    vectorizer = tfidf_of_words()
     vocabulary = decoded_words(parts.pop("text", None), parts.pop("offsets", None))
     vectorizer.vocabulary_ = vocabulary
-    vectorizer.idf_ = _idf_of(name, parts, len(vocabulary))
+    vectorizer.idf_ = _idf_of("words", parts, len(vocabulary))
     return vectorizer
 
 
-def _characters_of(name: str, options: Any, parts: dict[str, np.ndarray]) -> CharacterTfidf:
+def _characters_of(options: Any, parts: dict[str, np.ndarray]) -> CharacterTfidf:
     ngrams = CharacterNgrams.from_options([*options, True] if isinstance(options, list) else options)
     vectorizer = CharacterTfidf(analyzer=ngrams.analyzer, ngram_range=ngrams.ngram_range, min_df=2)
     of_ngrams = {key: parts.pop(key, None) for key in _OF_NGRAMS}
     vectorizer.vocabulary_ = NgramVocabulary.from_arrays(of_ngrams, ngrams.ngram_range[1])
-    vectorizer.idf_ = _idf_of(name, parts, len(vectorizer.vocabulary_))
+    vectorizer.idf_ = _idf_of("characters", parts, len(vectorizer.vocabulary_))
     return vectorizer
 
 

@@ -108,9 +108,15 @@ def words_of(text: str) -> list[str]:
     return split_words(lower(text))
 
 
-def bigrams_of(text: str) -> list[str]:
-    """Pairs of neighbouring words of a text, lowered."""
-    return [f"{first} {second}" for first, second in pairwise(words_of(text))]
+def bigrams_of(words: list[str]) -> list[str]:
+    """Pairs of neighbouring words."""
+    return [f"{first} {second}" for first, second in pairwise(words)]
+
+
+def words_and_bigrams_of(text: str) -> list[str]:
+    """Words of a text, lowered, then the pairs of neighbouring ones."""
+    words = words_of(text)
+    return words + bigrams_of(words)
 
 
 def join_words(words: Iterable[str]) -> str:

@@ -22,7 +22,7 @@ from skembed import CBOSVectorizer, TextVectorizer
 
 S = ["the cat drinks milk", "the bank lends money", "a dog eats meat", "the river is wide and cold"] * 10
 Y = np.array([0, 1, 0, 1] * 10)
-BUILT_IN = ["words", "bigrams", "characters", "words_lsa", "characters_lsa", "halves"]
+BUILT_IN = ["words", "characters", "words_lsa", "characters_lsa", "halves"]
 FEW = {"words_lsa": "drop", "characters_lsa": "drop", "halves": "drop"}
 
 

@@ -64,7 +64,7 @@ def test_numbers_that_need_more_bits_keep_them(tmp_path):
 
 def test_a_block_may_weigh_nothing(tmp_path):
     model = fitted()
-    weights = dict.fromkeys(model.block_weights_, 0.2) | {"words": 0.0}
+    weights = dict.fromkeys(model.block_weights_, 0.25) | {"words": 0.0}
     model.block_weights_ = BlockWeights(weights, 40)
     skembed.save(model, tmp_path / "model")
     rows = skembed.load(tmp_path / "model").transform(TEXT)
