@@ -51,7 +51,6 @@ def models():
     yield "Sent2Vec, bigrams", skembed.Sent2VecVectorizer(6, ngram_range=(1, 2), n_buckets=50, **options)
     yield "word2vec, mean", skembed.MeanEmbeddingVectorizer(6, min_count=1, n_removed_components=1, random_state=0)
     yield "BOW-PCA", skembed.BOWPCA(3)
-    yield "hybrid", skembed.HybridVectorizer(6)
     yield "CSE", skembed.CSEVectorizer(5, n_filters=4, min_count=1, max_iter=1, random_state=0)
     yield "target", skembed.TargetVectorizer(6, **options)
     yield "paragraph, dm", skembed.ParagraphVectorizer(6, algorithm="dm", combine="concatenate", window=1, **options)

@@ -14,7 +14,6 @@ _HOMES = {
     "CSEVectorizer": "_methods.cse",
     "CharacterNgrams": "_text.character_ngrams",
     "FastSentVectorizer": "_methods.fastsent",
-    "HybridVectorizer": "_meta_estimators.hybrid",
     "MeanEmbeddingVectorizer": "_meta_estimators.mean_embedding",
     "MetaEmbeddingVectorizer": "_meta_estimators.meta_embedding",
     "PairCorpus": "_corpus.pairs",
@@ -48,7 +47,6 @@ __all__ = [
     "CSEVectorizer",
     "CharacterNgrams",
     "FastSentVectorizer",
-    "HybridVectorizer",
     "MeanEmbeddingVectorizer",
     "MetaEmbeddingVectorizer",
     "PairCorpus",
@@ -89,7 +87,6 @@ if TYPE_CHECKING:
     from ._corpus.pairs import PairCorpus as PairCorpus
     from ._interchange.exporting import export_model as export_model
     from ._interchange.importing import import_model as import_model
-    from ._meta_estimators.hybrid import HybridVectorizer as HybridVectorizer
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
     from ._meta_estimators.text_vectorizer import TextVectorizer as TextVectorizer

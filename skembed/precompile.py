@@ -32,11 +32,15 @@ _GROUPS = [i // 10 for i in range(len(_TEXT))]
 _QUICK = {"n_components": 16, "min_count": 1, "max_iter": 1, "random_state": 0}
 
 
+def _class(name: str) -> Any:
+    return getattr(skembed, name, None) or getattr(skembed.research, name)
+
+
 def _embedding(cls: str, **options: Any) -> Callable[[], None]:
     """Learn from ordered text, and embed."""
 
     def run() -> None:
-        model = getattr(skembed, cls)(**{**_QUICK, **options}).fit(_TEXT, groups=_GROUPS)
+        model = _class(cls)(**{**_QUICK, **options}).fit(_TEXT, groups=_GROUPS)
         model.transform(_TEXT[:10] + ["unknown"])
 
     return run
@@ -45,7 +49,7 @@ def _embedding(cls: str, **options: Any) -> Callable[[], None]:
 def _pairs(cls: str, **options: Any) -> Callable[[], None]:
     def run() -> None:
         pairs = skembed.PairCorpus.from_pairs(list(zip(_TEXT[::2], _TEXT[1::2])))
-        getattr(skembed, cls)(**{**_QUICK, **options}).fit(pairs).transform(_TEXT[:10])
+        _class(cls)(**{**_QUICK, **options}).fit(pairs).transform(_TEXT[:10])
 
     return run
 
@@ -75,10 +79,6 @@ def _search() -> None:
     skembed.near_duplicates(rows, threshold=0.9)
 
 
-def _hybrid() -> None:
-    skembed.HybridVectorizer(8, random_state=0).fit(_TEXT, groups=_GROUPS).transform(_TEXT[:10])
-
-
 PARTS: dict[str, Callable[[], None]] = {
     "SentenceCorpus": _corpus,
     "TextVectorizer": _text,
@@ -98,7 +98,6 @@ PARTS: dict[str, Callable[[], None]] = {
     "CSEVectorizer": _pairs("CSEVectorizer", n_filters=16),
     "GRANVectorizer": _pairs("GRANVectorizer", n_units=16),
     "TargetVectorizer": _target,
-    "HybridVectorizer": _hybrid,
 }
 
 

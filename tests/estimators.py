@@ -200,22 +200,6 @@ VARIANTS = {
             "spelling_weight": 0.4,
         },
     },
-    "HybridVectorizer": {
-        "": {"half_count": 20},
-        "joined": {
-            "n_components": "auto",
-            "embedding": skembed.MetaEmbeddingVectorizer(
-                [skembed.Sent2VecVectorizer(6, min_count=1, max_iter=1, ngram_range=(1, 2), n_buckets=100)], 8
-            ),
-            "sif_power": 1.0,
-            "stop_words": ["the"],
-        },
-        "stem": {
-            "n_components": 6,
-            "embedding": skembed.CBOSVectorizer(6, min_count=3, max_iter=1, stemmer=stem),
-            "stemmer": stem,
-        },
-    },
     "MetaEmbeddingVectorizer": {
         "": {
             "word_vectors": [
@@ -287,10 +271,8 @@ HASHING = [
 SPARSE = [
     name
     for name, (cls, params) in _SETTINGS.items()
-    if cls.__name__ == "HybridVectorizer" or cls.__name__ == "BOWPCA" and params.get("n_components", 8) is None
+    if cls.__name__ == "BOWPCA" and params.get("n_components", 8) is None
 ]
-# Those that learn from X beside the parameter `corpus`.
-OF_BOTH = [name for name, (cls, params) in _SETTINGS.items() if cls.__name__ == "HybridVectorizer"]
 # Those that learn from pairs, and those that cannot learn without `y`.
 PAIRED, SUPERVISED = (
     [name for name in NAMES if getattr(_SETTINGS[name][0], "_learns_from", "text") == evidence]

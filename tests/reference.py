@@ -546,24 +546,3 @@ def target_loss(sentences, weights, vectors, image, targets, losses, temperature
         if "hinge" in losses:
             loss += sum(max(0.0, margin - own + score) for score in scores) / (n - 1)
     return loss
-
-
-def hybrid_sentence(words, idfs, counts, vectors, half_count=200, sif_power=0.25, a=1e-3):
-    """Columns of the words of a sentence, each once, and the sum of their learned vectors; the whole of length one.
-
-    ``idfs`` are those of the sentences at hand and of own text, which has the ``counts``; some words have a learned
-    vector in ``vectors``.
-    """
-    n_tokens = sum(counts.values())
-    length = len(next(iter(vectors.values())))
-    own, learned = {}, np.zeros(length)
-    for word in dict.fromkeys(words):
-        n = counts.get(word, 0)
-        weight = math.sqrt(idfs[0][word] * idfs[1][word]) * (a / (a + n / n_tokens)) ** sif_power
-        is_learned = word in vectors and bool(np.any(vectors[word]))
-        in_vector = n / (n + half_count) if is_learned else 0.0
-        own[word] = weight * math.sqrt(1 - in_vector)
-        if is_learned:
-            learned += weight * math.sqrt(in_vector) * vectors[word] / np.linalg.norm(vectors[word])
-    total = math.sqrt(sum(value**2 for value in own.values()) + learned @ learned)
-    return {word: value / total for word, value in own.items()}, learned / total

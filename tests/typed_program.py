@@ -15,7 +15,6 @@ import skembed
 from skembed import (
     BOWPCA,
     CBOSVectorizer,
-    HybridVectorizer,
     MeanEmbeddingVectorizer,
     MetaEmbeddingVectorizer,
     Sent2VecVectorizer,
@@ -86,10 +85,6 @@ def use_the_others(corpus: SentenceCorpus) -> None:
     assert_type(Word2VecVectorizer(8, random_state=0).fit(corpus).target_vectors_, NDArray[np.float32])
     joined = MetaEmbeddingVectorizer([sent2vec, mean], 8)
     assert_type(joined.fit_transform(SENTENCES), NDArray[np.float32])
-    hybrid = HybridVectorizer(8, embedding=sent2vec, corpus=corpus).fit(SENTENCES)
-    assert_type(hybrid, HybridVectorizer)
-    assert_type(hybrid.learned_vectors_, NDArray[np.float32])
-    assert_type(hybrid.similarity("A cat.", "A bank."), float)
     bags = BOWPCA(2).fit(SENTENCES)
     assert_type(bags, BOWPCA)
     assert_type(bags.transform(SENTENCES), NDArray[np.float32] | Any)  # without components a sparse array

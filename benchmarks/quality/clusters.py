@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from text_vectorizer import read
 
-from skembed import HybridVectorizer, TextVectorizer
+from skembed import TextVectorizer
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -49,7 +49,6 @@ VECTORIZERS = {
     "LSA of that": lambda: make_pipeline(
         TfidfVectorizer(stop_words="english"), TruncatedSVD(100, random_state=0), Normalizer()
     ),
-    "Hybrid": lambda: HybridVectorizer(random_state=0),
     "TextVectorizer": lambda: TextVectorizer(random_state=0),
 }
 

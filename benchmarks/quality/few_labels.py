@@ -5,8 +5,7 @@
 The tasks, and how they are held out, are those of labels.py. Sent2Vec, Siamese CBOW and CBOS of 300 dimensions learn
 from simplewiki without labels (FILE keeps them for the next run), and their vectors stand side by side. "own text"
 classifies them as they are. "own text, then labels" learns on from them with the labels of the task, a part of the way.
-Rows have length one, and the classifier is scikit-learn's LogisticRegression with its defaults. HybridVectorizer puts
-tf-idf beside the Siamese CBOW of these models; its classifier is LinearSVC.
+Rows have length one, and the classifier is scikit-learn's LogisticRegression with its defaults.
 """
 
 import sys
@@ -14,19 +13,11 @@ from pathlib import Path
 
 import joblib
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from skembed import (
-    CBOSVectorizer,
-    HybridVectorizer,
-    MeanEmbeddingVectorizer,
-    Sent2VecVectorizer,
-    SentenceCorpus,
-    SiameseCBOWVectorizer,
-)
+from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus, SiameseCBOWVectorizer
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -38,16 +29,16 @@ MOVES = {"learning_rate": 0.03, "interpolation": 0.05}  # chosen with --validate
 
 
 def learn_own_text(options):
-    """The text, and three models of 300 dimensions, or those that an earlier run has kept."""
+    """Three models of 300 dimensions, or those that an earlier run has kept."""
+    if options.models is not None and options.models.exists():
+        return joblib.load(options.models)
     corpus = SentenceCorpus.from_file(options.data / "corpora" / "simplewiki.txt.gz")
     corpus = corpus[: 50_000 if options.quick else corpus.n_sentences]
-    if options.models is not None and options.models.exists():
-        return corpus, joblib.load(options.models)
     classes = (Sent2VecVectorizer, SiameseCBOWVectorizer, CBOSVectorizer)
     models = [cls(300, random_state=0, n_jobs=-1).fit(corpus) for cls in classes]
     if options.models is not None:
         joblib.dump(models, options.models)
-    return corpus, models
+    return models
 
 
 def joined(models, sentences):
@@ -60,7 +51,7 @@ def joined(models, sentences):
     return words, vectors
 
 
-def methods(init=None, beside_tfidf=None, corpus=None):
+def methods(init=None):
     """Name -> seed -> pipeline."""
 
     def classified(vectorizer):
@@ -70,9 +61,6 @@ def methods(init=None, beside_tfidf=None, corpus=None):
         "tf-idf": lambda seed: tfidf(),
         "CBOS": lambda seed: line(CBOSVectorizer(random_state=seed)),
         "Siamese CBOW": lambda seed: line(SiameseCBOWVectorizer(random_state=seed)),
-        "tf-idf and own text (HybridVectorizer)": lambda seed: line(
-            HybridVectorizer(embedding=FrozenEstimator(beside_tfidf), corpus=corpus)
-        ),
         "own text": lambda seed: classified(MeanEmbeddingVectorizer(word_vectors=init, unknown="zero")),
         "own text, then labels (CBOS)": lambda seed: classified(CBOSVectorizer(init=init, random_state=seed, **MOVES)),
         "own text, then labels (Siamese CBOW)": lambda seed: classified(
@@ -88,7 +76,7 @@ def main():
         few={"action": "store_true", "help": "ten and fifty labels of a class alone, which takes a tenth of the time"},
         models={"type": Path, "help": "file that keeps the models of own text"},
     )
-    (corpus, models), rows, means = learn_own_text(options), [], {}
+    models, rows, means = learn_own_text(options), [], {}
     tasks = read_tasks(options.data, options.validate)
     del tasks[MANY]  # its classes have fewer sentences than fifty
     scores, numbers = {}, LABELS[:2] if options.few else LABELS
@@ -96,7 +84,7 @@ def main():
         print(task, flush=True)
         init = joined(models, SentenceCorpus.from_sentences([*X, *X_test]))
         for n in numbers:
-            for name, make in methods(init, models[1], corpus).items():
+            for name, make in methods(init).items():
                 fits = (
                     make(seed).fit(*few(X, y, n, seed)).score(X_test, y_test)
                     for seed in range(options.rounds if n else 1)

@@ -1,8 +1,8 @@
-"""Tf-idf, MetaEmbedding, Siamese CBOW and the hybrid on sets that did not choose the constants of the hybrid.
+"""TextVectorizer without labels, tf-idf, MetaEmbedding and Siamese CBOW on sets that chose no constant.
 
     python benchmarks/quality/kept_aside.py --data DATA [--sizes 2000 20000 160000] [--csv FILE] [--out FOLDER]
 
-Own text of each size is that of own_text.py. Tf-idf and the hybrid are fitted on the sentences of each set, without
+Own text of each size is that of own_text.py. Tf-idf and TextVectorizer are fitted on the sentences of each set, without
 labels. Similarity: Pearson correlation x 100 of cosine and grade on eval/sts/sick/test.tsv, and the area under the ROC
 curve x 100 of the cosine of the pairs of eval/clf/MSRP.*.tsv. Search: per cent of the sentences of opinosis_groups.tsv,
 opinosis_topics.tsv and msrp_groups.tsv in eval/clf whose nearest other sentence is of the same group. Clusters:
@@ -27,13 +27,13 @@ from skembed.metrics import paired_cosine_similarity
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from beat_tfidf import unit_rows, ward_clusters
-from own_text import HYBRID, SIZES, TEXTS, TFIDF, FittedOnce, draw_documents, make_methods, read_documents
+from own_text import ADVISED, SIZES, TEXTS, TFIDF, FittedOnce, draw_documents, make_methods, read_documents
 from reporting import as_csv_table, how_measured
 from yardsticks import pearson, read_labelled, read_pairs
 
 GROUPS = {"Opinosis groups": "opinosis_groups", "Opinosis topics": "opinosis_topics", "MSRP groups": "msrp_groups"}
 COLUMNS = ["SICK", "MSRP pairs", *(f"{way} {name}" for way in ("search", "clusters") for name in GROUPS)]
-METHODS = [HYBRID, "MetaEmbedding, spelling 0.8", "MetaEmbedding without spelling"]
+METHODS = [ADVISED, "MetaEmbedding, spelling 0.8", "MetaEmbedding without spelling"]
 SIAMESE = "Siamese CBOW(300)"
 
 

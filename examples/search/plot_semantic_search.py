@@ -4,7 +4,7 @@ Semantic search
 
 Does a search find the right sentence if the question uses other words?
 
-We search captions of photos, with tf-idf and with :class:`~skembed.HybridVectorizer`,
+We search captions of photos, with tf-idf and with :class:`~skembed.TextVectorizer`,
 which also knows related words.
 """
 
@@ -42,19 +42,19 @@ print(f"{questions[0]!r}\nshould find\n{searched[answer[0]]!r}")
 # %%
 # Search
 # ------
-# Fit on the sentences that are searched; a question is transformed. The word vectors are
-# those of :class:`~skembed.SiameseCBOWVectorizer`, learned from ``corpus``: sentences about
-# one photo (or of one docstring) are neighbours.
+# Fit on the sentences that are searched, without labels; a question is transformed. The
+# vectors are learned from ``corpus`` too: sentences about one photo (or of one docstring)
+# are neighbours. :class:`~skembed.SearchIndex` searches documents, by BM25 and vectors.
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skembed import HybridVectorizer, SentenceCorpus, nearest
+from skembed import SentenceCorpus, TextVectorizer, nearest
 
 others = np.flatnonzero(~np.isin(groups, groups[starts[answer]]))
 corpus = SentenceCorpus.from_sentences([text[i] for i in others], groups=groups[others])
 engines = {
     "tf-idf": TfidfVectorizer(sublinear_tf=True),
-    "HybridVectorizer": HybridVectorizer(100, corpus=corpus, random_state=0),
+    "TextVectorizer": TextVectorizer(corpus=corpus, random_state=0),
 }
 for name, engine in engines.items():
     vectors = engine.fit_transform(searched)
@@ -87,6 +87,6 @@ ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# The blue line is ahead where more than the very first results are looked at. Measure both
-# on your own text, with questions of the kind that you expect: where names and codes
+# The blue line is ahead, the more so where several results are looked at. Measure both on
+# your own text, with questions of the kind that you expect: where names and codes
 # decide, exact words win.

@@ -283,15 +283,13 @@ class WordVectorInspection(SentenceSimilarity):
         words_b, vectors_b = self._weighted_vectors(b)
         scale = np.linalg.norm(vectors_a.sum(axis=0)) * np.linalg.norm(vectors_b.sum(axis=0))
         contributions = vectors_a @ vectors_b.T
-        if issparse(contributions):
-            contributions = contributions.toarray()
         contributions = contributions / scale if scale > 0 else np.zeros_like(contributions)
         return Bunch(
             similarity=float(contributions.sum()), words_a=words_a, words_b=words_b, contributions=contributions
         )
 
     def _weighted_vectors(self: Any, sentence: str) -> tuple[list[str], Any]:
-        """What is summed for one sentence: names, and vectors times weights in float64, dense or sparse."""
+        """What is summed for one sentence: names, and vectors times weights in float64."""
         encoded = self._counted(self._known_tokens().encode([sentence]))
         rows, weights, is_unknown, _ = self._features(encoded)
         names = self._feature_names(encoded)

@@ -41,7 +41,7 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
             f"Without groups all {corpus.n_sentences} sentences are one document in reading order, but consecutive "
             f"ones have no more words in common than random ones. {name} would learn from unrelated sentences, as in "
             "a column of titles, or in shuffled rows. Use Sent2VecVectorizer, which needs no order (where another "
-            "estimator learns with it: embedding=Sent2VecVectorizer(...)). Or pass text in reading order, and its "
+            "estimator learns with it: word_vectors=Sent2VecVectorizer(...)). Or pass text in reading order, and its "
             "documents as groups."
         )
 

@@ -12,9 +12,9 @@ from .._validation.messages import warn_at_user
 LENGTH = [integers(1), StrOptions({"auto"})]  # what an option of a length may be
 
 
-def length_without_source(value: int | str, usual: int = 100) -> int:
-    """The length that an option asks for where no source has one; "auto" is the usual length."""
-    return usual if isinstance(value, str) else int(value)
+def length_without_source(value: int | str) -> int:
+    """The length that an option asks for where no source has one; "auto" is 100."""
+    return 100 if isinstance(value, str) else int(value)
 
 
 def warn_of_another_length(estimator: Any, option: str, length: int, source: str) -> None:

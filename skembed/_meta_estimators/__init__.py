@@ -5,9 +5,9 @@ Knows the methods, which do not know this package.
 
 # Modules that other packages of skembed may import.
 __all__ = [
+    "block_weights",
     "character_tfidf",
     "given_blocks",
-    "hybrid",
     "mean_embedding",
     "meta_embedding",
     "text_blocks",

@@ -16,6 +16,58 @@ _UNLABELLED = {"words": 0.0, "words_lsa": 0.0, "characters": 4.0, "characters_ls
 _FULL = 10  # labels a class up to which the rule gives the dense blocks full weight
 
 
+_KINDS = {
+    "words": "tf-idf of words and pairs of words",
+    "characters": "tf-idf of two to five characters",
+    "words_lsa": "topics of words",
+    "characters_lsa": "topics of characters",
+    "halves": "learned from halves of texts",
+}
+
+
+class BlockWeights(dict[str, float]):
+    """The weight of each block by name; `str`, and so `print`, says in words what was found.
+
+    Parameters
+    ----------
+    weights : dict of str to float
+        Weights that sum to one.
+    n_labelled : int
+        Number of labelled rows that they were found on; 0 if they are fixed.
+    given : collection of str
+        Names of the blocks that are transformers of the user.
+
+    Examples
+    --------
+    >>> from skembed._meta_estimators.block_weights import BlockWeights
+    >>> print(BlockWeights({"words": 0.75, "mine": 0.25}, 40, ["mine"]))
+    Found from 40 labelled rows, each predicted from the others.
+    The block "words" (tf-idf of words and pairs of words) is 75 % of a row.
+    The block "mine" (a transformer of yours) is 25 % of a row.
+    """
+
+    def __init__(self, weights: dict[str, float], n_labelled: int, given: Collection[str] = ()) -> None:
+        super().__init__(weights)
+        self.n_labelled = n_labelled
+        self.given = list(given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self), self.n_labelled, self.given)
+
+    def __str__(self) -> str:
+        if self.n_labelled:
+            lines = [f"Found from {self.n_labelled:,} labelled rows, each predicted from the others."]
+        else:
+            lines = ["Fixed, because no two labels differ."]
+        for name, weight in self.items():
+            kind = _KINDS.get(name, "built in")
+            if name in self.given:
+                kind = "a transformer of yours"
+            share = f"{100 * weight:.2g} % of a row" if weight else "left out: its columns are zero"
+            lines.append(f'The block "{name}" ({kind}) is {share}.')
+        return "\n".join(lines)
+
+
 def tell_apart(targets: np.ndarray) -> bool:
     """Whether two targets differ."""
     return bool((targets != targets[:1]).any())

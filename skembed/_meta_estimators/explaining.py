@@ -15,7 +15,7 @@ from .._base.queries import WordVectorInspection
 from .._validation.limits import INT32_MAX
 from .._validation.messages import brief
 from .given_blocks import names_of
-from .text_blocks import SOURCES
+from .text_blocks import SOURCES, count_words, projected_columns
 
 _STEP = 10_000  # terms at a time
 
@@ -159,8 +159,9 @@ class LinearExplanations:
         vectorizer = self._built_in.tfidf.get("words")
         if vectorizer is None:
             return []
-        words = vectorizer.get_feature_names_out()
-        is_common = (1 + self._built_in.n_texts) / np.exp(vectorizer.idf_ - 1) > 2.5  # one more than the texts with it
+        n_words = count_words(vectorizer)
+        words, idf = vectorizer.get_feature_names_out()[:n_words], vectorizer.idf_[:n_words]
+        is_common = (1 + self._built_in.n_texts) / np.exp(idf - 1) > 2.5  # one more than the texts with it
         return [str(word) for word in (words[is_common] if is_common.any() else words)]
 
     def _parts(self: Any, name: str, text: str) -> tuple[list[str], Any]:
@@ -173,6 +174,8 @@ class LinearExplanations:
         else:
             vectorizer = self._built_in.tfidf[SOURCES.get(name, name)]
             terms, row = vectorizer.get_feature_names_out(), vectorizer.transform([text])
+            if name in SOURCES:
+                row = projected_columns(row, block)
         if parts is None:
             entries = np.arange(row.nnz)
             parts = csr_array((row.data.astype(np.float64), (entries, row.indices)), (row.nnz, row.shape[1]))

@@ -16,7 +16,7 @@ from .._base.reading_order import has_order
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
-from .._text.words import UNSPACED_LETTER, WORD, words_of
+from .._text.words import UNSPACED_LETTER, WORD, bigrams_of, words_and_bigrams_of, words_of
 from .._word_vectors.join import unit_rows
 from .block_rows import tfidf_rows
 from .character_tfidf import CharacterTfidf
@@ -49,7 +49,7 @@ class BuiltInBlocks(NamedTuple):
         weighted = {name: _rows_of(vectorizer, texts) for name, vectorizer in self.tfidf.items()}
         for name, block in self.blocks.items():
             if name in SOURCES:
-                rows[name] = unit_rows(weighted[SOURCES[name]] @ block.components_.T)
+                rows[name] = unit_rows(projected_columns(weighted[SOURCES[name]], block) @ block.components_.T)
             else:
                 rows[name] = weighted[name] if name in weighted else unit_rows(np.array(block.transform(texts)))
         return rows
@@ -72,19 +72,27 @@ def fit_blocks(
     tfidf: dict[str, Any] = {}
     rows = {}
     vectorizers: dict[str, Any] = {
-        "words": TfidfVectorizer(analyzer=words_of, sublinear_tf=True, dtype=np.float32),
+        "words": tfidf_of_words(),
         "characters": CharacterTfidf(analyzer=_analyzer(texts), min_df=2, n_jobs=n_jobs),
     }
     for name, vectorizer in vectorizers.items():
         if name not in wanted and not any(source == name for block, source in SOURCES.items() if block in wanted):
             continue
         with suppress(ValueError):  # no word, or no characters that two texts have
+            if name == "words":
+                vectorizer.set_params(vocabulary=_words_and_bigrams(texts))
             rows[name] = vectorizer.fit_transform(texts)
             tfidf[name] = vectorizer
     blocks = {name: vectorizer for name, vectorizer in tfidf.items() if name in wanted}
     for name, source in SOURCES.items():
-        if name in wanted and source in rows and min(rows[source].shape) > 1:
-            blocks[name] = _fit_directions(rows[source], tfidf[source].idf_ if squares_idf else None, random_state)
+        if name not in wanted or source not in rows:
+            continue
+        projected = rows[source]
+        if source == "words":  # with the pairs, which follow the words, the directions would be worse
+            projected = normalize(projected[:, : count_words(tfidf[source])])
+        if min(projected.shape) > 1:
+            idf = tfidf[source].idf_[: projected.shape[1]] if squares_idf else None
+            blocks[name] = _fit_directions(projected, idf, random_state)
     if "halves" in wanted and (pairs := neighbours + _halves(texts, random_state)):
         learner = ParaphraseVectorizer(
             _N_COMPONENTS,
@@ -97,6 +105,36 @@ def fit_blocks(
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
             blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=WORD, n_jobs=n_jobs))
     return BuiltInBlocks(tfidf, blocks, len(texts))
+
+
+def tfidf_of_words() -> TfidfVectorizer:
+    """Tf-idf of words and of pairs of neighbouring words, not fitted."""
+    return TfidfVectorizer(analyzer=words_and_bigrams_of, sublinear_tf=True, dtype=np.float32)
+
+
+def _words_and_bigrams(texts: list[str]) -> list[str]:
+    """All words, then the pairs that two texts have: those of one text are many, and tell nothing about others."""
+    words: set[str] = set()
+    seen: set[str] = set()
+    kept: set[str] = set()
+    for text in texts:
+        of_text = words_of(text)
+        words.update(of_text)
+        pairs = set(bigrams_of(of_text))
+        kept.update(pairs & seen)
+        seen |= pairs
+    return sorted(words) + sorted(kept)
+
+
+def count_words(vectorizer: TfidfVectorizer) -> int:
+    """Number of the columns of words, behind which those of pairs are."""
+    return sum(" " not in term for term in vectorizer.vocabulary_)
+
+
+def projected_columns(rows: Any, projection: TruncatedSVD) -> Any:
+    """The columns of some rows of tf-idf that have directions."""
+    n_columns = projection.components_.shape[1]
+    return rows if rows.shape[1] == n_columns else rows[:, :n_columns]
 
 
 def neighbours_of(corpus: SentenceCorpus, texts: list[str]) -> list[tuple[str, str]]:

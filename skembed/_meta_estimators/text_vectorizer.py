@@ -1,4 +1,4 @@
-"""Five blocks of columns side by side, each weighted by how well it predicts the labels: in place of tf-idf."""
+"""Blocks of columns side by side, each weighted by how well it predicts the labels: in place of tf-idf."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .block_rows import side_by_side
-from .block_weights import SPARSE, find_weights, tell_apart
+from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations
 from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of
 from .projections import fit_projection
@@ -69,22 +69,24 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Read
     blocks_ : dict of str to estimator
         The fitted blocks by name. Of those that are built in, the first two are sparse, the others dense:
 
-        - "words": tf-idf of words, with ``1 + log(count)``;
+        - "words": tf-idf of words, and of pairs of neighbouring words that two texts have, with ``1 + log(count)``;
         - "characters": the same of two to five characters that two texts have, within words; across words where most
           letters are of a script without spaces;
-        - "words_lsa", "characters_lsa": latent semantic analysis of these two, learned from at most 20,000 texts;
+        - "words_lsa", "characters_lsa": latent semantic analysis of words and of characters, learned from at most
+          20,000 texts;
         - "halves": a :class:`ParaphraseVectorizer` to which random halves of the words of a text are a pair, and
           neighbouring sentences of a :class:`SentenceCorpus`.
 
         One for which the text is too short is left out.
     block_weights_ : dict of str to float
-        The weight of each block: what it adds to the squared length of a row. They sum to one.
+        The weight of each block: what it adds to the squared length of a row. They sum to one. ``print`` says it in
+        words.
     n_features_out_ : int
         Number of columns of the output. Less than `n_components` if the texts have fewer directions.
 
     See Also
     --------
-    HybridVectorizer : Compares, searches and clusters sentences with own text of any size.
+    SearchIndex : Searches documents.
     CBOSVectorizer : Dense vectors learned from labels.
 
     Notes
@@ -128,7 +130,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Read
     _given: dict[str, GivenBlock]
     _projection: TruncatedSVD | None
     blocks_: dict[str, Any]
-    block_weights_: dict[str, float]
+    block_weights_: BlockWeights
     n_features_out_: int
 
     _parameter_constraints: dict[str, Any] = {
@@ -283,7 +285,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Read
         self._built_in, self._given = built_in, given
         self.blocks_ = {name: fitted[name] for name in dict.fromkeys([*NAMES, *given]) if name in fitted}
         sparse = {*SPARSE, *(name for name, block in rows.items() if issparse(block))}
-        self.block_weights_ = find_weights({name: rows[name][labelled] for name in self.blocks_}, targets, sparse)
+        weights = find_weights({name: rows[name][labelled] for name in self.blocks_}, targets, sparse)
+        self.block_weights_ = BlockWeights(weights, len(labelled) if tell_apart(targets) else 0, given)
         found = side_by_side(rows, self.block_weights_)
         self._projection = self._project(corpus, found, random_state)
         self.n_features_out_ = found.shape[1] if self._projection is None else len(self._projection.components_)

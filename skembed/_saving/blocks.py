@@ -10,21 +10,23 @@ import numpy as np
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from .._meta_estimators.block_weights import BlockWeights
 from .._meta_estimators.character_tfidf import CharacterTfidf
 from .._meta_estimators.given_blocks import check_blocks
-from .._meta_estimators.text_blocks import NAMES, SOURCES, BuiltInBlocks
+from .._meta_estimators.text_blocks import NAMES, SOURCES, BuiltInBlocks, count_words, tfidf_of_words
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._text.batches import encode_words
 from .._text.character_counts import NgramVocabulary
 from .._text.character_ngrams import CharacterNgrams
-from .._text.words import WORD, words_of
+from .._text.words import WORD
 from .._validation.messages import brief
 from .header import Description, describe_model, inner_entries, model_of, parameter_to_json
 from .header import words_of as decoded_words
 from .values import ArrayStore, from_json, to_json
 
 _HALVES, _OUTPUT = "halves", "output"  # the learned block, and the directions of dense output
+_ATTRIBUTES = {"block_weights_", "n_labelled", "n_texts", "tfidf", "halves"}
 _OF_NGRAMS = ("depths", "characters", "is_ngram")  # arrays of a vocabulary of n-grams of characters
 _OF_DIRECTIONS = ("singular_values_", "explained_variance_", "explained_variance_ratio_")
 
@@ -74,7 +76,8 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
         "parameters": {name: parameter_to_json(name, value, store) for name, value in params.items()},
         "tokenizer": {},
         "attributes": {
-            "block_weights_": to_json(estimator.block_weights_, "block_weights_", store),
+            "block_weights_": to_json(dict(estimator.block_weights_), "block_weights_", store),
+            "n_labelled": estimator.block_weights_.n_labelled,
             "n_texts": built_in.n_texts,
             "tfidf": tfidf,
             "halves": halves,
@@ -89,11 +92,12 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> T
     model._validate_params()
     check_blocks(model.blocks)
     attributes = entries["attributes"]
-    if set(attributes) != {"block_weights_", "n_texts", "tfidf", "halves"} or not isinstance(attributes["tfidf"], dict):
+    if set(attributes) != _ATTRIBUTES or not isinstance(attributes["tfidf"], dict):
         raise ValueError(f"the attributes are {brief(attributes)}.")
-    if type(attributes["n_texts"]) is not int or attributes["n_texts"] < 1:
-        raise ValueError(f"n_texts is {brief(attributes['n_texts'])}.")
-    weights = _weights_of(attributes["block_weights_"])
+    for name, least in (("n_texts", 1), ("n_labelled", 0)):
+        if type(attributes[name]) is not int or attributes[name] < least:
+            raise ValueError(f"{name} is {brief(attributes[name])}.")
+    weights = _weights_of(attributes["block_weights_"], attributes["n_labelled"])
     needed = {SOURCES.get(name, name) for name in weights if name != _HALVES}
     if needed != set(attributes["tfidf"]):
         raise ValueError(f"there is tf-idf of {brief(list(attributes['tfidf']))}, expected {brief(sorted(needed))}.")
@@ -104,7 +108,10 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> T
     for name in needed:
         read = _characters_of if name == "characters" else _words_of
         tfidf[name] = read(attributes["tfidf"][name], parts.pop(name, {}))
-    widths = {name: len(vectorizer.vocabulary_) for name, vectorizer in tfidf.items()}
+    widths = {
+        name: count_words(vectorizer) if name == "words" else len(vectorizer.vocabulary_)
+        for name, vectorizer in tfidf.items()
+    }
     blocks: dict[str, Any] = {}
     for name in weights:
         if name in SOURCES:
@@ -131,20 +138,20 @@ def _parts_of(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarra
     return parts
 
 
-def _weights_of(value: Any) -> dict[str, float]:
+def _weights_of(value: Any, n_labelled: int) -> BlockWeights:
     weights = from_json(value, {})
     names = [name for name in NAMES if name in weights] if isinstance(weights, dict) else []
     is_sound = names and names == list(weights)
     is_sound = is_sound and all(type(weight) is float and 0 <= weight <= 1 for weight in weights.values())
     if not is_sound or abs(sum(weights.values()) - 1) > 1e-6:
         raise ValueError(f"block_weights_ is {brief(weights)}, expected weights of blocks that sum to 1.")
-    return dict(weights)
+    return BlockWeights(weights, n_labelled)
 
 
 def _words_of(options: Any, parts: dict[str, np.ndarray]) -> TfidfVectorizer:
     if options is not None:
         raise ValueError(f"the options of 'words' are {brief(options)}.")
-    vectorizer = TfidfVectorizer(analyzer=words_of, sublinear_tf=True, dtype=np.float32)
+    vectorizer = tfidf_of_words()
     vocabulary = decoded_words(parts.pop("text", None), parts.pop("offsets", None))
     vectorizer.vocabulary_ = vocabulary
     vectorizer.idf_ = _idf_of("words", parts, len(vocabulary))

@@ -123,8 +123,6 @@ def _n_features_out(sizes: dict[str, int]) -> int:
         return sizes["filters"] * sizes["widths"]
     if units := [n for size, n in sizes.items() if size.startswith("units")]:
         return sum(units)
-    if "added" in sizes:
-        return sizes["words"] + sizes["added"]
     return sizes.get("components", sizes.get("columns", sizes.get("joined", sizes["words"])))
 
 

@@ -9,7 +9,6 @@ from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from .._base.text import TextEstimator
-from .._meta_estimators.hybrid import HybridVectorizer
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
@@ -38,7 +37,7 @@ class Array(NamedTuple):
     @property
     def axis_of_words(self) -> int | None:
         """Axis of a matrix that has a row for each word, or word n-gram; None if it is no such matrix."""
-        found = [axis for axis, size in enumerate(self.sizes) if size in ("words", "rows", "learned", "buckets")]
+        found = [axis for axis, size in enumerate(self.sizes) if size in ("words", "rows", "buckets")]
         return found[0] if found and len(self.sizes) == 2 else None
 
 
@@ -197,14 +196,6 @@ SCHEMAS: dict[type[TextEstimator], Schema] = {
             "_spelling_weight": float,
         },
         training={"word2vec_": Word2VecVectorizer, "_moments": Array(("columns", "columns"), "float64")},
-    ),
-    HybridVectorizer: Schema(
-        _OF_TEXT
-        | {
-            "word_weights_": Array(("words",)),
-            "_own_lengths": Array(("words",)),
-            "learned_vectors_": Array(("learned", "added")),
-        }
     ),
 }
 CLASSES = {cls.__name__: cls for cls in SCHEMAS}

@@ -6,7 +6,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterable
-from itertools import count, groupby
+from itertools import count, groupby, pairwise
 
 # Scripts that are written without spaces between words: Thai, Lao, Burmese, Khmer, Tai, kana, Chinese characters.
 _UNSPACED = (
@@ -106,6 +106,17 @@ _ASCII_WORD = re.compile(r"\w+")
 def words_of(text: str) -> list[str]:
     """Words of a text, lowered."""
     return split_words(lower(text))
+
+
+def bigrams_of(words: list[str]) -> list[str]:
+    """Pairs of neighbouring words."""
+    return [f"{first} {second}" for first, second in pairwise(words)]
+
+
+def words_and_bigrams_of(text: str) -> list[str]:
+    """Words of a text, lowered, then the pairs of neighbouring ones."""
+    words = words_of(text)
+    return words + bigrams_of(words)
 
 
 def join_words(words: Iterable[str]) -> str:

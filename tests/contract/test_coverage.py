@@ -248,7 +248,7 @@ def test_a_warm_start_in_another_language_warns():
 
 
 @pytest.mark.filterwarnings("ignore:.*their script has no spaces between")
-@pytest.mark.parametrize("name", ["CBOSVectorizer", "BOWPCA", "HybridVectorizer"])
+@pytest.mark.parametrize("name", ["CBOSVectorizer", "BOWPCA"])
 def test_rows_of_zeros_are_named_where_each_word_of_the_first_text_occurs_once(name):
     """By its counts nothing about such a text lets one expect that words are known."""
     generator = np.random.default_rng(0)

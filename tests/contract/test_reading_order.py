@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 
-from skembed import HybridVectorizer, MeanEmbeddingVectorizer
+from skembed import MeanEmbeddingVectorizer, SiameseCBOWVectorizer
 
 Y = np.array([int(group.split()[1]) % 2 for group in GROUPS])
 SMALL = {"n_components": 4, "min_count": 1, "max_iter": 1, "random_state": 0}
@@ -84,8 +84,9 @@ def test_methods_that_learn_from_words_are_quiet(name):
 
 
 def test_an_estimator_that_brings_its_own_source_says_which_option_to_set():
-    pipeline = make_pipeline(HybridVectorizer(4, random_state=0), LinearSVC(random_state=0))
-    advice = r"SiameseCBOWVectorizer, which HybridVectorizer uses, .* or use embedding=Sent2VecVectorizer\(\.\.\.\)"
+    source = SiameseCBOWVectorizer(**SMALL)
+    pipeline = make_pipeline(MeanEmbeddingVectorizer(word_vectors=source, random_state=0), LinearSVC(random_state=0))
+    advice = r"SiameseCBOWVectorizer, which MeanEmbeddingVectorizer uses, .*word_vectors=Sent2VecVectorizer\(\.\.\.\)"
     with pytest.warns(UserWarning, match=advice) as caught:
         pipeline.fit(TEXT, Y)
     assert [warning.filename for warning in caught] == [__file__]

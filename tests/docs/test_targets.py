@@ -45,8 +45,8 @@ def test_own_text_is_compared_with_tfidf_of_the_same_text_and_size():
     rows = [
         {"text": text, "size": size, "method": method} | {task: score + lead for task, score in level.items()}
         for text, leads in (("simplewiki", (-1, 0, 5)), ("books_small", (-2, -1, 4)))
-        for size, lead_of_hybrid in zip(own_text.SIZES, leads)
-        for method, lead in ((own_text.TFIDF, 0), (own_text.HYBRID, lead_of_hybrid))
+        for size, lead_of_ours in zip(own_text.SIZES, leads)
+        for method, lead in ((own_text.TFIDF, 0), (own_text.ADVISED, lead_of_ours))
     ]
     targets = own_text.targets_of(rows)
     assert len(targets) == 14

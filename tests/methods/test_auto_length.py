@@ -3,11 +3,11 @@
 from inspect import signature
 
 import pytest
-from estimators import CLASSES, GIVEN, GROUPS, PUBLIC, TEXT, bits, dense, learned, make, published
+from estimators import CLASSES, GIVEN, GROUPS, PUBLIC, TEXT, bits, learned, make, published
 from sklearn.base import clone
 
 import skembed
-from skembed import HybridVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer, Word2VecVectorizer
+from skembed import MeanEmbeddingVectorizer, MetaEmbeddingVectorizer, Word2VecVectorizer
 
 LENGTH = len(next(iter(GIVEN.values())))
 # The option of each estimator that starts from given vectors.
@@ -117,24 +117,3 @@ def test_a_mean_of_learned_and_of_joined_vectors():
         MeanEmbeddingVectorizer(n_removed_components=100).fit(TEXT)
     with pytest.raises(ValueError, match="'n_components' parameter of MetaEmbeddingVectorizer must be an int"):
         MetaEmbeddingVectorizer([GIVEN], "auto").fit(TEXT)  # it is the largest length there
-
-
-@pytest.mark.parametrize("length", [7, 300])
-def test_a_hybrid_of_an_embedding(length):
-    def fit(n):
-        embedding = Word2VecVectorizer(LENGTH, min_count=1, max_iter=1, random_state=0)
-        return HybridVectorizer(n, embedding=embedding).fit(TEXT)
-
-    model = fit("auto")
-    assert model.learned_vectors_.shape[1] == LENGTH
-    with pytest.warns(
-        UserWarning, match=f"n_components={length} is not used: embedding has vectors of length {LENGTH}"
-    ):
-        again = fit(length)
-    assert bits(dense(again.transform(TEXT))) == bits(dense(model.transform(TEXT)))
-
-
-def test_a_hybrid_without_an_embedding():
-    models = [HybridVectorizer(n, random_state=0).fit(TEXT, groups=GROUPS) for n in ("auto", 300)]
-    assert models[0].learned_vectors_.shape[1] == 300 and learned(models[0]) == learned(models[1])
-    assert HybridVectorizer().fit(["a cat"]).learned_vectors_.shape == (0, 300)  # no word occurs often enough

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC, LinearSVC
 
-from skembed import CBOSVectorizer, HybridVectorizer, TextVectorizer
+from skembed import CBOSVectorizer, TextVectorizer
 
 S = ["The cat drinks milk.", "The bank lends money.", "A dog eats meat.", "The river is wide."] * 10
 TWO, THREE = np.array(["animal", "thing"] * 20), np.array([0, 1, 2, 1] * 10)
@@ -24,7 +24,6 @@ BLOCKS = {
         "blocks": {
             "mine": TfidfVectorizer(),
             "summed": CBOSVectorizer(5, min_count=1, max_iter=1, random_state=0),
-            "hybrid": HybridVectorizer(embedding=CBOSVectorizer(5, min_count=1, max_iter=1), random_state=0),
             "number": FunctionTransformer(lambda texts: np.array([[len(text), 3.0] for text in texts])),
         }
     },

@@ -1,6 +1,8 @@
 """TextVectorizer: its blocks, the weights that the labels find, what it reads, and its place inside scikit-learn."""
 
+import copy
 import pickle
+import re
 import unicodedata
 
 import numpy as np
@@ -13,7 +15,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 from sklearn.pipeline import FeatureUnion, make_pipeline
@@ -50,13 +52,20 @@ def test_each_block_has_its_weight_in_every_row():
         np.testing.assert_allclose(found, emb.block_weights_[name], rtol=1e-4)
 
 
-def test_the_first_block_is_tf_idf():
-    emb = make().fit(S, Y)
-    expected = TfidfVectorizer(sublinear_tf=True, token_pattern=r"\w+").fit(S)
-    n_words = len(expected.vocabulary_)
-    rows = emb.transform(S)[:, :n_words] / emb.block_weights_["words"] ** 0.5
-    np.testing.assert_allclose(rows.toarray(), expected.transform(S).toarray(), rtol=1e-5)
-    assert list(emb.get_feature_names_out()[:n_words]) == [f"words__{w}" for w in expected.get_feature_names_out()]
+def test_the_first_block_is_tf_idf_of_words_and_of_the_pairs_of_two_texts():
+    texts = [*S, "the cat drinks water", "rare pair"]
+    emb = make().fit(texts, np.arange(42) % 2)
+    whole = TfidfVectorizer(sublinear_tf=True, token_pattern=r"\w+", ngram_range=(1, 2)).fit(texts)
+    counter = CountVectorizer(vocabulary=whole.vocabulary_, token_pattern=r"\w+", ngram_range=(1, 2))
+    n_texts = np.asarray((counter.transform(texts) > 0).sum(axis=0)).ravel()
+    kept = [w for w, n in zip(whole.get_feature_names_out(), n_texts) if " " not in w or n > 1]
+    kept.sort(key=lambda term: " " in term)  # words, then pairs
+    assert "cat drinks" in kept and not {"rare pair", "drinks water"} & set(kept)
+    assert list(emb.get_feature_names_out()[: len(kept)]) == [f"words__{word}" for word in kept]
+    columns = [whole.vocabulary_[word] for word in kept]
+    expected = normalize(whole.transform(texts)[:, columns])
+    rows = emb.transform(texts)[:, : len(kept)] / emb.block_weights_["words"] ** 0.5
+    np.testing.assert_allclose(rows.toarray(), expected.toarray(), rtol=1e-5)
 
 
 @pytest.mark.parametrize("texts", [S, ["猫喝牛奶", "狗吃牛奶 和肉", "猫吃肉。"]], ids=["words", "unsegmented"])
@@ -159,7 +168,7 @@ def test_estimators_that_need_dense_rows(estimator):
 def test_vowel_signs_and_points_do_not_split_a_word():
     words = ["हिन्दी", "தமிழ்", "বাংলা", "قُرآن", unicodedata.normalize("NFC", "שָׁלוֹם"), "café"]
     emb = make().fit([unicodedata.normalize("NFD", " ".join(words))] * 3)
-    assert sorted(emb.blocks_["words"].vocabulary_) == sorted(words)
+    assert sorted(word for word in emb.blocks_["words"].vocabulary_ if " " not in word) == sorted(words)
 
 
 # -- own text and labels ---------------------------------------------------------------------------------------------
@@ -241,15 +250,31 @@ def test_without_labels_idf_counts_twice_in_lsa():
     for name, source in (("words_lsa", "words"), ("characters_lsa", "characters")):
         tfidf = emb.blocks_[source]
         svd = TruncatedSVD(5, random_state=0)
-        squared = normalize(tfidf.transform(S).multiply(tfidf.idf_).tocsr())
+        rows = tfidf.transform(S)[:, : emb.blocks_[name].components_.shape[1]]
+        squared = normalize(rows.multiply(tfidf.idf_[: rows.shape[1]]).tocsr())
         expected = normalize(svd.fit_transform(squared))
-        found = normalize(emb.blocks_[name].transform(tfidf.transform(S)))
+        found = normalize(emb.blocks_[name].transform(rows))
         np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-3)
         np.testing.assert_allclose(np.linalg.norm(labelled.blocks_[name].components_, axis=1), 1, rtol=5e-4)
 
 
 def test_two_labels_are_labels():
     assert list(make().fit(S, ["a", "b", *[None] * 38]).block_weights_.values()) == pytest.approx([0.2] * 5)
+
+
+def test_weights_in_words():
+    emb = make(blocks={"words": TfidfVectorizer(), "mine": TfidfVectorizer()}).fit(S, Y)
+    first, *lines = str(emb.block_weights_).splitlines()
+    assert first == "Found from 40 labelled rows, each predicted from the others."
+    for line, (name, weight) in zip(lines, emb.block_weights_.items(), strict=True):
+        kind = "a transformer of yours" if name in ("words", "mine") else ".*"
+        assert re.fullmatch(rf'The block "{name}" \({kind}\) is {100 * weight:.2g} % of a row\.', line)
+    fixed = make().fit(S).block_weights_
+    assert str(fixed).startswith("Fixed, because no two labels differ.\n")
+    assert '"words" (tf-idf of words and pairs of words) is left out: its columns are zero.' in str(fixed)
+    for copied in (pickle.loads(pickle.dumps(fixed)), copy.copy(fixed), copy.deepcopy(fixed)):
+        assert str(copied) == str(fixed) and copied == fixed == dict(fixed)
+    assert repr(fixed) == repr(dict(fixed))
 
 
 def test_words_weigh_where_there_is_nothing_else():

@@ -30,7 +30,7 @@ def opened(folder):
             skembed.read_word_vectors(file)
 
 
-@pytest.mark.parametrize("name", ["corpus", "model: CBOS", "model: hybrid", "word2vec, text", "word2vec, binary"])
+@pytest.mark.parametrize("name", ["corpus", "model: CBOS", "model: BOW-PCA", "word2vec, text", "word2vec, binary"])
 def test_400_mutations(name, forgeries, tmp_path):
     kind, folder = forgeries["originals"](tmp_path, only=name)[name]
     contents = {file: file.read_bytes() for file in folder.iterdir()}

@@ -10,6 +10,7 @@ from test_forged_folders import entry, forge, put, set_in
 
 import skembed
 from skembed import TextVectorizer
+from skembed._meta_estimators.block_weights import BlockWeights
 
 Y = np.arange(len(TEXT)) % 2
 OTHERS = ["The cat and the dog.", "a zzz qqq", "", "Rain in the station!", "soup " * 9, "北京", TEXT[7]]
@@ -18,7 +19,11 @@ SETTINGS = {
     "default": (TEXT, Y, {}),
     "dense": (TEXT, None, {"n_components": 4, "missing": "empty", "n_jobs": 2}),
     "few blocks": (TEXT, Y, {"blocks": {"words": "drop", "halves": "drop", "characters_lsa": "default"}}),
-    "one block": (TEXT, Y, {"blocks": dict.fromkeys(["words", "characters", "words_lsa", "characters_lsa"], "drop")}),
+    "one block": (
+        TEXT,
+        Y,
+        {"blocks": dict.fromkeys(["words", "bigrams", "characters", "words_lsa", "characters_lsa"], "drop")},
+    ),
     "seed": (TEXT, Y, {"random_state": np.random.RandomState(0)}),
     "unsegmented": (CHINESE, None, {}),
     "equal texts": (["a b"] * 3, None, {}),
@@ -40,6 +45,7 @@ def test_what_comes_back_is_the_same(name, mmap, tmp_path):
     back, new = skembed.load(tmp_path / "model", mmap=mmap), SETTINGS[name][0] if name == "unsegmented" else OTHERS
     assert type(back) is TextVectorizer
     assert bits(back.transform(new)) == bits(model.transform(new))
+    assert str(back.block_weights_) == str(model.block_weights_)
     assert back.block_weights_ == model.block_weights_ and list(back.blocks_) == list(model.blocks_)
     assert list(back.get_feature_names_out()) == list(model.get_feature_names_out())
     assert back.get_params(deep=False) == model.get_params(deep=False) | {"corpus": None}
@@ -59,7 +65,7 @@ def test_numbers_that_need_more_bits_keep_them(tmp_path):
 def test_a_block_may_weigh_nothing(tmp_path):
     model = fitted()
     weights = dict.fromkeys(model.block_weights_, 0.25) | {"words": 0.0}
-    model.block_weights_ = weights
+    model.block_weights_ = BlockWeights(weights, 40)
     skembed.save(model, tmp_path / "model")
     rows = skembed.load(tmp_path / "model").transform(TEXT)
     n_words = len(model.blocks_["words"].vocabulary_)
@@ -126,6 +132,8 @@ def without(name):
         (set_in("parameters", "blocks", {"dict": {"words": 3}}), None, r"blocks\['words'\]"),
         (set_in("attributes", "extra", 1), None, "the attributes are"),
         (set_in("attributes", "n_texts", 0), None, "n_texts is 0"),
+        (set_in("attributes", "n_labelled", -1), None, "n_labelled is -1"),
+        (set_in("attributes", "n_labelled", "many"), None, "n_labelled is 'many'"),
         (set_in("attributes", "tfidf", {}), None, "there is tf-idf of"),
         (set_in("attributes", "tfidf", []), None, "the attributes are"),
         (set_in("attributes", "halves", None), None, "'halves' and its weight must be there together"),

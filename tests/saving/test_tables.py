@@ -14,7 +14,7 @@ from sklearn import config_context
 
 import skembed.arrow
 import skembed.dask
-from skembed import CBOSVectorizer, HybridVectorizer
+from skembed import BOWPCA, CBOSVectorizer
 from skembed._saving import shared
 
 TEXT = ["The cat sleeps.", "It dreams of milk.", "The bank opens.", "It lends money.", ""] * 8
@@ -118,10 +118,10 @@ def test_what_is_refused(model, folder, tmp_path):
             skembed.dask.transform(model, wrong)
     with pytest.raises(TypeError, match="model must be an estimator of skembed, or the path"):
         skembed.dask.transform(dict, series_of(TEXT, []))
-    hybrid = HybridVectorizer(n_components=4).fit(TEXT)
-    with pytest.raises(ValueError, match="HybridVectorizer.* has sparse rows"):
-        skembed.dask.transform(hybrid, series_of(TEXT, []), folder=tmp_path / "h")
-    with pytest.raises(ValueError, match="HybridVectorizer.* has sparse rows"):
+    counts = BOWPCA(None).fit(TEXT)
+    with pytest.raises(ValueError, match="BOWPCA.* has sparse rows"):
+        skembed.dask.transform(counts, series_of(TEXT, []), folder=tmp_path / "h")
+    with pytest.raises(ValueError, match="BOWPCA.* has sparse rows"):
         skembed.arrow.embedder(tmp_path / "h", column="text")
     with pytest.raises(TypeError, match=r"path of a folder .*, got CBOSVectorizer. Save .* skembed\.save"):
         skembed.arrow.embedder(model, column="text")

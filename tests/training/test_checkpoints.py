@@ -351,8 +351,6 @@ def passes_of(path):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("HybridVectorizer", {}),
-        ("HybridVectorizer", {"n_components": "auto", "embedding": skembed.CBOSVectorizer(5, min_count=1, max_iter=3)}),
         ("MeanEmbeddingVectorizer", {}),
         (
             "MeanEmbeddingVectorizer",
@@ -382,7 +380,6 @@ def test_there_is_no_checkpoint_of_vectors_that_are_given(tmp_path):
     learned_before = skembed.CBOSVectorizer(5, min_count=1, max_iter=1).fit(corpus)
     joined = [skembed.CBOSVectorizer(5, min_count=1), skembed.Word2VecVectorizer(5, min_count=1)]
     for estimator, reason in (
-        (skembed.HybridVectorizer(embedding=learned_before, corpus=corpus), "embedding has them already"),
         (skembed.MeanEmbeddingVectorizer(word_vectors=learned_before), "word_vectors has them already"),
         (skembed.MeanEmbeddingVectorizer(word_vectors=joined), "the fit of MetaEmbeddingVectorizer has none"),
     ):

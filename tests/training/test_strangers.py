@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from estimators import CLASSES
 
-from skembed import HybridVectorizer, Sent2VecVectorizer, SentenceCorpus
+from skembed import MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
 from skembed._base.reading_order import order_score
 from skembed.datasets import load_docstrings
 
@@ -33,9 +33,11 @@ def test_strangers_are_named(cls, method):
 
 
 def test_strangers_in_a_corpus_and_behind_another_estimator_are_named():
-    with pytest.warns(UserWarning, match=f"{STRANGERS}.*embedding=Sent2VecVectorizer"):
-        HybridVectorizer(4, random_state=0, corpus=SentenceCorpus.from_sentences(SHUFFLED)).fit(TEXT)
-    in_silence(lambda: HybridVectorizer(4, random_state=0).fit(TEXT))
+    source = ORDERED[0](4, **FAST)
+    with pytest.warns(UserWarning, match=f"{STRANGERS}.*word_vectors=Sent2VecVectorizer"):
+        corpus = SentenceCorpus.from_sentences(SHUFFLED)
+        MeanEmbeddingVectorizer(word_vectors=source, corpus=corpus).fit(TEXT)
+    in_silence(lambda: MeanEmbeddingVectorizer(word_vectors=source).fit(TEXT))
     in_silence(lambda: Sent2VecVectorizer(4, **FAST).fit(SHUFFLED))
 
 

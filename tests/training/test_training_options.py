@@ -8,7 +8,6 @@ import pytest
 from estimators import (
     GROUPS,
     NAMES,
-    OF_BOTH,
     OTHER_TEXT,
     PAIRED,
     SUPERVISED,
@@ -283,7 +282,7 @@ def test_no_warning_where_order_does_not_matter(name):
     assert vectors(alone) == vectors(fitted(name))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in OF_BOTH])
+@pytest.mark.parametrize("name", NAMES)
 def test_corpus_is_learned_from_whatever_x_is(name):
     options = {key: getattr(make(name), key) for key in ("stemmer", "stop_words")}
     data = SentenceCorpus.from_sentences(TEXT, GROUPS, **options)
