@@ -4,4 +4,4 @@ Knows no estimator that uses them.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["parameter", "vectorizer"]
+__all__ = ["parameter", "saved", "vectorizer"]

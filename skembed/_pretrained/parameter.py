@@ -18,6 +18,10 @@ class PretrainedParameter(BaseEstimator):
 
     pretrained: Any
 
+    def _supplier(self) -> PretrainedVectorizer | None:
+        """What gives rows, fitted; None if no model is given."""
+        return None if self.pretrained is None else as_vectorizer(self.pretrained).fit()
+
     def _suppliers(self, names: Collection[str] = ()) -> dict[str, PretrainedVectorizer]:
         """What gives rows, not fitted, by name; none if no model is given. `names` are taken."""
         if self.pretrained is None:
