@@ -20,7 +20,17 @@ from .explaining import explain_score, snippet_of
 from .index_state import IndexState, checked_rows
 from .pretrained_vectors import pretrained_rows
 from .query import Query, read_query, text_of_query
-from .searching import PRETRAINED_WEIGHT, WEIGHT, Asked, Weights, search_in, slopes_of, terms_of, vectors_of_terms
+from .searching import (
+    PRETRAINED_WEIGHT,
+    WEIGHT,
+    WEIGHT_BESIDE_PRETRAINED,
+    Asked,
+    Weights,
+    search_in,
+    slopes_of,
+    terms_of,
+    vectors_of_terms,
+)
 from .terms import TermReader
 
 
@@ -208,10 +218,10 @@ class IndexInspection:
             raise
 
     def _weights(self) -> Weights:
-        learned, pretrained = self.vector_weight, self.pretrained_weight
+        usual = WEIGHT if self._checked().model is None else WEIGHT_BESIDE_PRETRAINED
+        given = self.vector_weight, self.pretrained_weight
         return Weights(
-            WEIGHT if learned == "auto" else float(learned),
-            PRETRAINED_WEIGHT if pretrained == "auto" else float(pretrained),
+            *(auto if weight == "auto" else float(weight) for auto, weight in zip((usual, PRETRAINED_WEIGHT), given))
         )
 
     def _plain(self, queries: list[str], reader: TermReader) -> list[Query]:

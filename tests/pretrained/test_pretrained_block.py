@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 from test_pretrained_vectorizer import Model, nothing_kept, rows_of  # noqa: F401
 
 from skembed import PretrainedVectorizer, TextVectorizer
+from skembed.evaluation import compare, compare_search
 
 S = ["the cat drinks milk", "the bank lends money", "a dog eats meat", "the river is wide and cold"] * 10
 Y = np.array([0, 1, 0, 1] * 10)
@@ -92,3 +93,19 @@ def test_a_model_that_knows_the_labels_weighs_more_and_one_that_knows_nothing_le
     # numbers instead of classes
     weights = TextVectorizer(pretrained=knowing, random_state=0).fit(X, y + 0.5).block_weights_
     assert weights["pretrained"] > 0.9
+
+
+# --- Comparisons ------------------------------------------------------------------------------------------------------
+
+
+def test_comparisons_have_rows_of_a_model():
+    texts = [f"{a} {b}" for a in ("cats", "dogs", "shares", "stocks") for b in "abcdefgh"]
+    y = ["animals"] * 16 + ["money"] * 16
+    model = Model()
+    for result in (compare(texts, y, cv=2, pretrained=model), compare(texts, cv=2, pretrained=model)):
+        assert {"pretrained", "TextVectorizer", "TextVectorizer, pretrained"} <= {row["method"] for row in result.rows}
+    documents = ["a cat purrs", "the dog barks", "cats and dogs", "shares fell", "a bank"]
+    relevant = {0: {0: 1, 2: 1}, 1: {3: 1, 4: 1}}
+    result = compare_search(documents, ["cats purr", "bank shares"], relevant, pretrained=model)
+    added = {"pretrained", "TextVectorizer, pretrained", "SearchIndex, pretrained"}
+    assert added <= {row["method"] for row in result.rows}
