@@ -71,7 +71,7 @@ def print_table(options, name, title, rows, note):
     print(text)
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
-        suffix = "_kept_aside" if options.kept_aside else ""
+        suffix = "_kept_aside" if getattr(options, "kept_aside", False) else ""
         (options.out / f"{name}{suffix}.inc").write_text(text, encoding="utf8")
 
 

@@ -19,6 +19,7 @@ _HOMES = {
     "PairCorpus": "_corpus.pairs",
     "ParagraphVectorizer": "_methods.paragraph",
     "ParaphraseVectorizer": "_methods.paraphrase",
+    "PretrainedVectorizer": "_pretrained.vectorizer",
     "SearchIndex": "_search.search_index",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
@@ -52,6 +53,7 @@ __all__ = [
     "PairCorpus",
     "ParagraphVectorizer",
     "ParaphraseVectorizer",
+    "PretrainedVectorizer",
     "SearchIndex",
     "Sent2VecVectorizer",
     "SentenceCorpus",
@@ -100,6 +102,7 @@ if TYPE_CHECKING:
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
     from ._methods.target import TargetVectorizer as TargetVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
+    from ._pretrained.vectorizer import PretrainedVectorizer as PretrainedVectorizer
     from ._saving.folder import load as load
     from ._saving.folder import save as save
     from ._search.approximate import ApproximateIndex as ApproximateIndex
