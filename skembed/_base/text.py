@@ -44,7 +44,7 @@ class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transfo
     _parameter_constraints: dict[str, Any] = {
         "min_count": [integers(1, INT64_MAX)],
         "max_features": [integers(1, INT64_MAX), None],
-        "analyzer": [StrOptions({"word", "char", "char_wb"}), callable],
+        "analyzer": [StrOptions({"word", "char", "char_wb", "word+char_wb"}), callable],
         "token_pattern": [str, None],
         "lowercase": ["boolean"],
         "stop_words": [StrOptions({"english"}), WORDS, None],

@@ -61,9 +61,10 @@ class HybridVectorizer(WordVectorInspection, TextEstimator):
         The weight of a word is the geometric mean of its idf in the sentences at hand and in own text, times the SIF
         weight ``a / (a + f)`` to this power, with ``a = 0.001`` and the frequency ``f`` of the word in own text [1]_.
         0 leaves idf alone, 1 is full SIF.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char" and "char_wb" mean :class:`CharacterNgrams`. A callable gets an
-        item of `X` and returns its words; the next three options are then not used.
+    analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean
+        :class:`CharacterNgrams`. A callable gets an item of `X` and returns its words; the next three options are then
+        not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True

@@ -85,7 +85,7 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+    analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
         "char" and "char_wb" mean :class:`CharacterNgrams`. A callable returns the words; the next three are not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
