@@ -25,7 +25,7 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
     """
     if classes is not None or not estimator._needs_order:
         return
-    name, longest = type(estimator).__name__, estimator.max_sentence_length
+    name, longest = type(estimator).__name__, estimator._longest_sentence(corpus.tokenizer)
     first = np.asarray(corpus.doc_ptr[:-1])[np.diff(corpus.doc_ptr) == 1]
     lengths = corpus.sent_ptr[first + 1] - corpus.sent_ptr[first]
     alone = len(lengths) if longest is None else int((lengths <= longest).sum())

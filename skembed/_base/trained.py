@@ -12,6 +12,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._compiled.gather import renumber
 from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
+from .._text.character_ngrams import CharacterNgrams
+from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint, LearningState
 from .._training.dense import DenseObjective, DenseTrainer
@@ -74,7 +76,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
     max_iter: int | str = "auto"
     _auto_passes = AutoPasses()
     batch_size: int | str = "auto"
-    max_sentence_length: int | None = None
+    max_sentence_length: int | str | None = None
+    _words_of_sentence = 16  # what "auto" means for it
     early_stopping: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 3
@@ -228,11 +231,23 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
         """The text to learn from, arrays with a value for each of its sentences, and their classes, if any."""
         classes = self._classes_of(y, groups, keep)
-        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None)
+        of_text = self._automatic_analyzer(classes, keep)
+        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None, of_text)
         annotations = self._annotations(corpus, y) if classes is None else (classes,)
         for values in annotations:
             check_length(values, corpus.n_sentences, "the text")
         return corpus, annotations, classes
+
+    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
+        """What ``analyzer="auto"`` stands for."""
+        return "word"
+
+    def _longest_sentence(self, tokenizer: Tokenizer) -> int | None:
+        """Words of a sentence that is not split; "auto" splits no n-grams, of which a sentence has hundreds."""
+        longest = self.max_sentence_length
+        if not isinstance(longest, str):
+            return longest
+        return None if isinstance(tokenizer.analyzer, CharacterNgrams) else self._words_of_sentence
 
     def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
         """Fitted attributes that follow from what `y` says, such as what options of "auto" stand for."""
@@ -289,7 +304,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
             renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32), tokens)
             tokens.flags.writeable = False
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
-        return split_long_sentences(text, self.max_sentence_length)
+        return split_long_sentences(text, self._longest_sentence(corpus.tokenizer))
 
     def _encode_texts(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool

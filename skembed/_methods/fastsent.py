@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.pooled import PooledVectorizer
 from .._base.sharded import ShardedVectorizer
@@ -75,9 +75,10 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The published program goes sentence by sentence.
         "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
-    max_sentence_length : int or None, default=16
+    max_sentence_length : int, "auto" or None, default="auto"
         Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
-        each other. None never splits; the paper does not. `transform` never splits.
+        each other. None never splits; the paper does not. `transform` never splits. "auto" is 16, or None for n-grams
+        of characters.
     min_count : int, default=5
         Words that occur less often are not learned. The published program uses 10.
     max_features : int or None, default=None
@@ -204,7 +205,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "autoencode": ["boolean"],
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
-        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
     }
     _needs_order = True
     _pace = Pace(128, most_tokens=250_000)
@@ -228,7 +229,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         learning_rate: float = 0.15,
         max_iter: int | str = "auto",
         batch_size: int | str = "auto",
-        max_sentence_length: int | None = 16,
+        max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",

@@ -79,9 +79,10 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         Passes over the text. "auto" reads a million words in all, but makes 5 passes at least and 20 at most.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, 16 to 128.
-    max_sentence_length : int or None, default=32
+    max_sentence_length : int, "auto" or None, default="auto"
         Words above which a sentence is learned from as several, parts of about equal length, which are neighbours.
         None never splits. The paper leaves out sentences of more than 30 words. `transform` never splits.
+        "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. They are left out of a sentence.
     max_features : int or None, default=None
@@ -219,7 +220,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         learning_rate: float = 0.002,
         max_iter: int | str = "auto",
         batch_size: int | str = "auto",
-        max_sentence_length: int | None = 32,
+        max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",

@@ -48,7 +48,7 @@ def estimate(
     text = EncodedText(
         corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32), annotations
     )
-    split = split_long_sentences(text, vectorizer.max_sentence_length)
+    split = split_long_sentences(text, vectorizer._longest_sentence(corpus.tokenizer))
     arrays, solver = vectorizer._learned_arrays(fitted), vectorizer.solver
     of_text = vectorizer._arrays_of_text(fitted, split)
     weights = sum(array.n_bytes for array in arrays + of_text)
