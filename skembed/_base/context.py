@@ -73,9 +73,9 @@ class ContextVectorizer(NgramVectorizer):
         if not isinstance(value, str) or value != "auto":
             return value
         # From the first fit: a later fit that continues it does not change what "auto" means.
-        fitted = vars(self) if fitted is None else fitted
-        automatic = self._automatic | (self._automatic_for_characters if has_characters(fitted) else {})
-        return automatic[name][fitted.get("_first_from_labels", False)]
+        of_fit = dict(vars(self)) if fitted is None else fitted
+        automatic = self._automatic | (self._automatic_for_characters if has_characters(of_fit) else {})
+        return automatic[name][of_fit.get("_first_from_labels", False)]
 
     def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
         """Words and n-grams of characters from labels, unless an option is for words alone; words from the order.

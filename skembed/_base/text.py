@@ -161,6 +161,10 @@ class TextEstimator(QuickDisplay, Saved, Shared, Coverage, CheckedState, Transfo
             options["analyzer"] = automatic
         return Tokenizer(**options)
 
+    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
+        """What ``analyzer="auto"`` stands for."""
+        return "word"
+
     def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None, automatic: Any = "word") -> SentenceCorpus:
         """`corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
         self._check_parameters()

@@ -12,12 +12,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._compiled.gather import renumber
 from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
-from .._text.character_ngrams import CharacterNgrams
-from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint, LearningState
 from .._training.dense import DenseObjective, DenseTrainer
-from .._training.encoded_text import EncodedText, split_long_sentences
+from .._training.encoded_text import EncodedText, most_words_whole, split_long_sentences
 from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
@@ -238,17 +236,6 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
             check_length(values, corpus.n_sentences, "the text")
         return corpus, annotations, classes
 
-    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
-        """What ``analyzer="auto"`` stands for."""
-        return "word"
-
-    def _longest_sentence(self, tokenizer: Tokenizer) -> int | None:
-        """Words of a sentence that is not split; "auto" splits no n-grams, of which a sentence has hundreds."""
-        longest = self.max_sentence_length
-        if not isinstance(longest, str):
-            return longest
-        return None if isinstance(tokenizer.analyzer, CharacterNgrams) else self._words_of_sentence
-
     def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
         """Fitted attributes that follow from what `y` says, such as what options of "auto" stand for."""
         return {}
@@ -304,7 +291,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
             renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32), tokens)
             tokens.flags.writeable = False
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
-        return split_long_sentences(text, self._longest_sentence(corpus.tokenizer))
+        return split_long_sentences(text, most_words_whole(self, corpus.tokenizer))
 
     def _encode_texts(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
