@@ -20,8 +20,8 @@ from .._validation.columns import is_missing
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
+from .character_tokens import has_characters
 from .ngrams import NgramVectorizer
-from .pooled import has_characters
 from .sharing import derived_rows
 from .state import check_types
 

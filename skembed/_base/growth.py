@@ -11,8 +11,8 @@ from .._encoders.bag import hash_vectors
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._training.spare_arrays import SpareArrays
 from .._validation.messages import brief
+from .character_tokens import weights_of_ngrams
 from .coverage import check_kept
-from .pooled import weights_of_ngrams
 from .sharing import norms_for, side_state
 from .state import check_order
 from .waiting import waiting_on

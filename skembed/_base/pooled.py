@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from sklearn.utils._param_validation import StrOptions
 from .._compiled.buffers import read_only
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
-from .._text.character_ngrams import MARK, CharacterNgrams
 from .._text.known_words import EncodedSentences
+from .character_tokens import are_ngrams, has_characters, has_words_and_ngrams, weights_of_ngrams
 from .embedding import EmbeddingVectorizer
 from .queries import WordVectorInspection
 from .sharing import norms_for, shallow_copy
@@ -101,8 +100,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
     @staticmethod
     def _weight_of_ngrams(corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> np.float32:
         """The factor of the weights of n-grams of characters beside words, 1 without; that of the first text stays."""
-        analyzer = corpus.tokenizer.analyzer
-        if not isinstance(analyzer, CharacterNgrams) or not analyzer.words:
+        if not has_words_and_ngrams(corpus.tokenizer):
             return np.float32(1.0)
         if "_ngram_weight" in fitted:
             return np.float32(fitted["_ngram_weight"])
@@ -178,18 +176,3 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
     def _length_of_unknown(self, vectors: np.ndarray) -> np.float32:
         """Length of a hashed vector: the median length of a learned row, so that it counts about as much."""
         return np.float32(np.median(row_norms(vectors)))
-
-
-def has_characters(fitted: Mapping[str, Any]) -> bool:
-    """Whether the tokens of a fitted estimator are, or have beside them, n-grams of characters."""
-    return "_tokenizer" in fitted and isinstance(fitted["_tokenizer"].analyzer, CharacterNgrams)
-
-
-def are_ngrams(vocabulary: Iterable[str]) -> np.ndarray:
-    """Which tokens are n-grams of characters, where words are beside them."""
-    return np.fromiter((token.startswith(MARK) for token in vocabulary), bool)
-
-
-def weights_of_ngrams(vocabulary: Iterable[str], share: np.float32) -> np.ndarray:
-    """The factor of the weight of each token: `share` for n-grams of characters beside words, 1 for others."""
-    return np.where(are_ngrams(vocabulary), float(share), 1.0)

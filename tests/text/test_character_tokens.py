@@ -15,6 +15,7 @@ from skembed import (
     Word2VecVectorizer,
     export_model,
     load,
+    read_word_vectors,
     save,
     write_word_vectors,
 )
@@ -136,12 +137,16 @@ def test_a_model_is_saved_with_its_analyzer(tmp_path, analyzer):
     assert load(tmp_path / "other").analyzer == emb.analyzer
 
 
-def test_other_programs_are_told_apart(tmp_path):
-    emb = CBOSVectorizer(8, analyzer="char_wb", min_count=1, unknown="zero", random_state=0).fit(S)
+@pytest.mark.parametrize("options", [{"analyzer": "char_wb"}, {"analyzer": "word+char_wb", "lowercase": False}])
+def test_other_programs_are_told_apart(tmp_path, options):
+    emb = CBOSVectorizer(8, **options, min_count=1, unknown="zero", random_state=0).fit(S)
     with pytest.raises(ValueError, match="there are no n-grams of characters"):
         export_model(emb, tmp_path / "model")
-    with pytest.raises(ValueError, match=r"The format cannot hold the word ' .*white space"):
+    with pytest.raises(ValueError, match=r"The format cannot hold the word '~? .*white space"):
         write_word_vectors(emb, tmp_path / "vectors.txt")
+    words = ["tür", "türen"]
+    write_word_vectors((words, emb.transform(words)), tmp_path / "vectors.txt")
+    assert np.array_equal(read_word_vectors(tmp_path / "vectors.txt")[1], emb.transform(words))
 
 
 def test_pairs_and_neighbours_take_characters():

@@ -120,6 +120,15 @@ def test_an_unknown_word_has_the_vector_of_its_ngrams(emb):
     assert np.array_equal(foreign, other)  # of their n-grams only a space is known
 
 
+def test_similar_words_are_words():
+    emb = CBOSVectorizer(8, random_state=0).fit(S, Y)
+    for word in ("türen", "türenx"):
+        found = [name for name, _ in emb.most_similar(word, 5)]
+        assert len(found) == 5
+        assert not any(name.startswith("~") for name in found)
+    assert emb.explain("Türenx", "Tür").words_a[0] != ""
+
+
 def test_word_ngrams_and_ngrams_of_characters_exclude_each_other():
     emb = CBOSVectorizer(8, ngram_range=(1, 2), analyzer="word+char_wb")
     with pytest.raises(ValueError, match=r"ngram_range=\(1, 2\) makes n-grams of words"):
