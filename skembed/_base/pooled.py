@@ -13,7 +13,7 @@ from .._compiled.buffers import read_only
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
-from .character_tokens import are_ngrams, has_characters, has_words_and_ngrams, weights_of_ngrams
+from .character_tokens import has_characters, weights_of_ngrams
 from .embedding import EmbeddingVectorizer
 from .queries import WordVectorInspection
 from .sharing import norms_for, shallow_copy
@@ -70,8 +70,7 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
     ) -> dict[str, Any]:
         """Weights of the words in the sentence sum, and of a word that is not in the vocabulary.
 
-        Where n-grams of characters stand beside words, which are few, all n-grams of the text weigh as much as its
-        words. `earlier` has the weights of a text that was learned before, for the same words, and its counts.
+        `earlier` has those of a text that was learned before, for the same words, and its counts.
         """
         vocabulary, weighting = fitted["vocabulary_"], self._option("weighting", fitted)
         unknown: float = 1.0
@@ -97,17 +96,9 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         shared = {"_unknown_weight": np.float32(unknown), "_ngram_weight": share}
         return shared | {"word_weights_": weights.astype(np.float32)}
 
-    @staticmethod
-    def _weight_of_ngrams(corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> np.float32:
-        """The factor of the weights of n-grams of characters beside words, 1 without; that of the first text stays."""
-        if not has_words_and_ngrams(corpus.tokenizer):
-            return np.float32(1.0)
-        if "_ngram_weight" in fitted:
-            return np.float32(fitted["_ngram_weight"])
-        is_ngram = are_ngrams(fitted["vocabulary_"])
-        mass = weights * corpus.vocabulary.look_up(corpus.vocabulary.counts, fitted["vocabulary_"])
-        has_both = mass[is_ngram].any() and mass[~is_ngram].any()
-        return np.float32(mass[~is_ngram].sum() / mass[is_ngram].sum() if has_both else 1.0)
+    def _weight_of_ngrams(self, corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> np.float32:
+        """The factor of the weights of n-grams of characters beside words."""
+        return np.float32(1.0)
 
     def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
         vectors = (self._summed_vectors, (self._n_rows_of_state(n_words), self.n_features_out_))

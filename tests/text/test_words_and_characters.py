@@ -66,10 +66,15 @@ def test_order_is_learned_with_words_by_default(method):
 
 
 @pytest.mark.parametrize("weighting", ["idf", "sif", None])
-def test_ngrams_weigh_as_much_as_words(weighting):
-    emb = CBOSVectorizer(8, analyzer="word+char_wb", weighting=weighting, random_state=0).fit(S, Y)
-    mass, is_ngram = emb.word_weights_.astype(float) * emb.word_counts_, of_ngrams(emb)
-    assert mass[is_ngram].sum() == pytest.approx(mass[~is_ngram].sum(), rel=1e-6)
+def test_ngrams_weigh_less_beside_words_from_labels(weighting):
+    params = {"analyzer": "word+char_wb", "weighting": weighting, "min_count": 1, "random_state": 0}
+    from_order, emb = CBOSVectorizer(8, **params).fit(S), CBOSVectorizer(8, **params).fit(S, Y)
+    ratio, is_ngram = emb.word_weights_ / from_order.word_weights_, of_ngrams(emb)
+    assert np.all(ratio[~is_ngram] == 1)
+    mass = from_order.word_weights_.astype(float) * emb.word_counts_
+    share = 1 if weighting is None else (mass[~is_ngram].sum() / mass[is_ngram].sum()) ** 0.75
+    np.testing.assert_allclose(ratio[is_ngram], share, rtol=1e-5)
+    assert emb._ngram_weight == pytest.approx(share)
 
 
 def test_weights_of_more_text_are_those_of_all_text():
